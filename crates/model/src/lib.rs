@@ -1,0 +1,15 @@
+//! The vocabulary of bakeoff: suite files, plans, load orders, records and diagnostics.
+//!
+//! Nothing here reads a file, a clock, a socket or the environment, so nothing here can fail at
+//! run time for a reason outside its arguments. Raw file formats end here: what leaves
+//! [`parse`] is checked and typed.
+
+pub mod check;
+pub mod diagnostic;
+pub mod histogram;
+pub mod load;
+pub mod parse;
+pub mod plan;
+pub mod record;
+pub mod resource;
+pub mod suite;

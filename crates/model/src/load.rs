@@ -1,0 +1,366 @@
+//! What the loader is told and what it tells back: a [`LoadSpec`] as JSON on standard input,
+//! [`LoadEvent`]s as JSON Lines on standard output.
+//!
+//! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the
+//! loader's slices and the meter's samples of one host share one axis.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Expect;
+use crate::histogram::Histogram;
+
+/// One order for the loader: a target, what to ask it, and the steps to go through.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadSpec {
+    /// Where to send the requests.
+    pub target: Target,
+    /// The requests; each connection goes through them in turn, starting at its own offset.
+    pub requests: Vec<RequestSpec>,
+    /// The steps, in order.
+    pub steps: Vec<StepSpec>,
+    /// Threads; 0 = one per usable core.
+    #[serde(default)]
+    pub threads: usize,
+    /// Pin thread i to the i-th of these cores; empty = not pinned.
+    #[serde(default)]
+    pub cores: Vec<usize>,
+    /// Time allowed for a connection to be established, ns.
+    pub timeout_connect_ns: u64,
+    /// Time allowed from the send to the end of the answer, ns.
+    pub timeout_answer_ns: u64,
+    /// Length of a recorded slice of a step, ns; a step shorter than it is one slice.
+    pub slice_ns: u64,
+    /// Seed of every random choice.
+    #[serde(default)]
+    pub seed: u64,
+    /// Check the whole body of one answer in this many (1 = every one, 0 = none).
+    #[serde(default)]
+    pub check_body_every: u32,
+    /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens.
+    #[serde(default)]
+    pub stepwise: bool,
+    /// Which kernel interface carries the traffic.
+    #[serde(default)]
+    pub reactor: ReactorChoice,
+    /// Close every connection after its answer.
+    #[serde(default)]
+    pub keep_alive_off: bool,
+}
+
+/// Where the loader sends its requests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Address to connect to, `host:port`, or `[v6]:port`.
+    pub address: String,
+    /// Value of the `Host` header; the address when absent.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// Speak TLS.
+    #[serde(default)]
+    pub tls: bool,
+    /// Accept any certificate.
+    #[serde(default)]
+    pub insecure: bool,
+    /// Connect to this Unix socket instead of the address.
+    #[serde(default)]
+    pub unix_socket: Option<String>,
+    /// The protocol.
+    #[serde(default)]
+    pub protocol: Protocol,
+}
+
+/// The protocol spoken on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2, by prior knowledge or ALPN.
+    Http2,
+}
+
+/// Which kernel interface carries the traffic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReactorChoice {
+    /// The best one that the kernel allows.
+    #[default]
+    Auto,
+    /// Edge-triggered epoll.
+    Epoll,
+    /// io_uring; an error where the kernel does not allow it.
+    Uring,
+}
+
+/// One request as data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestSpec {
+    /// The method, upper case.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Headers beside `Host` and `Content-Length`, in order.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    #[serde(default)]
+    pub body: String,
+    /// What the answer must be. The status is checked on every answer, the rest on the sampled
+    /// share; without an expectation 2xx and 3xx are right.
+    #[serde(default)]
+    pub expect: Option<Expect>,
+    /// How often this request is sent relative to the others.
+    #[serde(default = "one")]
+    pub weight: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// One step of the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// Connections held open.
+    pub connections: u32,
+    /// How long the window is open, ns.
+    pub duration_ns: u64,
+    /// How sends are paced.
+    #[serde(default)]
+    pub pace: Pace,
+    /// Recorded, marked as warm-up and left out of comparisons.
+    #[serde(default)]
+    pub warm_up: bool,
+    /// End after this many requests even when the window is still open; 0 = no bound.
+    #[serde(default)]
+    pub requests_max: u64,
+}
+
+/// When the next request is due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Pace {
+    /// As soon as the connection is free again.
+    #[default]
+    Closed,
+    /// At equal distances.
+    Constant {
+        /// Requests per second over all connections.
+        rate_per_s: f64,
+    },
+    /// With exponential distances.
+    Poisson {
+        /// Mean requests per second over all connections.
+        rate_per_s: f64,
+    },
+    /// At a rate that changes linearly over the step.
+    Ramp {
+        /// Requests per second at the start of the step.
+        from_per_s: f64,
+        /// Requests per second at the end of the step.
+        to_per_s: f64,
+    },
+}
+
+/// Why a request did not count as successful. Classes are counted apart, each with its time.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorClass {
+    /// The connection was refused or could not be made.
+    ConnectRefused,
+    /// The connection was not made in time.
+    ConnectTimeout,
+    /// No byte of the answer came in time.
+    HeaderTimeout,
+    /// The answer began and did not end in time.
+    BodyTimeout,
+    /// The connection was reset.
+    Reset,
+    /// The connection was closed before the answer was whole.
+    EarlyClose,
+    /// What came is not HTTP.
+    BadFraming,
+    /// The status is not the expected one.
+    UnexpectedStatus,
+    /// The body (or a header) is not the expected one.
+    WrongBody,
+    /// TLS failed.
+    Tls,
+    /// The loader ran out of file descriptors, ports or memory: its own fault, never the service's.
+    Local,
+    /// A scheduled request that was not sent within the stated bound.
+    Dropped,
+}
+
+impl ErrorClass {
+    /// All classes in the order in which they are shown.
+    pub const ALL: [Self; 12] = [
+        Self::ConnectRefused,
+        Self::ConnectTimeout,
+        Self::HeaderTimeout,
+        Self::BodyTimeout,
+        Self::Reset,
+        Self::EarlyClose,
+        Self::BadFraming,
+        Self::UnexpectedStatus,
+        Self::WrongBody,
+        Self::Tls,
+        Self::Local,
+        Self::Dropped,
+    ];
+
+    /// The class as files and people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ConnectRefused => "connect-refused",
+            Self::ConnectTimeout => "connect-timeout",
+            Self::HeaderTimeout => "header-timeout",
+            Self::BodyTimeout => "body-timeout",
+            Self::Reset => "reset",
+            Self::EarlyClose => "early-close",
+            Self::BadFraming => "bad-framing",
+            Self::UnexpectedStatus => "unexpected-status",
+            Self::WrongBody => "wrong-body",
+            Self::Tls => "tls",
+            Self::Local => "local",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// Requests of one error class in one slice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCount {
+    /// How many.
+    pub count: u64,
+    /// Sum of their times from send (or connect) to the failure, ns.
+    pub time_ns_sum: u64,
+    /// One of them in words, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+}
+
+/// Connections of a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    /// How many the step wanted.
+    pub asked: u32,
+    /// How many were really open at the same time when the slice began.
+    pub established: u32,
+    /// How many had to be made anew during the slice.
+    pub reconnects: u64,
+}
+
+/// CPU time of a process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTime {
+    /// In user space, ns.
+    pub user_ns: u64,
+    /// In the kernel, ns.
+    pub system_ns: u64,
+}
+
+impl CpuTime {
+    /// User and system time together, ns.
+    #[must_use]
+    pub fn total_ns(self) -> u64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// What the loader counted in one slice of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadInterval {
+    /// Index of the step in [`LoadSpec::steps`].
+    pub step: usize,
+    /// Index of the slice in its step.
+    pub slice: u32,
+    /// When the slice began, monotonic ns.
+    pub start_ns: u64,
+    /// When the slice ended, monotonic ns.
+    pub end_ns: u64,
+    /// Successful requests.
+    pub requests: u64,
+    /// Failed requests by class; classes without one are absent.
+    pub errors: BTreeMap<ErrorClass, ErrorCount>,
+    /// From the real send to the end of the answer, successful requests.
+    pub service_time: Histogram,
+    /// From the intended send, successful requests; open load only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_time: Option<Histogram>,
+    /// Real send minus intended send; open load only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_lag: Option<Histogram>,
+    /// Requests that should have been sent by the schedule; open load only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<u64>,
+    /// Ages of requests without an answer at the end of the step ("at least this long"), ns.
+    /// Timed-out requests are here too.
+    pub censored: Histogram,
+    /// The connections.
+    pub connections: Connections,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// The loader's own CPU time in the slice.
+    pub loader_cpu: CpuTime,
+    /// Threads of the loader: `loader_cpu` over wall time times this is its utilisation.
+    pub loader_threads: usize,
+    /// Requests of the slowest and the fastest connection, a measure of fairness; closed load,
+    /// last slice of a step only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_per_connection: Option<MinMax>,
+}
+
+/// A smallest and a largest count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MinMax {
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+/// One line of the loader's output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum LoadEvent {
+    /// The connections of a step are open; the window opens next (after a line on standard input
+    /// when [`LoadSpec::stepwise`]).
+    Ready {
+        /// The step.
+        step: usize,
+        /// Its connections.
+        connections: Connections,
+        /// Which reactor is in use (`epoll` or `uring`).
+        reactor: String,
+        /// Soft limit of open files that the loader reached.
+        nofile: u64,
+    },
+    /// A slice ended.
+    Interval(Box<LoadInterval>),
+    /// A step ended; its last slice was sent before.
+    StepDone {
+        /// The step.
+        step: usize,
+    },
+    /// All steps ended.
+    Done,
+    /// The loader gave up; nothing follows.
+    Failed {
+        /// Why, a lower-case fragment.
+        message: String,
+    },
+}

@@ -1,0 +1,293 @@
+//! What is written down: one file of JSON Lines per run, one [`Record`] a line, appended and
+//! synced as it happens. Readers accept every version up to [`FORMAT`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::CheckOutcome;
+use crate::load::{Connections, LoadInterval};
+use crate::plan::PlannedRun;
+use crate::resource::ResourceSample;
+
+/// Version of the record format.
+pub const FORMAT: u32 = 1;
+
+/// One line of a run's file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum Record {
+    /// The first line: what is about to run, on what.
+    Begin(Box<Begin>),
+    /// The contender gave its first valid answer.
+    Started(Startup),
+    /// A lifecycle or functional check ended.
+    Check(CheckRecord),
+    /// A reading of the resources outside the load: before it, after it.
+    Idle(IdleRecord),
+    /// A slice of a step.
+    Interval(Box<IntervalRecord>),
+    /// The last line.
+    End(EndRecord),
+}
+
+/// The first line of a run's file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Begin {
+    /// Version of the format, [`FORMAT`].
+    pub format: u32,
+    /// The run as planned.
+    pub run: PlannedRun,
+    /// Attempt at this run, from 1; later attempts follow interrupted ones.
+    pub attempt: u32,
+    /// The suite.
+    pub suite: String,
+    /// Digest of the suite definition.
+    pub suite_digest: String,
+    /// The profile.
+    pub profile: String,
+    /// The runtime: `process`, `docker` or `external`.
+    pub runtime: String,
+    /// The backend.
+    pub backend: String,
+    /// Wall clock, RFC 3339 in UTC.
+    pub at: String,
+    /// One line about the contender, for reports.
+    pub describe: String,
+    /// Its language.
+    pub language: String,
+    /// Caveat that the report shows beside the numbers.
+    pub note: Option<String>,
+    /// Version receipt of the contender.
+    pub version: Option<String>,
+    /// Digest of its artifact or image.
+    pub artifact_digest: Option<String>,
+    /// How limits are enforced: `cgroup-v1`, `cgroup-v2`, `docker` or `unlimited: REASON`.
+    pub enforcement: String,
+    /// How the traffic travels: `loopback`, `container address`, `host network`, `external`.
+    pub traffic_path: String,
+    /// Which cores each part may use.
+    pub cores: Cores,
+    /// The host.
+    pub host: Host,
+}
+
+/// Which cores each part may use; empty = all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cores {
+    /// The contender.
+    pub contender: Vec<usize>,
+    /// The loader.
+    pub loader: Vec<usize>,
+    /// The backend.
+    pub backend: Vec<usize>,
+}
+
+/// The machine that was measured on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// Kernel release.
+    pub kernel: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// Usable cores.
+    pub cores: usize,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// CPU frequency governor, where readable.
+    pub governor: Option<String>,
+    /// Virtualisation or container, where it shows.
+    pub virtualisation: Option<String>,
+    /// Mitigations of CPU faults in force, where readable: name -> state.
+    pub mitigations: BTreeMap<String, String>,
+    /// Operating system.
+    pub os: String,
+    /// Soft limit of open files.
+    pub nofile: u64,
+    /// Versions of what took part: bakeoff, docker, java, ...
+    pub versions: BTreeMap<String, String>,
+}
+
+/// How the contender started. Times from the moment the start was asked for, ns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Startup {
+    /// Until the process or container existed, ready to execute.
+    pub created_ns: u64,
+    /// Until the contender's own program began.
+    pub executed_ns: u64,
+    /// Until a connection was accepted.
+    pub listened_ns: u64,
+    /// Until the first valid answer was complete.
+    pub answered_ns: u64,
+    /// The figure to quote: from the program's beginning to the first valid answer, ns.
+    pub startup_ns: u64,
+    /// Resources at that moment.
+    pub resources: ResourceSample,
+}
+
+/// One check and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckRecord {
+    /// `lifecycle` or the functional group.
+    pub group: String,
+    /// The check.
+    pub name: String,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: CheckOutcome,
+    /// How long it took, ns.
+    pub duration_ns: u64,
+    /// A value worth showing: "4 x actix-rt, 1 x main", "52.3 MiB", "0.4 s".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// A reading of the resources outside the load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleRecord {
+    /// `started`, `checked`, `before-load`, `after-load`.
+    pub moment: String,
+    /// The contender.
+    pub contender: Option<ResourceSample>,
+    /// The backend.
+    pub backend: Option<ResourceSample>,
+}
+
+/// A slice of a step with what it cost. Costs are differences of the two samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalRecord {
+    /// Connections of the step.
+    pub connections: u32,
+    /// Whether the step is warm-up.
+    pub warm_up: bool,
+    /// What the loader counted.
+    pub load: LoadInterval,
+    /// The contender at the beginning of the slice.
+    pub contender_before: Option<ResourceSample>,
+    /// The contender at its end.
+    pub contender_after: Option<ResourceSample>,
+    /// The backend at the beginning.
+    pub backend_before: Option<ResourceSample>,
+    /// The backend at the end.
+    pub backend_after: Option<ResourceSample>,
+    /// Time stolen by the hypervisor from all cores in the slice, ns.
+    pub steal_ns: Option<u64>,
+    /// Whether the number is fair.
+    pub validity: Validity,
+}
+
+/// Whether a number is fair, and if not, why not. Worse reasons first win.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "validity", rename_all = "kebab-case")]
+pub enum Validity {
+    /// Nothing speaks against it.
+    Fair,
+    /// The loader was the bottleneck.
+    GeneratorBound {
+        /// The evidence.
+        evidence: String,
+    },
+    /// The backend was the bottleneck.
+    BackendBound {
+        /// The evidence.
+        evidence: String,
+    },
+    /// The host was the bottleneck: shared cores, steal.
+    HostBound {
+        /// The evidence.
+        evidence: String,
+    },
+    /// Something was broken: connections missing, wrong answers.
+    Invalid {
+        /// The evidence.
+        evidence: String,
+    },
+}
+
+impl Validity {
+    /// The verdict as files and people write it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fair => "fair",
+            Self::GeneratorBound { .. } => "generator-bound",
+            Self::BackendBound { .. } => "backend-bound",
+            Self::HostBound { .. } => "host-bound",
+            Self::Invalid { .. } => "invalid",
+        }
+    }
+
+    /// The evidence; empty when fair.
+    #[must_use]
+    pub fn evidence(&self) -> &str {
+        match self {
+            Self::Fair => "",
+            Self::GeneratorBound { evidence }
+            | Self::BackendBound { evidence }
+            | Self::HostBound { evidence }
+            | Self::Invalid { evidence } => evidence,
+        }
+    }
+}
+
+/// The last line of a run's file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndRecord {
+    /// Wall clock, RFC 3339 in UTC.
+    pub at: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Connections of the last step that was begun.
+    pub last_connections: Option<Connections>,
+    /// Notes for the reader: unknown backend requests, warnings.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All steps were measured.
+    Completed,
+    /// It could not be completed.
+    Failed {
+        /// Where: `build`, `start`, `ready`, `verify`, `load`, `stop`, `backend`.
+        stage: String,
+        /// What happened, a lower-case fragment.
+        message: String,
+        /// Last lines of the log, or what else shows it.
+        evidence: String,
+    },
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// All records of one attempt at a run, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecords {
+    /// The first line.
+    pub begin: Begin,
+    /// The start, if it came that far.
+    pub startup: Option<Startup>,
+    /// Checks in the order in which they ended.
+    pub checks: Vec<CheckRecord>,
+    /// Readings outside the load.
+    pub idle: Vec<IdleRecord>,
+    /// Slices of all steps in order.
+    pub intervals: Vec<IntervalRecord>,
+    /// The last line; `None` for a run that was killed.
+    pub end: Option<EndRecord>,
+}
+
+/// Everything in a results folder.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Results {
+    /// The runs in the order in which they were made.
+    pub runs: Vec<RunRecords>,
+    /// Text of `notes.md` beside the results.
+    pub notes: Option<String>,
+    /// Analysis text of the suite.
+    pub analysis: Option<String>,
+}

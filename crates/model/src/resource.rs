@@ -1,0 +1,133 @@
+//! What a process group cost up to a moment: read from its cgroup and from /proc by the runtime.
+//!
+//! Counters are cumulative since the start of the group; differences of two samples are costs.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::load::CpuTime;
+
+/// One reading. A figure that the host cannot give is absent, never zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceSample {
+    /// When it was read, monotonic ns.
+    pub at_ns: u64,
+    /// CPU time used so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuTime>,
+    /// CPU quota enforcement so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttling: Option<Throttling>,
+    /// Memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// Threads by name ("N x name" in reports), with their CPU time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads: BTreeMap<String, ThreadGroup>,
+    /// Context switches so far, of live threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_switches: Option<ContextSwitches>,
+    /// Network bytes so far, where the group has a network of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Pressure stall information, where there is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Pressure>,
+    /// Counters of a HotSpot JVM, from its hsperfdata file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jvm: Option<Jvm>,
+}
+
+/// How the CPU quota bit so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Throttling {
+    /// Enforcement periods.
+    pub periods: u64,
+    /// Periods in which the group was throttled.
+    pub throttled_periods: u64,
+    /// Time throttled, ns.
+    pub throttled_ns: u64,
+}
+
+/// Memory of the group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// In use now, bytes.
+    pub now_bytes: u64,
+    /// Highest use so far, bytes.
+    pub peak_bytes: u64,
+    /// Anonymous, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anon_bytes: Option<u64>,
+    /// Page cache of files, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
+    /// Socket buffers, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_bytes: Option<u64>,
+    /// Kernel memory, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_bytes: Option<u64>,
+    /// Processes of the group that were killed for memory so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oom_kills: Option<u64>,
+}
+
+/// Threads of one name. Digits that only number a thread are dropped from the name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadGroup {
+    /// How many live threads have the name.
+    pub count: u64,
+    /// Their CPU time, ns.
+    pub cpu_ns: u64,
+}
+
+/// Context switches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContextSwitches {
+    /// Given up by the thread itself.
+    pub voluntary: u64,
+    /// Taken away.
+    pub involuntary: u64,
+}
+
+/// Network traffic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Network {
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+}
+
+/// Time in which some task of the group waited for a resource, so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pressure {
+    /// For a CPU, us.
+    pub cpu_some_us: u64,
+    /// For memory, us.
+    pub memory_some_us: u64,
+    /// For storage, us.
+    pub io_some_us: u64,
+}
+
+/// Counters of a HotSpot JVM.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Jvm {
+    /// Collections so far, all collectors.
+    pub gc_count: u64,
+    /// Time in collections so far, ns.
+    pub gc_ns: u64,
+    /// Time compiling so far, ns.
+    pub jit_ns: u64,
+    /// Heap in use, bytes.
+    pub heap_used_bytes: u64,
+    /// Heap reserved from the system, bytes.
+    pub heap_capacity_bytes: u64,
+    /// Safepoints so far.
+    pub safepoints: u64,
+    /// Time stopped at safepoints so far, ns.
+    pub safepoint_ns: u64,
+}

@@ -1,0 +1,175 @@
+//! A suite after parsing: everything checked, typed and resolved, variants expanded by name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use crate::load::{Pace, RequestSpec};
+
+/// A suite: what is asked of whom, and how it is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// Its name, also the folder's.
+    pub name: String,
+    /// Why these workloads exist and how to read them; Markdown.
+    pub analysis: String,
+    /// Port on which every contender listens.
+    pub port: u16,
+    /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
+    /// backend's address.
+    pub env: BTreeMap<String, String>,
+    /// Environment that points at a backend where nobody listens, for the lifecycle check.
+    pub env_unreachable: BTreeMap<String, String>,
+    /// The path asked until the first valid answer (200 or 404) comes.
+    pub ready_path: String,
+    /// Backends by name; every suite may also run on `replay` when it has recordings.
+    pub backends: Vec<BackendSpec>,
+    /// Name of the backend used when none is chosen.
+    pub default_backend: String,
+    /// Profiles by name.
+    pub profiles: BTreeMap<String, Profile>,
+    /// Functional checks, in order.
+    pub checks: Vec<Check>,
+    /// The benchmarks.
+    pub benchmarks: Vec<Benchmark>,
+    /// Qualification and main rounds.
+    pub rounds: Vec<Round>,
+    /// The contenders, variants expanded (`http4k-3/undertow`), natural order.
+    pub contenders: Vec<Contender>,
+    /// SHA-256 over all files of the suite definition; results of other digests are not compared.
+    pub digest: String,
+}
+
+/// A backend that the suite's contenders call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendSpec {
+    /// `elasticsearch`, `postgres` or `replay`.
+    pub name: String,
+    /// Folder of its data or recordings, relative to the suite.
+    pub data: Option<String>,
+    /// Extra environment or settings, as the backend documents them.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// How much is measured and under which limits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub describe: String,
+    /// Limits of the contender.
+    pub limits: Limits,
+    /// Repetitions.
+    pub runs: u32,
+    /// The steps; replaces the benchmark's own.
+    pub steps: Vec<Step>,
+    /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
+    /// in the first run of each contender.
+    pub lifecycle_every_run: bool,
+    /// Length of a recorded slice.
+    pub slice: Duration,
+}
+
+/// Limits of a process group. `None` = not limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// CPU quota in cores: CPU seconds per second, on any core.
+    pub cpus: Option<f64>,
+    /// Memory with swap off, bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// One step of a ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Connections.
+    pub connections: u32,
+    /// How long.
+    pub duration: Duration,
+    /// How sends are paced.
+    pub pace: Pace,
+    /// Warm-up, recorded as such.
+    pub warm_up: bool,
+}
+
+/// A workload with a load model. The limits come from the profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Benchmark {
+    /// Its name.
+    pub name: String,
+    /// What it shows.
+    pub describe: String,
+    /// The requests.
+    pub requests: Vec<RequestSpec>,
+    /// Its own steps; used when the profile has none.
+    pub steps: Vec<Step>,
+}
+
+/// A round: some contenders on some benchmarks; a qualification round picks a winner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// Its name.
+    pub name: String,
+    /// Globs of contenders.
+    pub contenders: Vec<String>,
+    /// Globs of benchmarks.
+    pub benchmarks: Vec<String>,
+    /// The rule that picks the winner; `None` for a main round.
+    pub winner: Option<WinnerRule>,
+    /// Qualification rounds whose winners join this one.
+    pub feeds_from: Vec<String>,
+}
+
+/// How a qualification round picks its winner. Ties go to the lower CPU per request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WinnerRule {
+    /// Highest mean throughput over steps.
+    PeakThroughput,
+    /// Lowest CPU per request over all measured steps.
+    CpuPerRequest,
+    /// Lowest 99th percentile at the highest step.
+    P99,
+}
+
+/// A system under test, one variant of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contender {
+    /// Unique name in the suite: `actix-4` or `http4k-3/undertow`.
+    pub name: String,
+    /// Name of its folder below `contenders/`.
+    pub folder: String,
+    /// The variant, if it is one.
+    pub variant: Option<String>,
+    /// One line for a person.
+    pub describe: String,
+    /// Programming language, lower case.
+    pub language: String,
+    /// A caveat that the report shows beside the numbers.
+    pub note: Option<String>,
+    /// Toolchains without which it cannot be built or run: `rust`, `maven`, `jdk-17`, `jdk-25`.
+    pub needs: Vec<String>,
+    /// Build command, run in a copy of its folder outside the clone.
+    pub build: Vec<String>,
+    /// Extra environment of the build.
+    pub build_env: BTreeMap<String, String>,
+    /// What the build makes, relative to that copy: a file or a folder.
+    pub artifact: String,
+    /// Command that starts it. `{artifact}` is the artifact's path, `{java}` the java of the
+    /// wanted JDK, `{jvm-options}` the profile's JVM options.
+    pub run: Vec<String>,
+    /// Command that prints a version receipt; same placeholders. Empty = none.
+    pub version: Vec<String>,
+    /// The wanted JDK (11, 17, 25) of JVM contenders.
+    pub jdk: Option<u32>,
+    /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
+    pub image_base: String,
+    /// Environment of its own.
+    pub env: BTreeMap<String, String>,
+    /// Parameter name -> values; each combination is a case.
+    pub matrix: BTreeMap<String, Vec<String>>,
+}
