@@ -1,0 +1,247 @@
+//! What every runtime can do: start a process group under limits, await it, sample it, stop it.
+//!
+//! The traits are object-safe, so that a session holds whichever runtime the user chose, and so
+//! that tests of the session hold a fake.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::Duration;
+
+use bakeoff_model::record::Startup;
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::Limits;
+
+/// A future behind a pointer: what an object-safe trait can return.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Everything needed to start one process group under limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartSpec {
+    /// Names the cgroup, the container and the messages: `http4k-3/undertow`.
+    pub label: String,
+    /// The command with every placeholder resolved; for a container, as seen inside the image.
+    pub command: Vec<String>,
+    /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited beside it.
+    pub env: BTreeMap<String, String>,
+    /// Where the command starts.
+    pub workdir: PathBuf,
+    /// The limits.
+    pub limits: Limits,
+    /// Cores that it may use; empty = all.
+    pub cores: Vec<usize>,
+    /// The port on which it will listen.
+    pub port: u16,
+    /// The path asked until the first valid answer (200 or 404) comes.
+    pub ready_path: String,
+    /// The image; `None` for a local process.
+    pub image: Option<String>,
+    /// Where its standard output and standard error go.
+    pub log_path: PathBuf,
+}
+
+/// A way to start process groups.
+pub trait Runtime: Send + Sync {
+    /// Starts a group. Returns as soon as it exists; [`Instance::await_ready`] waits for it.
+    ///
+    /// # Errors
+    /// The port is taken, or the group cannot be made.
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>>;
+
+    /// How limits are enforced: `cgroup-v1`, `cgroup-v2`, `docker` or `unlimited: REASON`.
+    fn enforcement(&self) -> String;
+
+    /// How the traffic travels: `loopback`, `container address`, `host network`, `external`.
+    fn traffic_path(&self) -> String;
+
+    /// Removes what dead sessions left behind, and says what that was, one line a thing.
+    ///
+    /// # Errors
+    /// Something of a dead session could not be removed.
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>>;
+}
+
+/// A started process group. Dropping it kills it, as far as a drop can.
+pub trait Instance: Send + Sync {
+    /// Where it is to be reached.
+    fn address(&self) -> SocketAddr;
+
+    /// Waits for the first valid answer on the ready path. Call it once, right after the start:
+    /// its polling is what times the start.
+    ///
+    /// # Errors
+    /// The group exited, nobody listened, or what answered was not HTTP.
+    fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>>;
+
+    /// What the group has cost up to now. A figure that cannot be read is absent.
+    fn sample(&self) -> BoxFuture<'_, ResourceSample>;
+
+    /// How the main process ended; `None` while it lives. Does not wait.
+    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;
+
+    /// Asks the group to stop, waits for `grace`, then kills it and removes what held it.
+    /// Stopping a group that has ended already reports that end.
+    fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport>;
+
+    /// The last 64 KiB of its output, at most.
+    fn logs(&self) -> String;
+
+    /// Where its output is.
+    fn log_path(&self) -> &Path;
+
+    /// Size of its image, bytes; `None` where there is no image.
+    fn image_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// How a main process ended. Without code and signal, nobody could tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExitInfo {
+    /// Its exit code, unless a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether the kernel killed a process of the group because its memory limit was reached.
+    pub oom_killed: bool,
+}
+
+impl fmt::Display for ExitInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "exited with code {code}")?,
+            (None, Some(signal)) => write!(f, "was ended by signal {signal}")?,
+            (None, None) => write!(f, "ended")?,
+        }
+        if self.oom_killed {
+            write!(f, ", out of memory")?;
+        }
+        Ok(())
+    }
+}
+
+/// How a stop went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StopReport {
+    /// It ended by itself within the grace, after it was asked to.
+    pub graceful: bool,
+    /// From the request to the end.
+    pub took: Duration,
+    /// How it ended.
+    pub exit: ExitInfo,
+    /// It had to be killed.
+    pub killed: bool,
+}
+
+/// Why a group could not be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// Somebody else listens on the port.
+    #[error("{label}: port {port} is already in use{}", by(.listener))]
+    PortInUse {
+        /// The group.
+        label: String,
+        /// The port.
+        port: u16,
+        /// Who listens there, where that can be found out.
+        listener: Option<String>,
+    },
+    /// The group could not be made or its command not be executed.
+    #[error("{label}: {message}")]
+    Failed {
+        /// The group.
+        label: String,
+        /// What went wrong.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+fn by(listener: &Option<String>) -> String {
+    listener
+        .as_ref()
+        .map(|who| format!(" by {who}"))
+        .unwrap_or_default()
+}
+
+/// Why a group did not become ready.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadyError {
+    /// Its main process ended first.
+    #[error("{label}: {exit} after {:.3} s", .after.as_secs_f64())]
+    Exited {
+        /// The group.
+        label: String,
+        /// How it ended.
+        exit: ExitInfo,
+        /// When, from the start.
+        after: Duration,
+        /// Last lines of its log.
+        log: String,
+    },
+    /// Nobody accepted a connection.
+    #[error("{label}: not ready after {} s", .limit.as_secs_f64())]
+    NoListener {
+        /// The group.
+        label: String,
+        /// How long was waited.
+        limit: Duration,
+        /// Where it listens instead, where that can be found out.
+        hint: Option<String>,
+        /// Last lines of its log.
+        log: String,
+    },
+    /// Somebody accepted connections, and no valid answer came.
+    #[error("{label}: no valid answer after {} s: {found}", .limit.as_secs_f64())]
+    NoAnswer {
+        /// The group.
+        label: String,
+        /// How long was waited.
+        limit: Duration,
+        /// What came instead, last.
+        found: String,
+        /// Last lines of its log.
+        log: String,
+    },
+}
+
+impl ReadyError {
+    /// Last lines of the log.
+    #[must_use]
+    pub fn log(&self) -> &str {
+        match self {
+            Self::Exited { log, .. }
+            | Self::NoListener { log, .. }
+            | Self::NoAnswer { log, .. } => log,
+        }
+    }
+
+    /// What to do about it, where something can be said.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Exited { exit, .. } if exit.oom_killed => {
+                Some("it needs more memory than its limit allows".to_owned())
+            }
+            Self::NoListener { hint, .. } => hint.clone(),
+            Self::Exited { .. } | Self::NoAnswer { .. } => None,
+        }
+    }
+}
+
+/// What could not be removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot remove {what} of a dead session: {message}")]
+pub struct SweepError {
+    /// The thing.
+    pub what: String,
+    /// Why.
+    pub message: String,
+}

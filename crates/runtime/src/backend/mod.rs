@@ -1,0 +1,1 @@
+//! The backends that contenders call: real ones and the replay of their recordings.
