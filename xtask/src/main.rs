@@ -1,2 +1,49 @@
-//! Chores.
-fn main() {}
+//! Chores of the workspace: `cargo xtask tidy | test | ci | schema | docker-engine | base-images`.
+
+mod ci;
+mod tidy;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(about = "Chores of the bakeoff workspace")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Check line, function and file lengths.
+    Tidy,
+    /// Install or start what the tests need, run all tests, then check the suites end to end.
+    Test,
+    /// All of continuous integration: format, lints, tidy, licences, then `test`.
+    Ci,
+    /// Write the JSON Schemas into `docs/schema/`.
+    Schema,
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = root();
+    match Cli::parse().chore {
+        Chore::Tidy => tidy::tidy(&root),
+        Chore::Test => ci::test(&root),
+        Chore::Ci => ci::ci(&root),
+        Chore::Schema => ci::schema(&root),
+    }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// Prints a line; a closed pipe is nobody's fault.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
