@@ -1,0 +1,31 @@
+package bakeoff.locations
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Test
+
+class ConfigTest {
+    private val required = mapOf("GOOUT_ELASTIC_HOST" to "elastic", "GOOUT_ELASTIC_PORT" to "9200")
+
+    @Test
+    fun `takes defaults where it may`() {
+        val expected = Config(ElasticConfig("elastic", 9200), Engine.UNDERTOW, withContract = true)
+        assertEquals(expected, Config.from(required))
+        assertEquals(
+            expected.copy(engine = Engine.SUNHTTP, withContract = false),
+            Config.from(required + mapOf("ENGINE" to "sunhttp", "CONTRACT" to "off"))
+        )
+    }
+
+    @Test
+    fun `names what is wrong`() {
+        check(emptyMap(), "the environment variable GOOUT_ELASTIC_HOST is not set")
+        check(required - "GOOUT_ELASTIC_PORT", "the environment variable GOOUT_ELASTIC_PORT is not set")
+        check(required + ("GOOUT_ELASTIC_PORT" to "0"), "GOOUT_ELASTIC_PORT is not a port number: 0")
+        check(required + ("CONTRACT" to "maybe"), "CONTRACT is maybe, must be one of on, off")
+        check(required + ("ENGINE" to "steam"), "ENGINE is steam, must be one of undertow, jetty, sunhttp")
+    }
+
+    private fun check(environment: Map<String, String>, message: String) =
+        assertEquals(message, assertThrows(ConfigError::class.java) { Config.from(environment) }.message)
+}
