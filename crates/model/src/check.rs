@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::json_path::JsonPath;
 
 /// One functional check: a request and what must come back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,4 +86,155 @@ pub enum CheckOutcome {
         /// Why.
         reason: String,
     },
+}
+
+impl Expect {
+    /// Holds the answer against every expectation, cheapest first.
+    ///
+    /// # Errors
+    /// The first assertion that does not hold: what was expected and what was found.
+    pub fn evaluate(&self, answer: &Answer) -> Result<(), String> {
+        self.evaluate_head(answer)?;
+        self.evaluate_bytes(answer)?;
+        let has_paths = !(self.keys.is_empty()
+            && self.has.is_empty()
+            && self.values.is_empty()
+            && self.lists.is_empty());
+        if !self.json && !has_paths {
+            return Ok(());
+        }
+        let root: Value = serde_json::from_slice(&answer.body)
+            .map_err(|error| format!("the body is not JSON ({error}): {}", shown(&answer.body)))?;
+        self.evaluate_json(&root)
+    }
+
+    fn evaluate_head(&self, answer: &Answer) -> Result<(), String> {
+        let status = answer.status;
+        let allowed = match self.status.as_slice() {
+            [] => (200..400).contains(&status),
+            list => list.contains(&status),
+        };
+        if !allowed {
+            let expected = match self.status.as_slice() {
+                [] => "2xx or 3xx".to_owned(),
+                list => list.iter().map(u16::to_string).collect::<Vec<_>>().join(" or "),
+            };
+            let body = shown(&answer.body);
+            return Err(format!("status: expected {expected}, found {status} with {body}"));
+        }
+        for (name, expected) in &self.headers {
+            let found = answer.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+            match found {
+                None => return Err(format!("header {name}: expected {expected:?}, found none")),
+                Some((_, value)) if !value.starts_with(expected.as_str()) => {
+                    return Err(format!("header {name}: expected {expected:?}, found {value:?}"));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate_bytes(&self, answer: &Answer) -> Result<(), String> {
+        let length = answer.body.len() as u64;
+        if let Some(expected) = self.body_bytes.filter(|expected| *expected != length) {
+            return Err(format!("body: expected {expected} bytes, found {length}"));
+        }
+        if let Some(expected) = self.body.as_ref().filter(|body| body.as_bytes() != answer.body) {
+            return Err(format!("body: expected {expected:?}, found {}", shown(&answer.body)));
+        }
+        let text = String::from_utf8_lossy(&answer.body);
+        match &self.contains {
+            Some(part) if !text.contains(part.as_str()) => {
+                Err(format!("body: {part:?} is not in {}", shown(&answer.body)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn evaluate_json(&self, root: &Value) -> Result<(), String> {
+        for (path, keys) in &self.keys {
+            evaluate_keys(root, path, keys)?;
+        }
+        for path in &self.has {
+            one(root, path)?;
+        }
+        for (path, expected) in &self.values {
+            let found = one(root, path)?;
+            if !equal(found, expected) {
+                return Err(format!("{path}: expected {expected}, found {found}"));
+            }
+        }
+        for (path, expected) in &self.lists {
+            evaluate_list(root, path, expected)?;
+        }
+        Ok(())
+    }
+}
+
+/// The one value at a path.
+fn one<'a>(root: &'a Value, path: &str) -> Result<&'a Value, String> {
+    let parsed: JsonPath = path.parse()?;
+    parsed.find(root).first().copied().ok_or_else(|| format!("{path}: nothing there"))
+}
+
+fn evaluate_keys(root: &Value, path: &str, expected: &[String]) -> Result<(), String> {
+    let Some(object) = one(root, path)?.as_object() else {
+        return Err(format!("{path}: expected an object"));
+    };
+    let missing: Vec<&str> =
+        expected.iter().map(String::as_str).filter(|key| !object.contains_key(*key)).collect();
+    let unexpected: Vec<&str> =
+        object.keys().map(String::as_str).filter(|key| !expected.iter().any(|e| e == key)).collect();
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        parts.push(format!("missing {}", missing.join(", ")));
+    }
+    if !unexpected.is_empty() {
+        parts.push(format!("unexpected {}", unexpected.join(", ")));
+    }
+    if parts.is_empty() {
+        return Ok(());
+    }
+    Err(format!("keys of {path}: {}", parts.join("; ")))
+}
+
+fn evaluate_list(root: &Value, path: &str, expected: &[Value]) -> Result<(), String> {
+    let parsed: JsonPath = path.parse()?;
+    let found = parsed.find(root);
+    for (index, pair) in expected.iter().zip(&found).enumerate() {
+        if !equal(pair.1, pair.0) {
+            return Err(format!("{path} at {index}: expected {}, found {}", pair.0, pair.1));
+        }
+    }
+    if expected.len() != found.len() {
+        return Err(format!(
+            "{path}: expected {} values, found {}",
+            expected.len(),
+            found.len()
+        ));
+    }
+    Ok(())
+}
+
+/// Equal as JSON; numbers by value, so that 1 and 1.0 are the same.
+fn equal(found: &Value, expected: &Value) -> bool {
+    match (found.as_f64(), expected.as_f64()) {
+        (Some(found), Some(expected)) => (found - expected).abs() < f64::EPSILON,
+        _ => found == expected,
+    }
+}
+
+/// The beginning of a body for a message.
+fn shown(body: &[u8]) -> String {
+    const SHOWN_CHARS: usize = 120;
+    if body.is_empty() {
+        return "an empty body".to_owned();
+    }
+    let text = String::from_utf8_lossy(body);
+    let mut shown: String = text.chars().take(SHOWN_CHARS).collect();
+    if text.chars().count() > SHOWN_CHARS {
+        shown.push('…');
+    }
+    format!("{shown:?}")
 }

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod diagnostic;
 pub mod histogram;
+pub mod json_path;
 pub mod load;
 pub mod parse;
 pub mod plan;

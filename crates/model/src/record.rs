@@ -291,3 +291,57 @@ pub struct Results {
     /// Analysis text of the suite.
     pub analysis: Option<String>,
 }
+
+/// One record as a line, with its line end.
+#[must_use]
+pub fn write_line(record: &Record) -> String {
+    let mut line = serde_json::to_string(record)
+        .expect("records hold string keys and finite shapes only, so they are always JSON");
+    line.push('\n');
+    line
+}
+
+/// Reads the file of one attempt at a run. A torn last line, which a killed session leaves, is
+/// dropped.
+///
+/// # Errors
+/// A sentence naming the line that is not a record, a first line that is not `begin`, or a
+/// format that is newer than [`FORMAT`].
+pub fn read_run(text: &str) -> Result<RunRecords, String> {
+    let mut lines = text.split_inclusive('\n').enumerate();
+    let (_, first) = lines.next().ok_or("the file is empty")?;
+    let begin = match read_line(0, first)? {
+        Record::Begin(begin) => *begin,
+        _ => return Err("line 1: the first record is not `begin`".to_owned()),
+    };
+    if begin.format > FORMAT {
+        let found = begin.format;
+        return Err(format!("format {found} is newer than {FORMAT}; read it with a newer bakeoff"));
+    }
+    let mut run = RunRecords {
+        begin,
+        startup: None,
+        checks: Vec::new(),
+        idle: Vec::new(),
+        intervals: Vec::new(),
+        end: None,
+    };
+    for (index, line) in lines {
+        if !line.ends_with('\n') {
+            break;
+        }
+        match read_line(index, line)? {
+            Record::Begin(_) => return Err(format!("line {}: a second `begin`", index + 1)),
+            Record::Started(startup) => run.startup = Some(startup),
+            Record::Check(check) => run.checks.push(check),
+            Record::Idle(idle) => run.idle.push(idle),
+            Record::Interval(interval) => run.intervals.push(*interval),
+            Record::End(end) => run.end = Some(end),
+        }
+    }
+    Ok(run)
+}
+
+fn read_line(index: usize, line: &str) -> Result<Record, String> {
+    serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))
+}
