@@ -1,0 +1,288 @@
+//! What the user can type. Only names and shapes; what the values mean is the commands' business.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Benchmarks web frameworks as services under real limits, and says how sure it is.
+#[derive(Debug, Parser)]
+#[command(name = "bakeoff", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure contenders: build, start under limits, check, load, record, compare, report.
+    Run(RunArgs),
+    /// Check how contenders behave, without load.
+    Verify(VerifyArgs),
+    /// Load one URL and print what it took.
+    Load(Box<LoadArgs>),
+    /// Show what `run` would do, in which order, where, and for how long.
+    Plan(PlanArgs),
+    /// List contenders, benchmarks, profiles, rounds, backends and check groups of a suite.
+    List(ListArgs),
+    /// Build contenders and print their receipts.
+    Build(BuildArgs),
+    /// Render the report of a results folder again.
+    Report(ReportArgs),
+    /// Print the ranked table of a results folder.
+    Rank(ReportArgs),
+    /// Say what this machine can and cannot do for a fair measurement.
+    Doctor(DoctorArgs),
+    /// Record the exchanges of contenders with the real backend for the replay backend.
+    Record(RecordArgs),
+    /// Print the JSON Schema of a file format, or write all of them into a folder.
+    Schema(SchemaArgs),
+    /// Answer recorded exchanges from memory (started by `run`; also useful by hand).
+    #[command(hide = true)]
+    Replay(ReplayArgs),
+    /// Enter the given cgroups and become another program (started by the process runtime).
+    #[command(hide = true, disable_help_flag = true)]
+    Shim {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+/// Where contenders run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuntimeKind {
+    /// Local process in a cgroup of its own.
+    Process,
+    /// Docker container.
+    Docker,
+}
+
+impl RuntimeKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Docker => "docker",
+        }
+    }
+}
+
+/// Which contenders, on what.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// Only contenders that match this glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) contender: Vec<String>,
+    /// Where contenders run.
+    #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
+    pub(crate) runtime: RuntimeKind,
+    /// The backend; the suite's default one when absent.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) backend: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How much to measure, under which limits.
+    #[arg(long, default_value = "quick")]
+    pub(crate) profile: String,
+    /// Only benchmarks that match this glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) benchmark: Vec<String>,
+    /// Repetitions instead of the profile's.
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the order of runs; chosen and recorded when absent.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Results folder; `results/SUITE-TIME` when absent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Finish the interrupted session of this results folder.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Print nothing but errors and the final table.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Print events as JSON Lines.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Only this group of checks (`lifecycle` too); may be repeated.
+    #[arg(long, value_name = "G")]
+    pub(crate) group: Vec<String>,
+    /// Check the service at this address instead of starting contenders.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) url: Option<String>,
+    /// Profile whose limits hold.
+    #[arg(long, default_value = "quick")]
+    pub(crate) profile: String,
+    /// Print one JSON object per contender.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How much to measure, under which limits.
+    #[arg(long, default_value = "quick")]
+    pub(crate) profile: String,
+    /// Only benchmarks that match this glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) benchmark: Vec<String>,
+    /// Repetitions instead of the profile's.
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the order of runs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the plan as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the loader's order of the first run that matches this contender, for `bakeoff load -`.
+    #[arg(long, value_name = "CONTENDER")]
+    pub(crate) case: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// Folder of the suite.
+    pub(crate) suite: PathBuf,
+    /// Only contenders that match this glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) contender: Vec<String>,
+    /// Print receipts as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Results folder.
+    pub(crate) results: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The format; all are listed when absent.
+    pub(crate) format: Option<String>,
+    /// Write all schemas into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    pub(crate) write: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Folder of the recordings.
+    #[arg(long)]
+    pub(crate) recordings: PathBuf,
+    /// Address to listen on.
+    #[arg(long)]
+    pub(crate) listen: String,
+    /// `none`, `recorded`, `constant:10ms` or `exponential:10ms`.
+    #[arg(long, default_value = "none")]
+    pub(crate) delay: String,
+    /// Unknown requests are appended to this file.
+    #[arg(long)]
+    pub(crate) unknown: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// The URL, or `-`: read a load order as JSON from standard input, write events as JSON Lines.
+    pub(crate) url: String,
+    /// Connections.
+    #[arg(short = 'c', long, default_value_t = 10)]
+    pub(crate) connections: u32,
+    /// Threads; 0 = one per core, but never more than connections.
+    #[arg(short = 't', long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// How long.
+    #[arg(short = 'd', long, default_value = "10s")]
+    pub(crate) duration: String,
+    /// Stop after this many requests.
+    #[arg(short = 'n', long, default_value_t = 0)]
+    pub(crate) requests: u64,
+    /// A header, `Name: value`; may be repeated.
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<String>,
+    /// The method.
+    #[arg(short = 'm', long, default_value = "GET")]
+    pub(crate) method: String,
+    /// The body; `@FILE` reads it from a file.
+    #[arg(long, default_value = "")]
+    pub(crate) body: String,
+    /// Open load: requests per second at equal distances.
+    #[arg(long, value_name = "PER_S")]
+    pub(crate) rate: Option<f64>,
+    /// Open load: distances are exponential (a Poisson process).
+    #[arg(long, requires = "rate")]
+    pub(crate) poisson: bool,
+    /// Time allowed for connecting and for each answer.
+    #[arg(long, default_value = "15s")]
+    pub(crate) timeout: String,
+    /// Speak HTTP/2.
+    #[arg(long)]
+    pub(crate) http2: bool,
+    /// Accept any certificate.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Close each connection after its answer.
+    #[arg(long)]
+    pub(crate) no_keep_alive: bool,
+    /// Kernel interface: `auto`, `epoll` or `uring`.
+    #[arg(long, default_value = "auto")]
+    pub(crate) reactor: String,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<String>,
+    /// Pin the threads to these cores, `0,2`.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) cores: Vec<usize>,
+    /// Seed of random choices.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Exit with status 3 when this holds, `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

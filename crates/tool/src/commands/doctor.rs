@@ -1,0 +1,92 @@
+//! `bakeoff doctor`: what this machine can and cannot do for a fair measurement.
+
+use std::io::Write as _;
+
+use bakeoff_runtime::build::toolchain;
+use bakeoff_runtime::host;
+use serde::Serialize;
+
+use crate::args::DoctorArgs;
+use crate::exit;
+
+/// Toolchains that contenders of the suites name.
+const TOOLCHAINS: [&str; 5] = ["rust", "maven", "jdk-11", "jdk-17", "jdk-25"];
+
+/// One finding.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: String,
+    good: bool,
+    found: String,
+}
+
+/// Runs the command.
+pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
+    let findings = tokio::runtime::Runtime::new()?.block_on(findings());
+    let mut output = std::io::stdout().lock();
+    if args.json {
+        writeln!(output, "{}", serde_json::to_string_pretty(&findings)?)?;
+        return Ok(exit::DONE);
+    }
+    for finding in findings {
+        let mark = if finding.good { "ok  " } else { "NOTE" };
+        writeln!(output, "{mark} {:<14} {}", finding.what, finding.found)?;
+    }
+    Ok(exit::DONE)
+}
+
+async fn findings() -> Vec<Finding> {
+    let mut findings = host_findings();
+    let process = super::bench::process_runtime();
+    findings.push(match process {
+        Ok(runtime) => {
+            let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);
+            let good = !enforcement.starts_with("unlimited");
+            Finding { what: "limits".to_owned(), good, found: enforcement }
+        }
+        Err(error) => Finding { what: "limits".to_owned(), good: false, found: error.to_string() },
+    });
+    findings.push(match super::bench::docker_engine().await {
+        Ok(engine) => Finding { what: "docker".to_owned(), good: true, found: engine },
+        Err(error) => Finding { what: "docker".to_owned(), good: false, found: error.to_string() },
+    });
+    for needs in TOOLCHAINS {
+        findings.push(match toolchain(needs) {
+            Ok(found) => Finding { what: needs.to_owned(), good: true, found: found.version },
+            Err(missing) => Finding {
+                what: needs.to_owned(),
+                good: false,
+                found: missing.to_string(),
+            },
+        });
+    }
+    findings
+}
+
+fn host_findings() -> Vec<Finding> {
+    let host = host::describe();
+    let finding = |what: &str, good, found: String| Finding { what: what.to_owned(), good, found };
+    let cores = match host.cores {
+        1 => "1: contender, loader and backend share it".to_owned(),
+        2 | 3 => format!("{}: loader and backend share one; profiles scale down", host.cores),
+        cores => cores.to_string(),
+    };
+    let memory_gib = host.memory_bytes >> 30;
+    let mut findings = vec![
+        finding("kernel", true, host.kernel),
+        finding("cpu", true, host.cpu_model),
+        finding("cores", host.cores >= 4, cores),
+        finding("memory", memory_gib >= 4, format!("{memory_gib} GiB")),
+        finding("open files", host.nofile >= 65_536, host.nofile.to_string()),
+    ];
+    match host.governor {
+        Some(governor) => {
+            findings.push(finding("governor", governor == "performance", governor));
+        }
+        None => findings.push(finding("governor", false, "cannot be read here".to_owned())),
+    }
+    if let Some(virtualisation) = host.virtualisation {
+        findings.push(finding("virtual", false, format!("{virtualisation}: watch for steal")));
+    }
+    findings
+}

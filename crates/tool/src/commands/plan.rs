@@ -1,0 +1,112 @@
+//! `bakeoff plan`: what `run` would do, in which order, where, and for how long.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use anyhow::bail;
+use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::record::Cores;
+
+use crate::args::PlanArgs;
+use crate::progress::human;
+use crate::session::order::{self, OrderInput};
+use crate::session::placement::{Placement, place};
+use crate::suite_folder::SuiteFolder;
+use crate::{exit, suite_folder};
+
+/// Runs the command.
+pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
+    let folder = suite_folder::read(&args.selection.suite)?;
+    let suite = &folder.suite;
+    let options = PlanOptions {
+        profile: args.profile.clone(),
+        contenders: args.selection.contender.clone(),
+        benchmarks: args.benchmark.clone(),
+        runs: args.runs,
+        seed: args.seed,
+        runtime: args.selection.runtime.name().to_owned(),
+        backend: args.selection.backend.clone().unwrap_or_else(|| suite.default_backend.clone()),
+    };
+    let plan = super::planned(suite, &options)?;
+    let placement = placement(&plan);
+    let mut output = std::io::stdout().lock();
+    if let Some(contender) = &args.case {
+        let order = order_of(&folder, &plan, contender, &placement.cores)?;
+        writeln!(output, "{}", serde_json::to_string(&order)?)?;
+    } else if args.json {
+        writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
+    } else {
+        write_text(&mut output, &plan, &placement)?;
+    }
+    Ok(exit::DONE)
+}
+
+/// Where the parts of a plan run on this host.
+pub(crate) fn placement(plan: &Plan) -> Placement {
+    let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
+    place(super::host_cores(), &limits, plan.backend != "none")
+}
+
+fn write_text(
+    output: &mut impl std::io::Write,
+    plan: &Plan,
+    placement: &Placement,
+) -> anyhow::Result<()> {
+    let expected = plan.runs.iter().map(|run| run.expected).sum();
+    writeln!(
+        output,
+        "{} · profile {} · runtime {} · backend {} · seed {}",
+        plan.suite, plan.profile, plan.runtime, plan.backend, plan.seed
+    )?;
+    writeln!(output, "{} runs, about {} without builds", plan.runs.len(), human(expected))?;
+    let cores = |list: &[usize]| match list {
+        [] => "all cores".to_owned(),
+        _ => format!("cores {}", list.iter().map(usize::to_string).collect::<Vec<_>>().join(",")),
+    };
+    writeln!(
+        output,
+        "contender on {}, loader on {}, backend on {}",
+        cores(&placement.cores.contender),
+        cores(&placement.cores.loader),
+        cores(&placement.cores.backend)
+    )?;
+    for warning in &placement.warnings {
+        writeln!(output, "note: {warning}")?;
+    }
+    for run in &plan.runs {
+        let expected = human(run.expected);
+        let (order, label) = (run.order + 1, run.case_label());
+        let connections: Vec<_> =
+            run.steps.iter().map(|step| step.connections.to_string()).collect();
+        writeln!(output, "{order:>4}  {label}  {}  run {}  {expected}", run.benchmark, run.repetition)?;
+        writeln!(output, "      connections {}", connections.join(" "))?;
+    }
+    Ok(())
+}
+
+/// The loader's order for the first run of a contender, as if it listened on loopback.
+fn order_of(
+    folder: &SuiteFolder,
+    plan: &Plan,
+    contender: &str,
+    cores: &Cores,
+) -> anyhow::Result<bakeoff_model::load::LoadSpec> {
+    let suite = &folder.suite;
+    let Some(run) = plan.runs.iter().find(|run| run.contender == contender) else {
+        bail!("no run of {contender} in the plan\n  hint: `bakeoff list` names the contenders");
+    };
+    let benchmark = suite.benchmarks.iter().find(|benchmark| benchmark.name == run.benchmark);
+    let requests = benchmark.map(|benchmark| benchmark.requests.as_slice()).unwrap_or_default();
+    let slice = suite.profiles.get(&plan.profile).map(|profile| profile.slice).unwrap_or_default();
+    let mut order = order::order(&OrderInput {
+        address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
+        requests,
+        steps: &run.steps,
+        cores,
+        slice,
+        seed: plan.seed,
+    });
+    // By hand nobody sends the lines that a session sends.
+    order.stepwise = false;
+    Ok(order)
+}

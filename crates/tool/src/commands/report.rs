@@ -1,0 +1,67 @@
+//! `bakeoff report` and `bakeoff rank`: documents and the ranked table of a results folder.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use bakeoff_model::record::Results;
+use bakeoff_report::ReportInput;
+
+use crate::args::ReportArgs;
+use crate::recorder::{self, SessionFile, write_whole};
+use crate::{exit, suite_folder};
+
+/// Width of the table where the output is no terminal.
+const WIDTH: usize = 80;
+
+/// Renders all documents again.
+pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<u8> {
+    let results = read(&args.results)?;
+    write(&args.results, &results)?;
+    let path = args.results.join("report").join("index.html");
+    writeln!(std::io::stdout(), "{}", path.display())?;
+    Ok(exit::DONE)
+}
+
+/// Prints the ranked table.
+pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
+    let results = read(&args.results)?;
+    std::io::stdout().write_all(table(&results).as_bytes())?;
+    Ok(exit::DONE)
+}
+
+/// The ranked table as text.
+pub(crate) fn table(results: &Results) -> String {
+    let input = ReportInput { results, title: &title(results) };
+    bakeoff_report::terminal_table(&bakeoff_report::summary(&input), WIDTH)
+}
+
+/// Reads a results folder, with the suite's analysis when the suite is still there.
+pub(crate) fn read(folder: &Path) -> anyhow::Result<Results> {
+    let mut results = recorder::read_results(folder)?;
+    let session = fs::read_to_string(folder.join("session.json")).ok();
+    let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
+    results.analysis = session
+        .and_then(|session| suite_folder::read(&session.suite_folder).ok())
+        .map(|suite| suite.suite.analysis);
+    Ok(results)
+}
+
+/// Writes `report/index.html`, `results.csv` and `results.md`.
+pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
+    let title = title(results);
+    let input = ReportInput { results, title: &title };
+    let report = folder.join("report");
+    fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
+    write_whole(&report.join("index.html"), bakeoff_report::html(&input).as_bytes())?;
+    write_whole(&folder.join("results.csv"), bakeoff_report::csv(&input).as_bytes())?;
+    write_whole(&folder.join("results.md"), bakeoff_report::markdown(&input).as_bytes())
+}
+
+/// What was measured, with the backend in it.
+fn title(results: &Results) -> String {
+    let Some(run) = results.runs.first() else { return "bakeoff: no runs".to_owned() };
+    let begin = &run.begin;
+    format!("{}, profile {}, backend {}", begin.suite, begin.profile, begin.backend)
+}

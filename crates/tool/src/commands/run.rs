@@ -1,0 +1,217 @@
+//! `bakeoff run`: builds, starts the backend, plays the plan, renders the report.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
+
+use super::bench::{Bench, BenchOptions, HttpClient};
+use super::plan::placement;
+use super::report;
+use crate::args::RunArgs;
+use crate::loader::ProcessLoader;
+use crate::progress::{JsonLines, Progress};
+use crate::recorder::{self, Recorder, SessionFile};
+use crate::session::event::{Event, Observer};
+use crate::session::{BackendProbe, Parts, PendingRun, Session};
+use crate::{clock, exit, suite_folder};
+
+/// Runs the command.
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(run_session(args))
+}
+
+async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
+    let (folder, recorder, session) = open(args)?;
+    let pending = pending(&session.plan, &folder)?;
+    if pending.is_empty() {
+        say(&format!("{}: nothing is left to run", folder.display()))?;
+        return finish(&folder, &session.plan);
+    }
+    let mut observers = Observers { recorder, watcher: watcher(args), current: None };
+    let options = BenchOptions {
+        plan: &session.plan,
+        suite_folder: &session.suite_folder,
+        results: &folder,
+        placement: placement(&session.plan),
+        pending: &pending,
+    };
+    let outcome = tokio::select! {
+        outcome = play(&options, &mut observers) => Some(outcome),
+        () = interrupted() => None,
+    };
+    let Some(outcome) = outcome else {
+        observers.interrupt()?;
+        say(&format!(
+            "\ninterrupted; go on with: bakeoff run {} --resume {}",
+            session.suite_folder.display(),
+            folder.display()
+        ))?;
+        super::bench::clean_up().await;
+        return Ok(exit::INTERRUPTED);
+    };
+    outcome?;
+    observers.observe(&Event::SessionEnded { results: folder.clone() })?;
+    finish(&folder, &session.plan)
+}
+
+/// Builds, starts the backend and plays all pending runs.
+async fn play(options: &BenchOptions<'_>, observers: &mut Observers) -> anyhow::Result<()> {
+    let finished_before = options.plan.runs.len() - options.pending.len();
+    observers.observe(&Event::SessionBegan {
+        runs: options.pending.len(),
+        finished_before,
+        expected: options.pending.iter().map(|one| one.run.expected).sum(),
+        warnings: options.placement.warnings.clone(),
+    })?;
+    let mut bench = Bench::prepare(options, observers).await?;
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let session = Session {
+        parts: Parts {
+            suite: bench.suite(),
+            runtime: bench.runtime(),
+            loader: &ProcessLoader { program },
+            client: &HttpClient,
+            backend: bench.backend().map(|backend| backend as &dyn BackendProbe),
+            host_cores: super::host_cores(),
+            steal_ns: bakeoff_runtime::host::steal_ns,
+        },
+        cases: &bench,
+        now: clock::now_rfc3339,
+    };
+    let played = session.play(options.pending, observers).await;
+    bench.close().await;
+    played
+}
+
+/// The results folder, new or to be resumed, with its session.
+fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
+    if let Some(folder) = &args.resume {
+        let (recorder, session) = Recorder::open(folder)?;
+        return Ok((folder.clone(), recorder, session));
+    }
+    let suite_folder = suite_folder::read(&args.selection.suite)?;
+    let suite = &suite_folder.suite;
+    let options = PlanOptions {
+        profile: args.profile.clone(),
+        contenders: args.selection.contender.clone(),
+        benchmarks: args.benchmark.clone(),
+        runs: args.runs,
+        seed: args.seed.unwrap_or_else(clock::fresh_seed),
+        runtime: args.selection.runtime.name().to_owned(),
+        backend: args.selection.backend.clone().unwrap_or_else(|| suite.default_backend.clone()),
+    };
+    let plan = super::planned(suite, &options)?;
+    let folder = args.out.clone().unwrap_or_else(|| {
+        PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
+    });
+    let session = SessionFile { suite_folder: suite_folder.path, plan };
+    let recorder = Recorder::create(&folder, &session)?;
+    Ok((folder, recorder, session))
+}
+
+/// Runs that have not come to an end of their own, in order, with their next attempt.
+fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
+    let progress = recorder::progress(folder)?;
+    let pending = plan.runs.iter().filter_map(|run| {
+        let (attempts, finished) = progress.get(&run.id).copied().unwrap_or_default();
+        (!finished).then(|| PendingRun { run: run.clone(), attempt: attempts + 1 })
+    });
+    Ok(pending.collect())
+}
+
+/// Renders the documents and prints the table; the status says whether every run was completed.
+fn finish(folder: &Path, plan: &Plan) -> anyhow::Result<u8> {
+    let results = report::read(folder)?;
+    report::write(folder, &results)?;
+    let report_path = folder.join("report").join("index.html");
+    say(&format!("\n{}\nreport: {}", report::table(&results), report_path.display()))?;
+    let failed = failed_runs(&results);
+    if failed.is_empty() {
+        return Ok(exit::DONE);
+    }
+    say(&format!("{} of {} runs failed; the report says why", failed.len(), plan.runs.len()))?;
+    Ok(exit::CHECK_FAILED)
+}
+
+/// Runs whose last attempt failed.
+fn failed_runs(results: &Results) -> Vec<String> {
+    let mut last: BTreeMap<&str, bool> = BTreeMap::new();
+    for run in &results.runs {
+        let outcome = run.end.as_ref().map(|end| &end.outcome);
+        last.insert(&run.begin.run.id, !matches!(outcome, Some(Outcome::Completed)));
+    }
+    last.into_iter().filter(|(_, failed)| *failed).map(|(id, _)| id.to_owned()).collect()
+}
+
+fn say(text: &str) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(())
+}
+
+/// Ctrl-C or a termination signal.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+fn watcher(args: &RunArgs) -> Box<dyn Observer> {
+    if args.output.json {
+        return Box::new(JsonLines(std::io::stdout()));
+    }
+    Box::new(Progress::stderr(args.output.quiet))
+}
+
+/// The recorder first, so that what a person sees is on the disk.
+struct Observers {
+    recorder: Recorder,
+    watcher: Box<dyn Observer>,
+    /// Run and attempt at work, until its end is recorded.
+    current: Option<(String, u32)>,
+}
+
+impl Observer for Observers {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::RunBegan { run, attempt, .. } => {
+                self.recorder.begin(&run.id, *attempt)?;
+                self.current = Some((run.id.clone(), *attempt));
+            }
+            Event::Recorded { record } => {
+                self.recorder.append(record)?;
+                if matches!(record.as_ref(), Record::End(_)) {
+                    self.current = None;
+                }
+            }
+            _ => {}
+        }
+        self.watcher.observe(event)
+    }
+}
+
+impl Observers {
+    /// Ends the file of the run at work as interrupted.
+    fn interrupt(&mut self) -> anyhow::Result<()> {
+        if self.current.is_none() {
+            return Ok(());
+        }
+        let at = clock::now_rfc3339();
+        let outcome = Outcome::Interrupted;
+        let end = EndRecord { at, outcome, last_connections: None, notes: Vec::new() };
+        self.observe(&Event::Recorded { record: Box::new(Record::End(end)) })
+    }
+}
+
+/// How long a clean end may take after an interruption.
+pub(crate) const CLEAN_UP_LIMIT: Duration = Duration::from_secs(20);

@@ -1,0 +1,1 @@
+//! `bakeoff verify`: lifecycle and functional checks, without load.

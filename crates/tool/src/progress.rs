@@ -1,0 +1,323 @@
+//! What a person sees while a session runs: one line a step, a live line where there is a
+//! terminal, within 80 columns. Or events as JSON Lines. Never anything else than an observer.
+
+use std::io::{IsTerminal as _, Write};
+use std::time::{Duration, Instant};
+
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::record::{IntervalRecord, Outcome, Record};
+
+use crate::session::event::{Event, Observer};
+use crate::session::lifecycle;
+use crate::session::run::describe;
+
+/// Prints progress for a person.
+pub(crate) struct Progress<W> {
+    output: W,
+    /// Whether lines can be overwritten.
+    live: bool,
+    quiet: bool,
+    begun: Instant,
+    expected: Duration,
+    step: Option<StepTotal>,
+    good: usize,
+    checked: usize,
+}
+
+/// The slices of the current step added up.
+#[derive(Debug, Default)]
+struct StepTotal {
+    connections: u32,
+    established: u32,
+    warm_up: bool,
+    requests: u64,
+    errors: u64,
+    wall_ns: u64,
+    cpu_ns: u64,
+    peak_bytes: u64,
+    service_time: Histogram,
+    unfair: Option<&'static str>,
+}
+
+impl Progress<std::io::Stderr> {
+    /// For the user's terminal.
+    pub(crate) fn stderr(quiet: bool) -> Self {
+        let output = std::io::stderr();
+        let live = output.is_terminal();
+        Self::new(output, live, quiet)
+    }
+}
+
+impl<W: Write> Progress<W> {
+    /// Onto any output.
+    pub(crate) fn new(output: W, live: bool, quiet: bool) -> Self {
+        Self {
+            output,
+            live,
+            quiet,
+            begun: Instant::now(),
+            expected: Duration::ZERO,
+            step: None,
+            good: 0,
+            checked: 0,
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let clear = if self.live { "\r\x1b[K" } else { "" };
+        // A closed terminal must not end a measurement.
+        let _ = writeln!(self.output, "{clear}{text}");
+    }
+
+    fn live_line(&mut self, text: &str) {
+        if self.live && !self.quiet {
+            let _ = write!(self.output, "\r\x1b[K{text}");
+            let _ = self.output.flush();
+        }
+    }
+
+    fn time_left(&self) -> String {
+        let left = self.expected.saturating_sub(self.begun.elapsed());
+        format!("about {} left", human(left))
+    }
+
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Begin(_) | Record::Idle(_) => {}
+            Record::Started(startup) => {
+                let seconds = Duration::from_nanos(startup.startup_ns).as_secs_f64();
+                self.line(&format!("  started in {seconds:.4} s"));
+            }
+            Record::Check(check) => {
+                if check.group != lifecycle::GROUP {
+                    self.checked += 1;
+                    self.good += usize::from(check.outcome == CheckOutcome::Good);
+                }
+                let applies = !matches!(check.outcome, CheckOutcome::NotApplicable { .. });
+                if check.outcome != CheckOutcome::Good && applies {
+                    self.line(&format!("  FAILED {}", describe(check)));
+                }
+            }
+            Record::Interval(interval) => self.interval(interval),
+            Record::End(end) => {
+                self.finish_step();
+                match &end.outcome {
+                    Outcome::Completed => {}
+                    Outcome::Interrupted => self.line("  interrupted"),
+                    Outcome::Failed {
+                        stage,
+                        message,
+                        evidence,
+                    } => {
+                        self.line(&format!("  FAILED at {stage}: {message}"));
+                        for line in last_lines(evidence, 6) {
+                            self.line(&format!("    {line}"));
+                        }
+                    }
+                }
+                for note in &end.notes {
+                    self.line(&format!("  note: {note}"));
+                }
+            }
+        }
+    }
+
+    fn interval(&mut self, record: &IntervalRecord) {
+        let step = self.step.get_or_insert_default();
+        step.add(record);
+        let text = format!("{} · {}", step.text(), self.time_left());
+        self.live_line(&text);
+    }
+
+    fn finish_step(&mut self) {
+        if let Some(step) = self.step.take().filter(|step| step.wall_ns > 0) {
+            self.line(&step.text());
+        }
+    }
+
+    fn stage(&mut self, stage: &str) {
+        self.finish_step();
+        if stage == "load" {
+            self.line(&format!("  checks {}/{}", self.good, self.checked));
+            self.line("    conns      req/s   p50 ms   p99 ms  errors  us/req     MiB");
+        }
+        (self.good, self.checked) = if stage == "start" {
+            (0, 0)
+        } else {
+            (self.good, self.checked)
+        };
+        let left = self.time_left();
+        self.live_line(&format!("  {stage} … {left}"));
+    }
+}
+
+impl StepTotal {
+    fn add(&mut self, record: &IntervalRecord) {
+        let load = &record.load;
+        self.connections = record.connections;
+        self.warm_up = record.warm_up;
+        self.requests += load.requests;
+        self.errors += load.errors.values().map(|error| error.count).sum::<u64>();
+        self.wall_ns += load.end_ns.saturating_sub(load.start_ns);
+        self.service_time.merge(&load.service_time);
+        if let (Some(before), Some(after)) = (&record.contender_before, &record.contender_after) {
+            if let (Some(before), Some(after)) = (before.cpu, after.cpu) {
+                self.cpu_ns += after.total_ns().saturating_sub(before.total_ns());
+            }
+            if let Some(memory) = after.memory {
+                self.peak_bytes = self.peak_bytes.max(memory.peak_bytes);
+            }
+        }
+        if record.validity != bakeoff_model::record::Validity::Fair {
+            self.unfair = Some(record.validity.name());
+        }
+    }
+
+    fn text(&self) -> String {
+        let requests = as_f64(self.requests);
+        let milliseconds = |share| {
+            self.service_time
+                .quantile_ns(share)
+                .map_or(f64::NAN, as_f64)
+                / 1e6
+        };
+        let rate = requests / (as_f64(self.wall_ns.max(1)) / 1e9);
+        let mark = match (self.unfair, self.warm_up) {
+            (_, true) => " warm-up",
+            (Some(unfair), false) => &format!(" {unfair}"),
+            (None, false) => "",
+        };
+        format!(
+            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}",
+            self.connections,
+            rate,
+            milliseconds(0.5),
+            milliseconds(0.99),
+            self.errors,
+            as_f64(self.cpu_ns) / 1e3 / requests,
+            as_f64(self.peak_bytes) / 1_048_576.0,
+        )
+    }
+}
+
+impl<W: Write> Observer for Progress<W> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::SessionBegan {
+                runs,
+                finished_before,
+                expected,
+                warnings,
+            } => {
+                self.begun = Instant::now();
+                self.expected = *expected;
+                let before = match finished_before {
+                    0 => String::new(),
+                    count => format!(", {count} finished before"),
+                };
+                self.line(&format!("{runs} runs{before}, about {}", human(*expected)));
+                for warning in warnings {
+                    self.line(&format!("note: {warning}"));
+                }
+            }
+            Event::Building { contender } => self.live_line(&format!("building {contender} …")),
+            Event::Built {
+                contender,
+                fresh,
+                version,
+            } => {
+                let state = if *fresh { "built" } else { "up to date" };
+                let version = version.as_deref().unwrap_or("no version receipt");
+                self.line(&format!("{contender}: {state}: {}", version.trim()));
+            }
+            Event::Skipped { contender, why } => {
+                self.line(&format!("{contender}: skipped: {why}"));
+            }
+            Event::BackendStarting { name } => {
+                self.live_line(&format!("starting backend {name} …"));
+            }
+            Event::BackendReady { name, address } => {
+                self.line(&format!("backend {name} answers at {address}"));
+            }
+            Event::RunBegan {
+                index,
+                runs,
+                run,
+                attempt,
+            } => {
+                let again = if *attempt > 1 {
+                    format!(", attempt {attempt}")
+                } else {
+                    String::new()
+                };
+                self.line(&format!(
+                    "\n[{}/{runs}] {} · {} · run {}{again} · {}",
+                    index + 1,
+                    run.case_label(),
+                    run.benchmark,
+                    run.repetition,
+                    self.time_left()
+                ));
+            }
+            Event::Stage { stage, .. } => self.stage(stage),
+            Event::StepBegan {
+                connections,
+                established,
+                ..
+            } => {
+                self.finish_step();
+                self.step = Some(StepTotal {
+                    connections: *connections,
+                    established: *established,
+                    ..StepTotal::default()
+                });
+            }
+            Event::Recorded { record } => self.record(record),
+            Event::SessionEnded { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+/// Prints every event as a line of JSON.
+pub(crate) struct JsonLines<W>(pub(crate) W);
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        Ok(())
+    }
+}
+
+/// A duration as a person says it.
+pub(crate) fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The last lines of a text, without empty ones.
+pub(crate) fn last_lines(text: &str, count: usize) -> Vec<&str> {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(count)..].to_vec()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and times of a step stay below 2^53"
+)]
+fn as_f64(count: u64) -> f64 {
+    count as f64
+}

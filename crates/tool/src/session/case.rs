@@ -1,0 +1,65 @@
+//! A case ready to be started: a planned run with its contender's command, environment and first
+//! record. Pure: building and asking the host happened before.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::record::Begin;
+use bakeoff_model::suite::{Benchmark, Contender, Suite};
+use bakeoff_runtime::StartSpec;
+use std::time::Duration;
+
+/// Everything about one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    /// The first record.
+    pub(crate) begin: Begin,
+    /// How the contender is started.
+    pub(crate) start: StartSpec,
+    /// What it is loaded with.
+    pub(crate) benchmark: Benchmark,
+    /// Length of a recorded slice.
+    pub(crate) slice: Duration,
+    /// Seed of the loader's random choices.
+    pub(crate) seed: u64,
+    /// Size of the artifact, bytes, shown where there is no image.
+    pub(crate) artifact_bytes: Option<u64>,
+}
+
+/// Where contenders reach the backend.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct BackendAddress {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// The whole environment of a contender: the suite's, then its own, then its parameters.
+pub(crate) fn environment(
+    suite: &Suite,
+    contender: &Contender,
+    parameters: &BTreeMap<String, String>,
+    backend: &BackendAddress,
+) -> BTreeMap<String, String> {
+    suite
+        .env
+        .iter()
+        .chain(&contender.env)
+        .chain(parameters)
+        .map(|(name, value)| (name.clone(), resolve(value, backend)))
+        .collect()
+}
+
+/// The environment in which nothing answers behind the contender.
+pub(crate) fn environment_unreachable(
+    suite: &Suite,
+    env: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let mut env = env.clone();
+    env.extend(suite.env_unreachable.clone());
+    env
+}
+
+fn resolve(value: &str, backend: &BackendAddress) -> String {
+    value
+        .replace("{backend.host}", &backend.host)
+        .replace("{backend.port}", &backend.port.to_string())
+}

@@ -1,0 +1,149 @@
+//! The load of one run: drives the loader step by step and meters every slice.
+
+use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
+use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_runtime::Instance;
+
+use super::case::Case;
+use super::event::{Event, Observer};
+use super::order::{self, OrderInput};
+use super::validity::{self, Evidence};
+use super::{Halt, Parts, tell};
+use crate::loader::{Loader, RunningLoad as _};
+
+/// What was read at one boundary of a slice.
+struct Reading {
+    contender: ResourceSample,
+    backend: Option<ResourceSample>,
+    steal_ns: Option<u64>,
+}
+
+/// Loads the contender through all steps. `last` follows the connections of the current step,
+/// so that a failure can say where it happened.
+pub(crate) async fn load<L: Loader>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    instance: &mut dyn Instance,
+    last: &mut Connections,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let spec = order::order(&OrderInput {
+        address: instance.address(),
+        requests: &case.benchmark.requests,
+        steps: &case.begin.run.steps,
+        cores: &case.begin.cores,
+        slice: case.slice,
+        seed: case.seed,
+    });
+    let mut loader = parts.loader.start(&spec).await?;
+    let mut before = read(parts, instance).await;
+    while let Some(event) = loader
+        .next()
+        .await
+        .map_err(|error| failed(&error.to_string()))?
+    {
+        match event {
+            LoadEvent::Ready {
+                step, connections, ..
+            } => {
+                *last = connections;
+                observer.observe(&Event::StepBegan {
+                    run: case.begin.run.id.clone(),
+                    step,
+                    steps: spec.steps.len(),
+                    connections: connections.asked,
+                    established: connections.established,
+                })?;
+                alive(instance, connections.asked).await?;
+                before = read(parts, instance).await;
+                loader
+                    .go()
+                    .await
+                    .map_err(|error| failed(&error.to_string()))?;
+            }
+            LoadEvent::Interval(interval) => {
+                let after = read(parts, instance).await;
+                let record = interval_record(parts, case, *interval, &before, &after);
+                tell(observer, Record::Interval(Box::new(record)))?;
+                before = after;
+                alive(instance, last.asked).await?;
+            }
+            LoadEvent::Failed { message } => return Err(failed(&message)),
+            LoadEvent::StepDone { .. } | LoadEvent::Done => {}
+        }
+    }
+    Ok(())
+}
+
+fn failed(message: &str) -> Halt {
+    Halt::Failed {
+        stage: "load",
+        message: format!("the loader failed: {message}"),
+        evidence: String::new(),
+    }
+}
+
+/// Ends the load of a contender that has died.
+async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt> {
+    let Some(exit) = instance.exited().await else {
+        return Ok(());
+    };
+    let plural = if connections == 1 { "" } else { "s" };
+    let message = if exit.oom_killed {
+        format!("killed for memory at {connections} connection{plural}")
+    } else {
+        format!("{exit} at {connections} connection{plural}")
+    };
+    Err(Halt::Failed {
+        stage: "load",
+        message,
+        evidence: instance.logs(),
+    })
+}
+
+async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
+    let contender = instance.sample().await;
+    let backend = match parts.backend {
+        Some(backend) => Some(backend.sample().await),
+        None => None,
+    };
+    Reading {
+        contender,
+        backend,
+        steal_ns: (parts.steal_ns)(),
+    }
+}
+
+fn interval_record<L>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    load: LoadInterval,
+    before: &Reading,
+    after: &Reading,
+) -> IntervalRecord {
+    let steal_ns = match (before.steal_ns, after.steal_ns) {
+        (Some(before), Some(after)) => Some(after.saturating_sub(before)),
+        _ => None,
+    };
+    let validity = validity::judge(&Evidence {
+        load: &load,
+        contender: Some((&before.contender, &after.contender)),
+        backend: before.backend.as_ref().zip(after.backend.as_ref()),
+        cores: &case.begin.cores,
+        host_cores: parts.host_cores,
+        steal_ns,
+    });
+    let step = case.begin.run.steps.get(load.step);
+    IntervalRecord {
+        connections: step.map_or(0, |step| step.connections),
+        warm_up: step.is_some_and(|step| step.warm_up),
+        load,
+        contender_before: Some(before.contender.clone()),
+        contender_after: Some(after.contender.clone()),
+        backend_before: before.backend.clone(),
+        backend_after: after.backend.clone(),
+        steal_ns,
+        validity,
+    }
+}

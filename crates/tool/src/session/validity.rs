@@ -1,0 +1,164 @@
+//! Whether the number of an interval is fair, and the evidence if it is not (C13). Pure.
+//!
+//! The order matters: what is broken comes before what was too slow, and the loader is suspected
+//! before the backend, because a starved loader also makes the backend look idle.
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::load::{ErrorClass, LoadInterval};
+use bakeoff_model::record::{Cores, Validity};
+use bakeoff_model::resource::ResourceSample;
+
+/// A part that uses this share of what it may use has no headroom left.
+const FULL: f64 = 0.9;
+/// Stolen time above this share of the host spoils a number.
+const STEAL_MAX: f64 = 0.05;
+/// Connections that may be missing for a moment: services close idle ones as they like.
+const MISSING_MAX: f64 = 0.05;
+/// Little's law must close within this share: requests in flight = rate x time.
+const LITTLE_MAX: f64 = 0.15;
+
+/// The slice and everything around it that bears on its fairness.
+#[derive(Debug)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) load: &'a LoadInterval,
+    pub(crate) contender: Option<(&'a ResourceSample, &'a ResourceSample)>,
+    pub(crate) backend: Option<(&'a ResourceSample, &'a ResourceSample)>,
+    pub(crate) cores: &'a Cores,
+    pub(crate) host_cores: usize,
+    pub(crate) steal_ns: Option<u64>,
+}
+
+/// The verdict on one interval.
+pub(crate) fn judge(evidence: &Evidence<'_>) -> Validity {
+    broken(evidence)
+        .or_else(|| generator(evidence))
+        .or_else(|| backend(evidence))
+        .or_else(|| host(evidence))
+        .unwrap_or(Validity::Fair)
+}
+
+fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
+    let load = evidence.load;
+    let connections = load.connections;
+    let count = |class: ErrorClass| load.errors.get(&class).map_or(0, |error| error.count);
+    let invalid = |evidence: String| Some(Validity::Invalid { evidence });
+    let missing = connections.asked.saturating_sub(connections.established);
+    if f64::from(missing) > MISSING_MAX * f64::from(connections.asked) {
+        return invalid(format!(
+            "{} of {} connections were really open",
+            connections.established, connections.asked
+        ));
+    }
+    let wrong = count(ErrorClass::WrongBody) + count(ErrorClass::UnexpectedStatus);
+    if wrong > 0 {
+        return invalid(format!("{wrong} wrong answers under load"));
+    }
+    if count(ErrorClass::Local) > 0 {
+        return invalid("the loader ran out of file descriptors, ports or memory".to_owned());
+    }
+    if load.requests == 0 {
+        return invalid("no request succeeded".to_owned());
+    }
+    little_residual(load)
+        .filter(|residual| residual.abs() > LITTLE_MAX)
+        .and_then(|residual| invalid(format!("Little's law is off by {:.0} %", residual * 100.0)))
+}
+
+/// Relative gap between connections and rate x service time; closed load without failures only,
+/// and only where enough requests ended for the edges of the slice not to matter.
+fn little_residual(load: &LoadInterval) -> Option<f64> {
+    let connections = f64::from(load.connections.established);
+    let enough = as_f64(load.requests) >= 50.0 * connections;
+    if load.offered.is_some() || !load.errors.is_empty() || !enough {
+        return None;
+    }
+    let in_flight = as_f64(load.requests) / wall_ns(load) * load.service_time.mean_ns()?;
+    Some(in_flight / connections - 1.0)
+}
+
+fn generator(evidence: &Evidence<'_>) -> Option<Validity> {
+    let load = evidence.load;
+    let threads = as_f64(load.loader_threads as u64);
+    let busy = as_f64(load.loader_cpu.total_ns()) / wall_ns(load) / threads.max(1.0);
+    (busy > FULL).then(|| Validity::GeneratorBound {
+        evidence: format!("the loader used {:.0} % of its threads' time", busy * 100.0),
+    })
+}
+
+fn backend(evidence: &Evidence<'_>) -> Option<Validity> {
+    let used = cpu_cores(evidence.backend, evidence.load)?;
+    let allowed = match evidence.cores.backend.len() {
+        0 => evidence.host_cores,
+        cores => cores,
+    };
+    let busy = used / as_f64(allowed as u64);
+    (busy > FULL).then(|| Validity::BackendBound {
+        evidence: format!("the backend used {used:.2} of its {allowed} cores"),
+    })
+}
+
+/// Cores that several parts share must have headroom, and the hypervisor must leave us alone.
+fn host(evidence: &Evidence<'_>) -> Option<Validity> {
+    let wall = wall_ns(evidence.load);
+    let bound = |evidence: String| Some(Validity::HostBound { evidence });
+    if let Some(steal) = evidence.steal_ns {
+        let share = as_f64(steal) / wall / as_f64(evidence.host_cores as u64);
+        if share > STEAL_MAX {
+            return bound(format!(
+                "{:.0} % of the host's time was stolen",
+                share * 100.0
+            ));
+        }
+    }
+    let loader = as_f64(evidence.load.loader_cpu.total_ns()) / wall;
+    let backend = cpu_cores(evidence.backend, evidence.load).unwrap_or(0.0);
+    let cores = evidence.cores;
+    if cores.contender.is_empty() {
+        let contender = cpu_cores(evidence.contender, evidence.load)?;
+        let (used, all) = (
+            loader + backend + contender,
+            as_f64(evidence.host_cores as u64),
+        );
+        return (used > FULL * all).then(|| Validity::HostBound {
+            evidence: format!("contender, loader and backend used {used:.2} of {all} cores"),
+        });
+    }
+    let shared: BTreeSet<_> = cores.loader.iter().chain(&cores.backend).collect();
+    let used = loader + backend;
+    if used > FULL * as_f64(shared.len() as u64) && !cores.backend.is_empty() {
+        return bound(format!(
+            "loader and backend used {used:.2} of their {} cores",
+            shared.len()
+        ));
+    }
+    None
+}
+
+/// Cores' worth of CPU that a part used between two readings.
+fn cpu_cores(
+    samples: Option<(&ResourceSample, &ResourceSample)>,
+    load: &LoadInterval,
+) -> Option<f64> {
+    let (before, after) = samples?;
+    let used = after.cpu?.total_ns().saturating_sub(before.cpu?.total_ns());
+    let wall = after.at_ns.saturating_sub(before.at_ns);
+    let wall = if wall == 0 {
+        wall_ns(load)
+    } else {
+        as_f64(wall)
+    };
+    Some(as_f64(used) / wall)
+}
+
+fn wall_ns(load: &LoadInterval) -> f64 {
+    as_f64(load.end_ns.saturating_sub(load.start_ns).max(1))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and times of a slice stay below 2^53"
+)]
+fn as_f64(count: u64) -> f64 {
+    count as f64
+}

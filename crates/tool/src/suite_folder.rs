@@ -1,0 +1,110 @@
+//! Reads the files of a suite folder and hands them to the parser; nothing is interpreted here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::diagnostic::{Diagnostic, SourceFile};
+use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::suite::Suite;
+
+/// A parsed suite and where it lies.
+#[derive(Debug, Clone)]
+pub(crate) struct SuiteFolder {
+    pub(crate) path: PathBuf,
+    pub(crate) suite: Suite,
+}
+
+impl SuiteFolder {
+    /// Folder of a contender's sources.
+    pub(crate) fn contender_folder(&self, folder: &str) -> PathBuf {
+        self.path.join("contenders").join(folder)
+    }
+}
+
+/// Reads and parses a suite; every mistake of every file is in the error.
+pub(crate) fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
+    let sources = read_sources(path)?;
+    match parse::suite(&sources) {
+        Ok(suite) => Ok(SuiteFolder { path: path.canonicalize()?, suite }),
+        Err(diagnostics) => bail!(render(path, &sources, &diagnostics)),
+    }
+}
+
+fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
+    let file = path.join("suite.toml");
+    if !file.is_file() {
+        bail!("{}: unknown suite: no suite.toml there{}", path.display(), known_suites());
+    }
+    let mut checks = Vec::new();
+    for file in sorted(&path.join("checks"))? {
+        if file.extension().is_some_and(|extension| extension == "toml") {
+            checks.push(read_file(&file)?);
+        }
+    }
+    let mut contenders = Vec::new();
+    for folder in sorted(&path.join("contenders"))? {
+        let file = folder.join("contender.toml");
+        if let (true, Some(name)) = (file.is_file(), folder.file_name()) {
+            contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
+        }
+    }
+    Ok(SuiteSources { suite: read_file(&file)?, checks, contenders })
+}
+
+fn read_file(path: &Path) -> anyhow::Result<SourceFile> {
+    let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    Ok(SourceFile { path: path.display().to_string(), text })
+}
+
+/// Entries of a folder in name order; a missing folder has none.
+fn sorted(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+        entries.push(entry?.path());
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// The suites of the checkout that the user stands in, for the error about an unknown one.
+fn known_suites() -> String {
+    let known: Vec<String> = sorted(Path::new("suites"))
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|folder| folder.join("suite.toml").is_file())
+        .map(|folder| folder.display().to_string())
+        .collect();
+    if known.is_empty() {
+        return "\n  hint: name the folder of a suite".to_owned();
+    }
+    format!("\n  hint: known suites: {}", known.join(", "))
+}
+
+/// All diagnostics, each with the line it is about.
+fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> String {
+    let mut text = format!(
+        "{}: {} mistake{} in the suite's files",
+        path.display(),
+        diagnostics.len(),
+        if diagnostics.len() == 1 { "" } else { "s" }
+    );
+    for diagnostic in diagnostics {
+        text.push_str(&format!("\n\n{diagnostic}"));
+        if let Some(line) = source_line(sources, diagnostic) {
+            text.push_str(&format!("\n  {:>4} | {line}", diagnostic.line));
+        }
+    }
+    text
+}
+
+fn source_line<'a>(sources: &'a SuiteSources, diagnostic: &Diagnostic) -> Option<&'a str> {
+    let all = std::iter::once(&sources.suite)
+        .chain(&sources.checks)
+        .chain(sources.contenders.iter().map(|(_, file)| file));
+    let file = all.into_iter().find(|file| file.path == diagnostic.path)?;
+    file.text.lines().nth(diagnostic.line.checked_sub(1)?)
+}

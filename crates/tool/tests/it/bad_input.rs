@@ -1,0 +1,64 @@
+//! Bad input ends in one clear sentence, a hint and a status that is not zero.
+
+use crate::world::World;
+
+#[test]
+fn unknown_names_list_the_known_ones() {
+    let world = World::new(&["good"]);
+    world
+        .run("list nowhere")
+        .check(1, &["nowhere", "unknown suite", "hint:"]);
+    world
+        .run("run SUITE --profile fast")
+        .check(1, &["fast", "tiny"]);
+    world
+        .run("run SUITE --profile tiny --contender nobody")
+        .check(1, &["nobody", "good"]);
+    world
+        .run("run SUITE --profile tiny --benchmark nothing")
+        .check(1, &["nothing", "item"]);
+    world
+        .run("verify SUITE --profile tiny --group dreams")
+        .check(1, &["dreams", "missing"]);
+    world
+        .run("run SUITE --profile tiny --backend oracle")
+        .check(1, &["oracle"]);
+    world.run("schema nothing").check(1, &["nothing", "hint:"]);
+}
+
+#[test]
+fn all_mistakes_of_a_suite_are_told_at_once() {
+    let world = World::new(&["good"]);
+    let suite = world.read("suite/suite.toml");
+    let broken = suite
+        .replace("runs = 1", "runs = \"often\"")
+        .replace("cpus = 1.0", "cpus = \"all\"")
+        .replace("slice = \"200ms\"", "slice = 200");
+    world.write("suite.toml", &broken);
+    world
+        .run("list SUITE")
+        .check(1, &["3 mistakes", "runs", "cpus", "slice", "suite.toml:"]);
+    world.write("suite.toml", "[suite\nname = 3");
+    world.run("list SUITE").check(1, &["suite.toml:1"]);
+}
+
+#[test]
+fn the_results_folder_must_be_writable_and_free() {
+    let world = World::new(&["good"]);
+    std::fs::write(world.out(), "a file").unwrap();
+    world
+        .run("run SUITE --profile tiny --out OUT")
+        .check(1, &["results folder"]);
+    std::fs::remove_file(world.out()).unwrap();
+    std::fs::create_dir(world.out()).unwrap();
+    std::fs::write(world.out().join("session.json"), "{}").unwrap();
+    world
+        .run("run SUITE --profile tiny --out OUT")
+        .check(1, &["holds a session already"]);
+    world
+        .run("run SUITE --resume OUT")
+        .check(1, &["not a session file"]);
+    world
+        .run("report nowhere")
+        .check(1, &["not a results folder"]);
+}

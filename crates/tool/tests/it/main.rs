@@ -1,0 +1,7 @@
+//! The tool from outside: a suite is made in a temporary folder, the binary is run on it, and
+//! what a person would see is asserted.
+
+mod bad_input;
+mod engine;
+mod sessions;
+mod world;

@@ -1,0 +1,192 @@
+//! A suite in a temporary folder and the binary to run on it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard};
+
+use tempfile::TempDir;
+
+/// A suite of misbehaving contenders. Tests that start contenders hold the port's lock.
+pub(crate) struct World {
+    folder: TempDir,
+    port: u16,
+    _port_lock: MutexGuard<'static, ()>,
+}
+
+static PORT: Mutex<()> = Mutex::new(());
+
+impl World {
+    /// A suite with one contender for each mode.
+    pub(crate) fn new(modes: &[&str]) -> Self {
+        let lock = PORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let world = Self {
+            folder: TempDir::new().unwrap(),
+            port: 18_080,
+            _port_lock: lock,
+        };
+        world.write("suite.toml", &suite_toml(world.port));
+        world.write("checks/all.toml", CHECKS);
+        for mode in modes {
+            let file = format!("contenders/{mode}/contender.toml");
+            world.write(&file, &contender_toml(mode, world.port));
+        }
+        world
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("suite")
+    }
+
+    pub(crate) fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    /// Writes a file of the suite.
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.path().join(file)).unwrap()
+    }
+
+    /// The binary with arguments; `SUITE` and `OUT` stand for this world's folders.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+        for argument in arguments.split_whitespace() {
+            match argument {
+                "SUITE" => command.arg(self.path()),
+                "OUT" => command.arg(self.out()),
+                _ => command.arg(argument),
+            };
+        }
+        command.env("BAKEOFF_CACHE", self.folder.path().join("cache"));
+        command.current_dir(self.folder.path());
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub(crate) fn run(&self, arguments: &str) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+}
+
+/// What a command left on the terminal.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ran {
+    /// Asserts the status and that every text appears.
+    #[track_caller]
+    pub(crate) fn check(&self, status: i32, texts: &[&str]) -> &Self {
+        assert_eq!(self.status, status, "{self:#?}");
+        for text in texts {
+            let found = self.stderr.contains(text) || self.stdout.contains(text);
+            assert!(found, "{text:?} is missing in {self:#?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+}
+
+/// The compiled example that all contenders of the world are.
+fn program() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
+    binary
+        .parent()
+        .unwrap()
+        .join("examples")
+        .join("misbehaving-contender")
+}
+
+fn suite_toml(port: u16) -> String {
+    format!(
+        r#"
+[suite]
+name = "world"
+analysis = "Nothing."
+port = {port}
+ready-path = "/"
+default-backend = "none"
+
+[env]
+PORT = "{port}"
+
+[env-unreachable]
+BACKEND_DEAD = "yes"
+
+[profile.tiny]
+describe = "As short as it gets."
+limits = {{ cpus = 1.0, memory = "64MiB" }}
+runs = 1
+slice = "200ms"
+ladder = {{ warm-up = [1], connections = [2, 4], step = "400ms" }}
+
+[[benchmark]]
+name = "item"
+describe = "One item."
+
+[[benchmark.request]]
+path = "/item"
+expect = {{ status = [200], values = {{ "$.name" = "Plzeň" }} }}
+"#
+    )
+}
+
+const CHECKS: &str = r#"
+[[check]]
+group = "get"
+name = "item"
+path = "/item"
+expect = { status = [200], values = { "$.name" = "Plzeň" } }
+
+[[check]]
+group = "missing"
+name = "unknown path"
+path = "/nowhere"
+expect = { status = [404], json = true, has = ["$.message"] }
+"#;
+
+fn contender_toml(mode: &str, port: u16) -> String {
+    let program = program();
+    let program = program.display();
+    format!(
+        r#"
+[contender]
+name = "{mode}"
+describe = "Behaves as its name says on port {port}."
+language = "rust"
+needs = []
+build = ["cp", "{program}", "contender"]
+artifact = "contender"
+run = ["{{artifact}}"]
+
+[image]
+base = "debian"
+
+[env]
+MODE = "{mode}"
+"#
+    )
+}
