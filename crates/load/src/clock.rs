@@ -1,0 +1,41 @@
+//! The engine's clock and its own cost: `CLOCK_MONOTONIC`, and the CPU time of the calling thread.
+//!
+//! The clock is read through the vDSO, so that one reading is some 20 ns and no system call.
+
+#![expect(unsafe_code, reason = "getrusage of one thread is in no safe wrapper")]
+
+use bakeoff_model::load::CpuTime;
+
+/// Nanoseconds of the host's monotonic clock.
+#[inline]
+pub(crate) fn now_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    // Neither part of a monotonic reading is ever negative.
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// CPU time that the calling thread has used so far.
+pub(crate) fn thread_cpu() -> CpuTime {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to writable memory of the right type, and an all-zero `rusage` is a
+    // valid one, so that it may be read even if the call failed.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanoseconds = |time: libc::timeval| {
+        time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000
+    };
+    CpuTime {
+        user_ns: nanoseconds(usage.ru_utime),
+        system_ns: nanoseconds(usage.ru_stime),
+    }
+}
+
+/// The CPU time between two readings of [`thread_cpu`].
+pub(crate) fn cpu_between(before: CpuTime, after: CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+    }
+}

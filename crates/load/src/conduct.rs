@@ -1,0 +1,376 @@
+//! The conductor: starts the threads, leads them through the steps, merges their tallies, and is
+//! the only one that talks to the caller.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
+
+use bakeoff_model::load::{
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
+};
+use rustix::io::Errno;
+
+use crate::LoadError;
+use crate::clock::{cpu_between, now_ns, thread_cpu};
+use crate::limits::{pin, raise_nofile, unpin, usable_cores};
+use crate::reactor::Reactor;
+use crate::reactor::epoll::Epoll;
+use crate::request::Requests;
+use crate::socket::Endpoint;
+use crate::tally::Tally;
+use crate::worker::{Command, Lines, Place, Report, Worker};
+
+/// Empty tallies that each thread finds laid out; a third one covers a late conductor.
+const SPARES: usize = 2;
+
+/// Time between the order to open a window and its opening, so that every thread is there, ns.
+const LEAD_NS: u64 = 10_000_000;
+
+/// Longest step, ns: what the histograms can tell apart is far below.
+const DURATION_NS_MAX: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+/// Carries out an order from its first step to its last.
+///
+/// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
+/// it ended. When the order is stepwise, `go(step)` is called after the step's
+/// [`LoadEvent::Ready`] and blocks until the window may open; `false` ends the order there. What
+/// the service does wrong is counted in the intervals.
+///
+/// # Errors
+/// [`LoadError::Spec`] when the order makes no sense, [`LoadError::System`] when the host refuses
+/// threads, cores or the reactor that was asked for.
+pub fn run(
+    spec: &LoadSpec,
+    go: &mut dyn FnMut(usize) -> bool,
+    emit: &mut dyn FnMut(LoadEvent),
+) -> Result<(), LoadError> {
+    check(spec)?;
+    let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
+    // Found wrong here rather than in a thread.
+    Requests::prepare(spec)?;
+    let nofile = raise_nofile();
+    let before = if spec.cores.is_empty() {
+        None
+    } else {
+        Some(pin(&spec.cores)?)
+    };
+    let result = std::thread::scope(|scope| {
+        let conductor = Conductor::start::<Epoll>(
+            scope,
+            spec,
+            nofile,
+            |endpoint: &Endpoint| Epoll::new(endpoint.clone()),
+            &endpoint,
+        )?;
+        conductor.lead(go, emit)
+    });
+    if let Some(before) = before {
+        unpin(&before);
+    }
+    result
+}
+
+/// Refuses what no engine could do, or this one not yet.
+fn check(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    if spec.target.tls {
+        return fail("TLS is not supported by this build".into());
+    }
+    if spec.target.protocol != Protocol::Http1 {
+        return fail("HTTP/2 is not supported by this build".into());
+    }
+    if spec.timeout_connect_ns == 0 || spec.timeout_answer_ns == 0 {
+        return fail("a timeout of 0 would fail every request".into());
+    }
+    for (index, step) in spec.steps.iter().enumerate() {
+        if step.connections == 0 {
+            return fail(format!("step {index}: no connections"));
+        }
+        if step.duration_ns == 0 || step.duration_ns > DURATION_NS_MAX {
+            return fail(format!(
+                "step {index}: duration is not within 1 ns and 7 days"
+            ));
+        }
+        let rates = match step.pace {
+            Pace::Closed => [1.0, 1.0],
+            Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => [rate_per_s, 1.0],
+            Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            } => [from_per_s, to_per_s],
+        };
+        if rates.iter().any(|rate| !(0.0..=1e9).contains(rate)) {
+            return fail(format!(
+                "step {index}: a rate is not within 0 and 10^9 per second"
+            ));
+        }
+    }
+    if spec.reactor == ReactorChoice::Uring {
+        return fail("the io_uring reactor is not supported by this build".into());
+    }
+    Ok(())
+}
+
+/// The conductor's ends of the channels.
+struct Conductor<'a> {
+    spec: &'a LoadSpec,
+    reactor: &'static str,
+    nofile: u64,
+    commands: Vec<Sender<Command>>,
+    spares: Vec<Sender<Box<Tally>>>,
+    reports: Receiver<(usize, Report)>,
+    cpu: CpuTime,
+}
+
+impl<'a> Conductor<'a> {
+    /// Starts the threads.
+    fn start<'scope, R: Reactor + 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        spec: &'a LoadSpec,
+        nofile: u64,
+        reactor: fn(&Endpoint) -> Result<R, Errno>,
+        endpoint: &'scope Endpoint,
+    ) -> Result<Self, LoadError>
+    where
+        'a: 'scope,
+    {
+        let threads = match (spec.threads, spec.cores.len()) {
+            (0, 0) => usable_cores(),
+            (0, cores) => cores,
+            (threads, _) => threads,
+        };
+        let (report, reports) = channel();
+        let mut conductor = Self {
+            spec,
+            reactor: R::NAME,
+            nofile,
+            commands: Vec::new(),
+            spares: Vec::new(),
+            reports,
+            cpu: thread_cpu(),
+        };
+        for thread in 0..threads {
+            let (command, commands) = channel();
+            let (spare, spares) = channel();
+            for _ in 0..SPARES {
+                // The receiver is two lines above.
+                let _ = spare.send(Tally::boxed());
+            }
+            conductor.commands.push(command);
+            conductor.spares.push(spare);
+            let place = Place { thread, threads };
+            let reports = report.clone();
+            let lines = Lines {
+                commands,
+                reports,
+                spares,
+            };
+            let body = move || serve(spec, place, lines, reactor, endpoint);
+            Builder::new()
+                .name(format!("load-{thread}"))
+                .spawn_scoped(scope, body)
+                .map_err(|source| LoadError::System {
+                    what: format!("cannot start thread {thread} of {threads}"),
+                    source,
+                })?;
+        }
+        Ok(conductor)
+    }
+
+    /// Leads through all steps.
+    fn lead(
+        mut self,
+        go: &mut dyn FnMut(usize) -> bool,
+        emit: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(), LoadError> {
+        for step in 0..self.spec.steps.len() {
+            let connections = self.prepare(step)?;
+            emit(LoadEvent::Ready {
+                step,
+                connections,
+                reactor: self.reactor.to_owned(),
+                nofile: self.nofile,
+            });
+            if self.spec.stepwise && !go(step) {
+                break;
+            }
+            self.cpu = thread_cpu();
+            self.tell(Command::Open(now_ns() + LEAD_NS));
+            self.gather(step, emit)?;
+            emit(LoadEvent::StepDone { step });
+        }
+        emit(LoadEvent::Done);
+        Ok(())
+    }
+
+    fn tell(&self, command: Command) {
+        for line in &self.commands {
+            // A thread that is gone has said why.
+            let _ = line.send(command);
+        }
+    }
+
+    /// The next report of any thread.
+    fn hear(&self) -> Result<(usize, Report), LoadError> {
+        let system = |source| LoadError::System {
+            what: format!("a thread of the {} reactor gave up", self.reactor),
+            source,
+        };
+        match self.reports.recv() {
+            Ok((_, Report::Failed(errno))) => Err(system(errno.into())),
+            Ok(report) => Ok(report),
+            Err(_) => Err(system(std::io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// Has the connections of a step opened and counts them.
+    fn prepare(&self, step: usize) -> Result<Connections, LoadError> {
+        self.tell(Command::Prepare(step));
+        let mut connections = Connections {
+            asked: self.spec.steps[step].connections,
+            ..Connections::default()
+        };
+        for _ in 0..self.commands.len() {
+            if let (_, Report::Ready { established }) = self.hear()? {
+                connections.established += established;
+            }
+        }
+        Ok(connections)
+    }
+
+    /// Merges the slices of all threads as they end, until all threads are done with the step.
+    fn gather(&mut self, step: usize, emit: &mut dyn FnMut(LoadEvent)) -> Result<(), LoadError> {
+        let threads = self.commands.len();
+        let mut gathered: Vec<(usize, Option<Box<Tally>>)> = Vec::new();
+        let (mut drained, mut finished, mut emitted) = (0, 0, 0);
+        while drained < threads {
+            let (thread, tally) = match self.hear()? {
+                (thread, Report::Slice(tally)) => (thread, tally),
+                (_, Report::Drained) => {
+                    drained += 1;
+                    continue;
+                }
+                _ => continue,
+            };
+            let slice = tally.slice as usize;
+            finished += usize::from(tally.last);
+            if gathered.len() <= slice {
+                gathered.resize_with(slice + 1, || (0, None));
+            }
+            gathered[slice].0 += 1;
+            self.merge(&mut gathered[slice].1, thread, tally);
+            // A slice is whole when every thread has sent it; once all have sent their last one,
+            // the rest is whole too.
+            while let Some(entry) = gathered.get_mut(emitted) {
+                if entry.0 < threads && finished < threads {
+                    break;
+                }
+                if let Some(tally) = entry.1.take() {
+                    self.emit(step, tally, emit);
+                }
+                emitted += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a thread's tally to its slice and lays it out again, empty.
+    fn merge(&self, slot: &mut Option<Box<Tally>>, thread: usize, mut tally: Box<Tally>) {
+        match slot {
+            None => {
+                // This one leaves with the interval; its thread gets a new one from here, so that
+                // no thread ever allocates in its window.
+                *slot = Some(std::mem::replace(&mut tally, Tally::boxed()));
+            }
+            Some(sum) => {
+                sum.merge(&tally);
+                tally.clear();
+            }
+        }
+        // A thread that is gone needs no tally.
+        let _ = self.spares[thread].send(tally);
+    }
+
+    fn emit(&mut self, step: usize, tally: Box<Tally>, emit: &mut dyn FnMut(LoadEvent)) {
+        let interval = interval(self.spec, step, *tally, self.commands.len(), {
+            let cpu = thread_cpu();
+            let between = cpu_between(self.cpu, cpu);
+            self.cpu = cpu;
+            between
+        });
+        emit(LoadEvent::Interval(Box::new(interval)));
+    }
+}
+
+/// A slice as files show it. `own` is the conductor's CPU time, which is the loader's too.
+fn interval(
+    spec: &LoadSpec,
+    step: usize,
+    tally: Tally,
+    threads: usize,
+    own: CpuTime,
+) -> LoadInterval {
+    let order = &spec.steps[step];
+    let open_load = order.pace != Pace::Closed;
+    LoadInterval {
+        step,
+        slice: tally.slice,
+        start_ns: tally.start_ns,
+        end_ns: tally.end_ns,
+        requests: tally.requests,
+        errors: tally.errors,
+        service_time: tally.service_time,
+        response_time: open_load.then_some(tally.response_time),
+        send_lag: open_load.then_some(tally.send_lag),
+        offered: open_load.then_some(tally.offered),
+        censored: tally.censored,
+        connections: Connections {
+            asked: order.connections,
+            established: tally.established,
+            reconnects: tally.reconnects,
+        },
+        sent_bytes: tally.sent_bytes,
+        received_bytes: tally.received_bytes,
+        loader_cpu: CpuTime {
+            user_ns: tally.cpu.user_ns + own.user_ns,
+            system_ns: tally.cpu.system_ns + own.system_ns,
+        },
+        loader_threads: threads,
+        requests_per_connection: tally.per_connection,
+    }
+}
+
+/// The life of one thread.
+fn serve<R: Reactor>(
+    spec: &LoadSpec,
+    place: Place,
+    lines: Lines,
+    reactor: fn(&Endpoint) -> Result<R, Errno>,
+    endpoint: &Endpoint,
+) {
+    let reports = lines.reports.clone();
+    let worker = set_up(spec, place, lines, reactor, endpoint);
+    match worker {
+        Ok(mut worker) => worker.run(),
+        // A conductor that is gone has its own reason.
+        Err(errno) => drop(reports.send((place.thread, Report::Failed(errno)))),
+    }
+}
+
+fn set_up<'a, R: Reactor>(
+    spec: &'a LoadSpec,
+    place: Place,
+    lines: Lines,
+    reactor: fn(&Endpoint) -> Result<R, Errno>,
+    endpoint: &Endpoint,
+) -> Result<Worker<'a, R>, Errno> {
+    if !spec.cores.is_empty() {
+        let core = spec.cores[place.thread % spec.cores.len()];
+        pin(&[core]).map_err(|_| Errno::INVAL)?;
+    }
+    // A timer that may be late by the usual 50 us would show up as send lag.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
+    let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
+    let reactor = reactor(endpoint)?;
+    Ok(Worker::new(spec, place, lines, reactor, requests))
+}

@@ -1,0 +1,56 @@
+//! What the loader asks of its own process: open files and cores.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::LoadError;
+
+/// Raises the soft limit of open files to the hard limit and returns what it is now, `u64::MAX`
+/// when there is none.
+///
+/// A limit that is silently too low shows up as refused connections of the service, so the number
+/// belongs into every record.
+pub fn raise_nofile() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        let raised = Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        };
+        // A refusal is not an error: the number that is returned tells.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// How many cores this process may use.
+pub(crate) fn usable_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Binds the calling thread to these cores and returns where it was allowed to run before.
+///
+/// # Errors
+/// When the kernel refuses, for example because a core does not exist.
+pub(crate) fn pin(cores: &[usize]) -> Result<CpuSet, LoadError> {
+    let system = |source| LoadError::System {
+        what: format!("cannot pin a thread to cores {cores:?}"),
+        source,
+    };
+    let before = sched_getaffinity(None).map_err(|error| system(error.into()))?;
+    let mut set = CpuSet::new();
+    for &core in cores {
+        if core >= CpuSet::MAX_CPU {
+            return Err(system(rustix::io::Errno::INVAL.into()));
+        }
+        set.set(core);
+    }
+    sched_setaffinity(None, &set).map_err(|error| system(error.into()))?;
+    Ok(before)
+}
+
+/// Lets the calling thread run where [`pin`] found it.
+pub(crate) fn unpin(before: &CpuSet) {
+    // Undoing what was allowed a moment ago can only fail when the cores went away meanwhile.
+    let _ = sched_setaffinity(None, before);
+}

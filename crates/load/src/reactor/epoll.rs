@@ -1,0 +1,346 @@
+//! Edge-triggered epoll. A socket is registered once, for everything; after that a request costs
+//! one `send` and one `recv`, and `epoll_wait` is shared by all that became ready together.
+
+#![expect(
+    unsafe_code,
+    reason = "epoll_pwait2 at nanoseconds is in no safe wrapper"
+)]
+
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+
+use super::{Event, Payload, Reactor};
+use crate::socket::Endpoint;
+
+/// Events that one wait takes over.
+const EVENTS_MAX: usize = 512;
+
+/// Bytes that one `recv` takes; larger ones only evict more of the cache.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The other side will send nothing more, or the socket is dead.
+const ENDING: u32 = EventFlags::RDHUP.bits() | EventFlags::HUP.bits() | EventFlags::ERR.bits();
+
+/// One socket of a slot.
+#[derive(Debug)]
+struct Socket {
+    fd: OwnedFd,
+    connecting: bool,
+    /// What the kernel has not taken yet: the payload and how far it was taken.
+    unsent: Option<(Payload, usize)>,
+}
+
+/// A slot; the generation tells events of its earlier sockets apart.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    socket: Option<Socket>,
+}
+
+/// Something to look at in a slot.
+#[derive(Debug, Clone, Copy)]
+struct Hint {
+    slot: usize,
+    generation: u32,
+    flags: u32,
+}
+
+/// The sockets of one thread on epoll.
+#[derive(Debug)]
+pub(crate) struct Epoll {
+    epoll: OwnedFd,
+    endpoint: Endpoint,
+    slots: Vec<Slot>,
+    ready: Vec<libc::epoll_event>,
+    /// What to look at before the next wait, in order.
+    hints: VecDeque<Hint>,
+    /// What to look at after it: connections that may have more than one buffer took.
+    again: Vec<Hint>,
+    /// Errors that did not come from the kernel as events.
+    failed: VecDeque<(usize, u32, Failed)>,
+    buffer: Box<[u8]>,
+    sent_bytes: u64,
+    /// The kernel knows `epoll_pwait2` (Linux 5.11).
+    nanoseconds: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Failed {
+    Connect(Errno),
+    Send(Errno),
+}
+
+impl Epoll {
+    /// An epoll instance without sockets.
+    ///
+    /// # Errors
+    /// When the process may not have another file descriptor.
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Self, Errno> {
+        Ok(Self {
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            endpoint,
+            slots: Vec::new(),
+            ready: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX],
+            hints: VecDeque::with_capacity(2 * EVENTS_MAX),
+            again: Vec::with_capacity(EVENTS_MAX),
+            failed: VecDeque::new(),
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            sent_bytes: 0,
+            nanoseconds: true,
+        })
+    }
+
+    fn connect(&self, slot: usize) -> Result<OwnedFd, Errno> {
+        let fd = self.endpoint.socket()?;
+        self.endpoint.connect(&fd)?;
+        let token = token(slot, self.slots[slot].generation);
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags)?;
+        Ok(fd)
+    }
+
+    /// Hands as much of the unsent payload to the kernel as it takes.
+    fn flush(&mut self, slot: usize) {
+        let Slot { generation, socket } = &mut self.slots[slot];
+        let Some(socket) = socket else { return };
+        while let Some((payload, taken)) = &mut socket.unsent {
+            match send(&socket.fd, &payload.bytes()[*taken..], SendFlags::NOSIGNAL) {
+                Ok(bytes) => {
+                    *taken += bytes;
+                    self.sent_bytes += bytes as u64;
+                    if *taken == payload.bytes().len() {
+                        socket.unsent = None;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(errno) => {
+                    socket.unsent = None;
+                    let failed = (slot, *generation, Failed::Send(errno));
+                    self.failed.push_back(failed);
+                }
+            }
+        }
+    }
+
+    /// The outcome of a connection attempt that epoll says is over.
+    fn connected(&mut self, slot: usize) -> Option<Event<'static>> {
+        let socket = self.slots[slot].socket.as_mut()?;
+        match sockopt::socket_error(&socket.fd) {
+            Ok(Ok(())) => {
+                socket.connecting = false;
+                Some(Event::Connected)
+            }
+            Ok(Err(errno)) | Err(errno) => Some(Event::Refused(errno)),
+        }
+    }
+
+    /// Errors that were noticed while sending or opening, of sockets that are still there.
+    fn next_failed(&mut self) -> Option<(usize, Event<'static>)> {
+        while let Some((slot, generation, failed)) = self.failed.pop_front() {
+            if self
+                .slots
+                .get(slot)
+                .is_some_and(|s| s.generation == generation)
+            {
+                return Some((
+                    slot,
+                    match failed {
+                        Failed::Connect(errno) => Event::Refused(errno),
+                        Failed::Send(errno) => Event::Broken(errno),
+                    },
+                ));
+            }
+        }
+        None
+    }
+
+    /// Looks at one slot; the bytes received are in the buffer.
+    fn look(&mut self, hint: Hint) -> Option<Looked> {
+        let slot = self.slots.get_mut(hint.slot)?;
+        let socket = slot.socket.as_mut()?;
+        if slot.generation != hint.generation {
+            return None;
+        }
+        if socket.connecting {
+            // An error or a first byte that came along is still there at the next look.
+            if hint.flags & (EventFlags::IN.bits() | ENDING) != 0 {
+                self.again.push(hint);
+            }
+            return self.connected(hint.slot).map(Looked::Event);
+        }
+        if hint.flags & EventFlags::OUT.bits() != 0 && socket.unsent.is_some() {
+            self.flush(hint.slot);
+        }
+        if hint.flags & (EventFlags::IN.bits() | ENDING) == 0 {
+            return None;
+        }
+        let socket = self.slots[hint.slot].socket.as_ref()?;
+        loop {
+            match recv(&socket.fd, &mut *self.buffer, RecvFlags::empty()) {
+                Ok((0, _)) => return Some(Looked::Event(Event::End)),
+                Ok((bytes, _)) => {
+                    let ending = hint.flags & ENDING != 0;
+                    // A short read has emptied the socket: the next byte is a new edge.
+                    if bytes == self.buffer.len() || ending {
+                        self.again.push(hint);
+                    }
+                    return Some(Looked::Data { bytes, ending });
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return None,
+                Err(errno) => return Some(Looked::Event(Event::Broken(errno))),
+            }
+        }
+    }
+
+    /// One `epoll_wait` at the resolution that the kernel has.
+    fn poll(&mut self, timeout_ns: u64) -> Result<usize, Errno> {
+        let count = libc::c_int::try_from(self.ready.len()).unwrap_or(libc::c_int::MAX);
+        let (epoll, events) = (self.epoll.as_raw_fd(), self.ready.as_mut_ptr());
+        let found = if self.nanoseconds && timeout_ns > 0 {
+            let timeout = libc::timespec {
+                tv_sec: (timeout_ns / 1_000_000_000).cast_signed(),
+                tv_nsec: (timeout_ns % 1_000_000_000).cast_signed(),
+            };
+            // SAFETY: `events` is memory for `count` events, owned by `self` and not otherwise
+            // used during the call; the time outlives the call; no signal mask is given.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_epoll_pwait2,
+                    epoll,
+                    events,
+                    count,
+                    &raw const timeout,
+                    std::ptr::null::<libc::sigset_t>(),
+                    0_usize,
+                )
+            }
+        } else {
+            let milliseconds = timeout_ns.div_ceil(1_000_000);
+            let timeout = libc::c_int::try_from(milliseconds).unwrap_or(libc::c_int::MAX);
+            // SAFETY: as above.
+            i64::from(unsafe { libc::epoll_wait(epoll, events, count, timeout) })
+        };
+        if let Ok(found) = usize::try_from(found) {
+            return Ok(found);
+        }
+        match std::io::Error::last_os_error().raw_os_error() {
+            Some(libc::EINTR) => Ok(0),
+            Some(libc::ENOSYS | libc::EPERM) if self.nanoseconds => {
+                self.nanoseconds = false;
+                Ok(0)
+            }
+            code => Err(Errno::from_raw_os_error(code.unwrap_or(libc::EIO))),
+        }
+    }
+}
+
+/// What a look at a slot found.
+enum Looked {
+    Event(Event<'static>),
+    Data { bytes: usize, ending: bool },
+}
+
+impl Reactor for Epoll {
+    const NAME: &'static str = "epoll";
+
+    fn resize(&mut self, count: usize) {
+        // Slots are never taken away: their generations keep late events apart.
+        if count > self.slots.len() {
+            self.slots.resize_with(count, Slot::default);
+        }
+    }
+
+    fn open(&mut self, slot: usize) {
+        match self.connect(slot) {
+            Ok(fd) => {
+                self.slots[slot].socket = Some(Socket {
+                    fd,
+                    connecting: true,
+                    unsent: None,
+                });
+            }
+            Err(errno) => {
+                let generation = self.slots[slot].generation;
+                let failed = (slot, generation, Failed::Connect(errno));
+                self.failed.push_back(failed);
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, payload: Payload) {
+        if let Some(socket) = &mut self.slots[slot].socket {
+            socket.unsent = Some((payload, 0));
+            self.flush(slot);
+        }
+    }
+
+    fn is_sending(&self, slot: usize) -> bool {
+        let socket = self.slots[slot].socket.as_ref();
+        socket.is_some_and(|socket| socket.unsent.is_some())
+    }
+
+    fn close(&mut self, slot: usize) {
+        let slot = &mut self.slots[slot];
+        slot.generation = slot.generation.wrapping_add(1);
+        slot.socket = None;
+    }
+
+    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+        let waiting = !self.again.is_empty() || !self.failed.is_empty();
+        let found = self.poll(if waiting { 0 } else { timeout_ns })?;
+        self.hints.extend(self.again.drain(..));
+        for event in &self.ready[..found] {
+            let (slot, generation) = untoken(event.u64);
+            self.hints.push_back(Hint {
+                slot,
+                generation,
+                flags: event.events,
+            });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, Event<'_>)> {
+        loop {
+            if !self.failed.is_empty()
+                && let Some(failed) = self.next_failed()
+            {
+                return Some(failed);
+            }
+            let hint = self.hints.pop_front()?;
+            match self.look(hint) {
+                None => {}
+                Some(Looked::Event(event)) => return Some((hint.slot, event)),
+                Some(Looked::Data { bytes, ending }) => {
+                    let bytes = &self.buffer[..bytes];
+                    return Some((hint.slot, Event::Data { bytes, ending }));
+                }
+            }
+        }
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+}
+
+/// Slot and generation in the 64 bits that the kernel carries for us.
+fn token(slot: usize, generation: u32) -> u64 {
+    (slot as u64) << 32 | u64::from(generation)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the halves of what `token` made"
+)]
+fn untoken(token: u64) -> (usize, u32) {
+    ((token >> 32) as usize, token as u32)
+}

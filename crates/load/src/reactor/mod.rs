@@ -1,0 +1,82 @@
+//! What carries the bytes: one trait, one implementation per kernel interface.
+//!
+//! A reactor owns the sockets of one thread, named by slots, and knows nothing of HTTP, pacing or
+//! time. It reports what was received in pieces that borrow its buffer, so that bodies are never
+//! stored, and finishes sends by itself. Errors of a slot are always events, never results, so
+//! that they are handled in one place.
+
+pub(crate) mod epoll;
+
+use std::rc::Rc;
+
+use rustix::io::Errno;
+
+/// Bytes to send. Requests are shared between all connections of a thread.
+#[derive(Debug, Clone)]
+pub(crate) enum Payload {
+    /// Prepared before the window.
+    Shared(Rc<[u8]>),
+}
+
+impl Payload {
+    /// The bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+/// What happened to a slot.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    /// Its connection is established.
+    Connected,
+    /// Its connection could not be established; the slot is to be closed.
+    Refused(Errno),
+    /// Bytes came.
+    Data {
+        /// The bytes, valid until the reactor is used again.
+        bytes: &'a [u8],
+        /// The other side is known to send nothing after what was received.
+        ending: bool,
+    },
+    /// The other side closed its direction; the slot is to be closed.
+    End,
+    /// The connection broke; the slot is to be closed.
+    Broken(Errno),
+}
+
+/// The sockets of one thread.
+pub(crate) trait Reactor: Sized {
+    /// The name that records show.
+    const NAME: &'static str;
+
+    /// Makes sure that slots `0..count` exist; slots beyond must be closed already.
+    fn resize(&mut self, count: usize);
+
+    /// Begins to connect a closed slot.
+    fn open(&mut self, slot: usize);
+
+    /// Sends all of `payload` on an open slot that is not sending.
+    fn send(&mut self, slot: usize, payload: Payload);
+
+    /// Whether a part of the last payload has not been taken by the kernel yet.
+    fn is_sending(&self, slot: usize) -> bool;
+
+    /// Closes a slot, whatever state it is in. No event of the old connection follows.
+    fn close(&mut self, slot: usize);
+
+    /// Waits until there is an event, at most this long; 0 only looks.
+    ///
+    /// # Errors
+    /// When the kernel refuses to wait, which no retry would mend.
+    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno>;
+
+    /// The next event of the last [`Reactor::wait`]. All of them must be taken before the next.
+    fn next(&mut self) -> Option<(usize, Event<'_>)>;
+
+    /// Bytes that the kernel has taken so far.
+    fn sent_bytes(&self) -> u64;
+}

@@ -1,0 +1,239 @@
+//! Requests as prepared bytes, and the order in which a connection goes through them. Everything
+//! here happens before the window opens.
+
+use std::rc::Rc;
+
+use bakeoff_model::check::Expect;
+use bakeoff_model::load::{LoadSpec, RequestSpec};
+
+use crate::LoadError;
+
+/// Longest order of requests; weights that need a longer one are scaled down.
+const ORDER_MAX: u64 = 10_000;
+
+/// One request ready to be sent, and what its answer must be.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// Method and path, for messages.
+    pub(crate) name: String,
+    /// Head and body as they go over the wire.
+    pub(crate) bytes: Rc<[u8]>,
+    /// The answer has no body whatever its head says.
+    pub(crate) head_only: bool,
+    /// Allowed statuses; empty = 2xx and 3xx.
+    statuses: Vec<u16>,
+    /// Length of the body when the expectation fixes it; checked on every answer.
+    pub(crate) body_bytes: Option<u64>,
+    /// What sampled answers are checked against.
+    pub(crate) expect: Option<Expect>,
+}
+
+impl Prepared {
+    /// Whether this status is a right answer.
+    #[inline]
+    pub(crate) fn allows(&self, status: u16) -> bool {
+        if self.statuses.is_empty() {
+            (200..400).contains(&status)
+        } else {
+            self.statuses.contains(&status)
+        }
+    }
+}
+
+/// All requests of an order, prepared, with the turn in which they are sent.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    prepared: Vec<Prepared>,
+    order: Vec<usize>,
+}
+
+impl Requests {
+    /// Prepares the requests of `spec`.
+    ///
+    /// # Errors
+    /// [`LoadError::Spec`] for a request that cannot be written as HTTP.
+    pub(crate) fn prepare(spec: &LoadSpec) -> Result<Self, LoadError> {
+        let prepared = spec
+            .requests
+            .iter()
+            .map(|request| prepare(spec, request))
+            .collect::<Result<Vec<_>, _>>()?;
+        let weights: Vec<u32> = spec.requests.iter().map(|request| request.weight).collect();
+        let order = order(&weights);
+        if order.is_empty() {
+            return Err(LoadError::Spec {
+                message: "no request to send: the order has none with a weight above 0".into(),
+            });
+        }
+        Ok(Self { prepared, order })
+    }
+
+    /// Index of the request that is the `turn`-th of a connection.
+    #[inline]
+    pub(crate) fn index_at(&self, turn: usize) -> usize {
+        self.order[turn % self.order.len()]
+    }
+
+    /// The request with this index.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> &Prepared {
+        &self.prepared[index]
+    }
+}
+
+/// Spreads the requests so that each comes as often as its weight says and as evenly as can be
+/// (smooth weighted round robin).
+fn order(weights: &[u32]) -> Vec<usize> {
+    let divisor = weights.iter().fold(0, |a, &b| gcd(a, b)).max(1);
+    let mut weights: Vec<i64> = weights.iter().map(|&w| i64::from(w / divisor)).collect();
+    let total: u64 = weights.iter().map(|w| w.cast_unsigned()).sum();
+    if total > ORDER_MAX {
+        let scale = total.div_ceil(ORDER_MAX).cast_signed();
+        for weight in weights.iter_mut().filter(|weight| **weight > 0) {
+            *weight = (*weight / scale).max(1);
+        }
+    }
+    let total: i64 = weights.iter().sum();
+    let mut credit = vec![0_i64; weights.len()];
+    let mut order = Vec::new();
+    for _ in 0..total {
+        for (credit, weight) in credit.iter_mut().zip(&weights) {
+            *credit += weight;
+        }
+        let mut best = 0;
+        for index in 1..credit.len() {
+            if credit[index] > credit[best] {
+                best = index;
+            }
+        }
+        credit[best] -= total;
+        order.push(best);
+    }
+    order
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn prepare(spec: &LoadSpec, request: &RequestSpec) -> Result<Prepared, LoadError> {
+    let name = format!("{} {}", request.method, request.path);
+    let fail = |message: &str| {
+        Err(LoadError::Spec {
+            message: format!("request {name:?}: {message}"),
+        })
+    };
+    if request.method.is_empty() || !request.method.bytes().all(is_token) {
+        return fail("the method is not a token");
+    }
+    if !request.path.starts_with('/') && request.path != "*" {
+        return fail("the path does not begin with /");
+    }
+    for (header, value) in &request.headers {
+        if header.is_empty() || !header.bytes().all(is_token) {
+            return fail(&format!("header name {header:?} is not a token"));
+        }
+        if value.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            return fail(&format!("header {header} has a line break in its value"));
+        }
+    }
+    let expect = request.expect.clone();
+    let head_only = request.method == "HEAD";
+    let body_bytes = expect.as_ref().filter(|_| !head_only).and_then(|expect| {
+        let exact = expect.body.as_ref().map(|body| body.len() as u64);
+        expect.body_bytes.or(exact)
+    });
+    Ok(Prepared {
+        bytes: wire_bytes(spec, request).into(),
+        head_only,
+        statuses: expect.as_ref().map_or_else(Vec::new, |e| e.status.clone()),
+        body_bytes,
+        expect,
+        name,
+    })
+}
+
+/// The request as HTTP/1.1.
+fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
+    let has = |name: &str| {
+        let mut headers = request.headers.iter();
+        headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
+    };
+    let mut text = format!("{} {} HTTP/1.1\r\n", request.method, escape(&request.path));
+    if !has("host") {
+        let host = spec.target.host.as_ref().unwrap_or(&spec.target.address);
+        text += &format!("Host: {host}\r\n");
+    }
+    for (name, value) in &request.headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    let may_have_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+    if (may_have_body || !request.body.is_empty())
+        && !has("content-length")
+        && !has("transfer-encoding")
+    {
+        text += &format!("Content-Length: {}\r\n", request.body.len());
+    }
+    if spec.keep_alive_off && !has("connection") {
+        text += "Connection: close\r\n";
+    }
+    text += "\r\n";
+    let mut bytes = text.into_bytes();
+    bytes.extend_from_slice(request.body.as_bytes());
+    bytes
+}
+
+/// Percent-encodes what may not stand in a request line; a path that is already encoded stays.
+fn escape(path: &str) -> String {
+    let mut escaped = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() {
+            escaped.push(char::from(byte));
+        } else {
+            escaped += &format!("%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// Whether this byte may stand in a method or a header name (RFC 9110, 5.6.2).
+pub(crate) const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, order};
+
+    #[test]
+    fn orders_are_even_and_exact() {
+        assert_eq!(order(&[1]), [0]);
+        assert_eq!(order(&[2, 2]), [0, 1]);
+        assert_eq!(order(&[5, 1, 1]), [0, 0, 1, 0, 2, 0, 0]);
+        assert_eq!(order(&[0, 3]), [1]);
+        assert!(order(&[]).is_empty());
+        assert!(order(&[1, 4_000_000_000]).len() <= 10_001);
+    }
+
+    #[test]
+    fn paths_are_escaped_once() {
+        assert_eq!(escape("/a?q=křemže%20x y"), "/a?q=k%C5%99em%C5%BEe%20x%20y");
+    }
+}

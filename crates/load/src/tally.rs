@@ -1,0 +1,128 @@
+//! What one thread counts in one slice. Allocated before the window opens, filled without sharing,
+//! merged by the conductor after the slice ended.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, MinMax};
+
+/// Counts of one thread in one slice.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Index of the slice in its step.
+    pub(crate) slice: u32,
+    /// When the slice began, monotonic ns.
+    pub(crate) start_ns: u64,
+    /// When the slice ended, monotonic ns.
+    pub(crate) end_ns: u64,
+    /// Nothing follows in this step.
+    pub(crate) last: bool,
+    /// Successful requests.
+    pub(crate) requests: u64,
+    /// Failures by class.
+    pub(crate) errors: BTreeMap<ErrorClass, ErrorCount>,
+    /// From the real send, successful requests.
+    pub(crate) service_time: Histogram,
+    /// From the intended send, successful requests of open load.
+    pub(crate) response_time: Histogram,
+    /// Real minus intended send, open load.
+    pub(crate) send_lag: Histogram,
+    /// Ages of requests that never got their answer.
+    pub(crate) censored: Histogram,
+    /// Requests that were due.
+    pub(crate) offered: u64,
+    /// Open connections when the slice began.
+    pub(crate) established: u32,
+    /// Connections made anew.
+    pub(crate) reconnects: u64,
+    /// Bytes handed to the kernel.
+    pub(crate) sent_bytes: u64,
+    /// Bytes taken from the kernel.
+    pub(crate) received_bytes: u64,
+    /// CPU time of the thread.
+    pub(crate) cpu: CpuTime,
+    /// Answers of the slowest and the fastest connection over the step.
+    pub(crate) per_connection: Option<MinMax>,
+}
+
+impl Tally {
+    /// An empty tally whose memory the kernel has really given, so that counting does not fault.
+    pub(crate) fn boxed() -> Box<Self> {
+        let mut tally = Box::<Self>::default();
+        for histogram in tally.histograms() {
+            histogram.clear();
+        }
+        tally
+    }
+
+    fn histograms(&mut self) -> [&mut Histogram; 4] {
+        [
+            &mut self.service_time,
+            &mut self.response_time,
+            &mut self.send_lag,
+            &mut self.censored,
+        ]
+    }
+
+    /// Counts one failure; `example` is only asked for the first of its class.
+    pub(crate) fn fail(
+        &mut self,
+        class: ErrorClass,
+        time_ns: u64,
+        example: impl FnOnce() -> String,
+    ) {
+        let entry = self.errors.entry(class).or_default();
+        entry.count += 1;
+        entry.time_ns_sum += time_ns;
+        entry.example.get_or_insert_with(example);
+    }
+
+    /// Adds what another thread counted in the same slice.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        self.requests += other.requests;
+        for (class, count) in &other.errors {
+            let entry = self.errors.entry(*class).or_default();
+            entry.count += count.count;
+            entry.time_ns_sum += count.time_ns_sum;
+            if entry.example.is_none() {
+                entry.example.clone_from(&count.example);
+            }
+        }
+        self.service_time.merge(&other.service_time);
+        self.response_time.merge(&other.response_time);
+        self.send_lag.merge(&other.send_lag);
+        self.censored.merge(&other.censored);
+        self.offered += other.offered;
+        self.established += other.established;
+        self.reconnects += other.reconnects;
+        self.sent_bytes += other.sent_bytes;
+        self.received_bytes += other.received_bytes;
+        self.cpu.user_ns += other.cpu.user_ns;
+        self.cpu.system_ns += other.cpu.system_ns;
+        self.per_connection = match (self.per_connection, other.per_connection) {
+            (Some(one), Some(two)) => Some(MinMax {
+                min: one.min.min(two.min),
+                max: one.max.max(two.max),
+            }),
+            (one, two) => one.or(two),
+        };
+    }
+
+    /// Forgets everything and keeps the histograms' memory.
+    pub(crate) fn clear(&mut self) {
+        for histogram in self.histograms() {
+            if histogram.count() > 0 {
+                histogram.clear();
+            }
+        }
+        self.errors.clear();
+        (self.slice, self.last, self.requests, self.offered) = (0, false, 0, 0);
+        (self.start_ns, self.end_ns) = (0, 0);
+        (self.established, self.reconnects) = (0, 0);
+        (self.sent_bytes, self.received_bytes) = (0, 0);
+        self.cpu = CpuTime::default();
+        self.per_connection = None;
+    }
+}

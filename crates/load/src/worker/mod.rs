@@ -1,0 +1,354 @@
+//! One thread of the loader: its sockets, its connections, its counts. It shares nothing with the
+//! other threads; the conductor tells it what to do next and takes its tallies over.
+
+mod events;
+mod window;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use bakeoff_model::load::{ErrorClass, LoadSpec};
+use rustix::io::Errno;
+
+use crate::clock::now_ns;
+use crate::connection::{Connection, State};
+use crate::random::Random;
+use crate::reactor::Reactor;
+use crate::request::Requests;
+use crate::tally::Tally;
+use window::Window;
+
+/// Connections that are being made at the same time before a window; a burst of thousands would
+/// overflow the service's queue and measure the retransmission timer.
+const CONNECTING_MAX: usize = 64;
+
+/// Failed attempts after which a connection is given up until the window opens.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// How long answers may still come after a step, so that the next one begins with free
+/// connections, ns.
+const DRAIN_NS_MAX: u64 = 1_000_000_000;
+
+/// How often a waiting thread looks at its connections.
+const IDLE_LOOK: Duration = Duration::from_millis(2);
+
+/// Distances between two looks for timeouts, ns.
+const SCAN_NS_MIN: u64 = 1_000_000;
+const SCAN_NS_MAX: u64 = 50_000_000;
+
+/// Longest time without a look at the clock, ns.
+const WAIT_NS_MAX: u64 = 100_000_000;
+
+/// What the conductor asks of a thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Command {
+    /// Open the connections of this step.
+    Prepare(usize),
+    /// Open the window of the prepared step at this instant, monotonic ns.
+    Open(u64),
+}
+
+/// What a thread tells the conductor.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// The connections of the step are open, as many as could be.
+    Ready {
+        /// How many are.
+        established: u32,
+    },
+    /// A slice ended.
+    Slice(Box<Tally>),
+    /// The step ended and nothing of it is in flight.
+    Drained,
+    /// The thread cannot go on.
+    Failed(Errno),
+}
+
+/// Which of the threads this is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Its index.
+    pub(crate) thread: usize,
+    /// How many there are.
+    pub(crate) threads: usize,
+}
+
+impl Place {
+    /// How many of all connections belong to this thread: every `threads`-th one.
+    fn share_of(self, connections: usize) -> usize {
+        (connections + self.threads - 1 - self.thread) / self.threads
+    }
+}
+
+/// The ends of the channels to the conductor.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// What to do next.
+    pub(crate) commands: Receiver<Command>,
+    /// What came of it, with the index of the thread.
+    pub(crate) reports: Sender<(usize, Report)>,
+    /// Empty tallies.
+    pub(crate) spares: Receiver<Box<Tally>>,
+}
+
+/// One thread of the loader.
+#[derive(Debug)]
+pub(crate) struct Worker<'a, R> {
+    spec: &'a LoadSpec,
+    place: Place,
+    lines: Lines,
+    reactor: R,
+    requests: Requests,
+    connections: Vec<Connection>,
+    /// Established connections.
+    open: u32,
+    /// Connections with a request in flight.
+    busy: u32,
+    /// Attempts to connect that are due at some instant, earliest first.
+    retries: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Open load: connections without a request, longest idle first.
+    free: VecDeque<usize>,
+    /// Open load: instants of requests that wait for a connection.
+    waiting: VecDeque<u64>,
+    tally: Box<Tally>,
+    window: Option<Window>,
+    /// When timeouts are looked for next, monotonic ns.
+    scan_ns: u64,
+    /// Answers until the next sampled one.
+    until_sample: u64,
+    random: Random,
+}
+
+impl<'a, R: Reactor> Worker<'a, R> {
+    /// A thread without connections.
+    pub(crate) fn new(
+        spec: &'a LoadSpec,
+        place: Place,
+        lines: Lines,
+        reactor: R,
+        requests: Requests,
+    ) -> Self {
+        let seed = spec.seed ^ (place.thread as u64).wrapping_mul(0xD134_2543_DE82_EF95);
+        let mut worker = Self {
+            spec,
+            place,
+            lines,
+            reactor,
+            requests,
+            connections: Vec::new(),
+            open: 0,
+            busy: 0,
+            retries: BinaryHeap::new(),
+            free: VecDeque::new(),
+            waiting: VecDeque::new(),
+            tally: Tally::boxed(),
+            window: None,
+            scan_ns: 0,
+            until_sample: 0,
+            random: Random::new(seed),
+        };
+        worker.choose_sample();
+        worker
+    }
+
+    /// Does what the conductor asks until it asks no more.
+    pub(crate) fn run(&mut self) {
+        if let Err(errno) = self.obey() {
+            // A conductor that is gone needs no report.
+            let _ = self
+                .lines
+                .reports
+                .send((self.place.thread, Report::Failed(errno)));
+        }
+    }
+
+    fn obey(&mut self) -> Result<(), Errno> {
+        let mut step = 0;
+        loop {
+            match self.lines.commands.recv_timeout(IDLE_LOOK) {
+                Ok(Command::Prepare(prepared)) => {
+                    step = prepared;
+                    self.prepare(step)?;
+                    self.report(Report::Ready {
+                        established: self.open,
+                    });
+                }
+                Ok(Command::Open(start_ns)) => {
+                    self.run_window(step, start_ns)?;
+                    self.drain()?;
+                    self.report(Report::Drained);
+                }
+                // A service may close idle connections while the conductor waits for its caller.
+                Err(RecvTimeoutError::Timeout) => self.turn(0)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn report(&self, report: Report) {
+        // A conductor that is gone is noticed at the next command.
+        let _ = self.lines.reports.send((self.place.thread, report));
+    }
+
+    /// Opens or closes connections until there are as many as the step wants.
+    fn prepare(&mut self, step: usize) -> Result<(), Errno> {
+        let connections = self.spec.steps[step].connections as usize;
+        let count = self.place.share_of(connections);
+        for slot in count..self.connections.len() {
+            self.drop_socket(slot);
+        }
+        self.connections.truncate(count);
+        self.reactor.resize(count);
+        for slot in self.connections.len()..count {
+            let offset = slot * self.place.threads + self.place.thread;
+            self.connections.push(Connection::new(offset));
+        }
+        self.reserve(step, count);
+        for connection in &mut self.connections {
+            connection.failures = 0;
+        }
+        let deadline_ns = now_ns() + self.spec.timeout_connect_ns;
+        self.retries.clear();
+        let down = |slot: &usize| self.connections[*slot].state == State::Down;
+        let mut fresh: VecDeque<usize> = (0..count).filter(down).collect();
+        while now_ns() < deadline_ns {
+            let connecting = |c: &&Connection| c.state == State::Connecting;
+            let mut pending = self.connections.iter().filter(connecting).count();
+            while pending < CONNECTING_MAX {
+                let Some(slot) = fresh.pop_front() else { break };
+                self.connect(slot, now_ns());
+                pending += 1;
+            }
+            if pending == 0 && self.retries.is_empty() {
+                break;
+            }
+            self.turn(WAIT_NS_MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Allocates what the window will need.
+    fn reserve(&mut self, step: usize, connections: usize) {
+        self.free.clear();
+        self.free.reserve(connections);
+        self.waiting.clear();
+        if Window::is_open_load(self.spec, step) {
+            self.waiting.reserve(window::WAITING_RESERVED);
+        }
+        self.retries.reserve(connections);
+    }
+
+    /// Waits once, handles what happened and what became due.
+    fn turn(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+        let now = now_ns();
+        self.retry(now);
+        let retry_ns = self.retries.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+        let until_ns = retry_ns.min(self.scan_ns.max(now));
+        self.reactor
+            .wait(timeout_ns.min(until_ns.saturating_sub(now)))?;
+        self.take_events();
+        self.expire(now_ns());
+        Ok(())
+    }
+
+    /// Fails what has waited longer than it may. Looked at now and then: a timeout may be noticed
+    /// late by a fiftieth of itself.
+    fn expire(&mut self, now: u64) {
+        if now < self.scan_ns {
+            return;
+        }
+        let (connect_ns, answer_ns) = (self.spec.timeout_connect_ns, self.spec.timeout_answer_ns);
+        let every_ns = connect_ns.min(answer_ns) / 50;
+        self.scan_ns = now + every_ns.clamp(SCAN_NS_MIN, SCAN_NS_MAX);
+        for slot in 0..self.connections.len() {
+            let connection = &self.connections[slot];
+            let age_ns = now.saturating_sub(connection.since_ns);
+            let class = match connection.state {
+                State::Connecting if age_ns > connect_ns => ErrorClass::ConnectTimeout,
+                State::Busy if age_ns > answer_ns && connection.reader.has_begun() => {
+                    ErrorClass::BodyTimeout
+                }
+                State::Busy if age_ns > answer_ns => ErrorClass::HeaderTimeout,
+                _ => continue,
+            };
+            self.fail(slot, class, || {
+                format!("nothing more after {} ms", age_ns / 1_000_000)
+            });
+        }
+    }
+
+    /// Lets the answers that are still under way arrive, uncounted, and gives up on the rest.
+    fn drain(&mut self) -> Result<(), Errno> {
+        self.retries.clear();
+        let deadline_ns = now_ns() + DRAIN_NS_MAX.min(self.spec.timeout_answer_ns);
+        while self.busy > 0 && now_ns() < deadline_ns {
+            self.turn(WAIT_NS_MAX)?;
+        }
+        for slot in 0..self.connections.len() {
+            if self.connections[slot].state == State::Busy {
+                self.drop_socket(slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to connect a slot that is down.
+    fn connect(&mut self, slot: usize, now: u64) {
+        let connection = &mut self.connections[slot];
+        connection.state = State::Connecting;
+        connection.since_ns = now;
+        self.reactor.open(slot);
+    }
+
+    /// Connects the slots whose pause is over.
+    fn retry(&mut self, now: u64) {
+        while let Some(&Reverse((at, slot))) = self.retries.peek() {
+            if at > now {
+                return;
+            }
+            self.retries.pop();
+            let down = |connection: &Connection| connection.state == State::Down;
+            if self.connections.get(slot).is_some_and(down) {
+                self.connect(slot, now);
+            }
+        }
+    }
+
+    /// Closes the socket of a slot, whatever it was doing.
+    fn drop_socket(&mut self, slot: usize) {
+        let connection = &mut self.connections[slot];
+        match connection.state {
+            State::Down => return,
+            State::Connecting => {}
+            State::Idle => self.open -= 1,
+            State::Busy => {
+                self.open -= 1;
+                self.busy -= 1;
+            }
+        }
+        connection.state = State::Down;
+        self.reactor.close(slot);
+    }
+
+    /// Draws how many answers lie before the next sampled one: on average as many as the order
+    /// says, but at random, so that no request of a regular mix is always left out.
+    fn choose_sample(&mut self) {
+        let every = u64::from(self.spec.check_body_every);
+        self.until_sample = match every {
+            0 => u64::MAX,
+            every => 1 + self.random.bits() % (2 * every - 1),
+        };
+    }
+
+    /// Whether the next answer is a sampled one.
+    fn next_is_sampled(&mut self) -> bool {
+        self.until_sample -= 1;
+        let sampled = self.until_sample == 0;
+        if sampled {
+            self.choose_sample();
+        }
+        sampled
+    }
+}

@@ -1,0 +1,347 @@
+//! The measured window of a step: sending by the pace, slicing by the clock.
+//!
+//! There is one loop for every pace. Closed load has no schedule: a free connection gets its next
+//! request at once. Open load has one: requests that are due wait for a free connection.
+
+use std::cmp::Reverse;
+
+use bakeoff_model::load::{CpuTime, ErrorClass, LoadSpec, MinMax, Pace};
+use rustix::io::Errno;
+
+use super::{Report, WAIT_NS_MAX, Worker};
+use crate::clock::{cpu_between, now_ns, thread_cpu};
+use crate::connection::State;
+use crate::pace::{Schedule, Share};
+use crate::reactor::{Payload, Reactor};
+use crate::tally::Tally;
+
+/// Requests of open load that may wait for a connection in one thread; more are dropped.
+const WAITING_MAX: usize = 1 << 20;
+
+/// Room for waiting requests that is allocated before the window.
+pub(super) const WAITING_RESERVED: usize = 1 << 14;
+
+/// Time before a send during which the thread polls instead of sleeping, ns: waking up takes the
+/// kernel longer than this is worth.
+const SPIN_NS: u64 = 30_000;
+
+/// The window of the running step.
+#[derive(Debug)]
+pub(super) struct Window {
+    start_ns: u64,
+    end_ns: u64,
+    /// When the slice ends, never after the window.
+    slice_end_ns: u64,
+    /// The schedule of open load.
+    share: Option<Share>,
+    /// Closed load: requests that may still be begun.
+    requests_left: u64,
+    /// The last slice has been handed over; answers no longer count.
+    closed: bool,
+    /// Readings at the start of the slice.
+    cpu: CpuTime,
+    sent_bytes: u64,
+}
+
+impl Window {
+    /// Whether the step has a schedule.
+    pub(super) fn is_open_load(spec: &LoadSpec, step: usize) -> bool {
+        spec.steps[step].pace != Pace::Closed
+    }
+
+    /// Whether there is nothing left to begin.
+    fn is_spent(&self) -> bool {
+        match &self.share {
+            Some(share) => share.due_ns().is_none(),
+            None => self.requests_left == 0,
+        }
+    }
+}
+
+impl<R: Reactor> Worker<'_, R> {
+    /// Runs the window of a prepared step from `start_ns` on.
+    pub(super) fn run_window(&mut self, step: usize, start_ns: u64) -> Result<(), Errno> {
+        loop {
+            let now = now_ns();
+            if now >= start_ns {
+                break;
+            }
+            self.turn((start_ns - now).min(WAIT_NS_MAX))?;
+        }
+        self.open_window(step, start_ns);
+        loop {
+            let now = now_ns();
+            if !self.in_window(now) {
+                break;
+            }
+            let window = self
+                .window
+                .as_ref()
+                .expect("in_window says that there is one");
+            if window.is_spent() && self.busy == 0 && self.waiting.is_empty() {
+                self.close_window(now);
+                break;
+            }
+            let until_ns = window.slice_end_ns;
+            let until_ns = self.release(now).map_or(until_ns, |due| due.min(until_ns));
+            let sleep_ns = until_ns.saturating_sub(now_ns());
+            self.turn(if sleep_ns > SPIN_NS {
+                sleep_ns - SPIN_NS / 2
+            } else {
+                0
+            })?;
+        }
+        self.window = None;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Begins the first slice and the first requests.
+    fn open_window(&mut self, step: usize, start_ns: u64) {
+        let order = &self.spec.steps[step];
+        let connections = order.connections as usize;
+        let (thread, threads) = (self.place.thread as u64, self.place.threads as u64);
+        let seed = self.spec.seed.wrapping_add(step as u64);
+        let schedule = Schedule::new(order.pace, order.duration_ns, order.requests_max, seed);
+        let requests_left = match order.requests_max {
+            0 => u64::MAX,
+            // As for connections: every `threads`-th one is ours.
+            bound => (bound + threads - 1 - thread) / threads,
+        };
+        let end_ns = start_ns + order.duration_ns;
+        let window = Window {
+            start_ns,
+            end_ns,
+            slice_end_ns: start_ns,
+            share: schedule.map(|s| Share::new(s, connections as u64, threads, thread)),
+            requests_left,
+            closed: false,
+            cpu: thread_cpu(),
+            sent_bytes: self.reactor.sent_bytes(),
+        };
+        self.window = Some(window);
+        self.tally.clear();
+        self.begin_slice(0, start_ns);
+        self.retries.clear();
+        for slot in 0..self.connections.len() {
+            let connection = &mut self.connections[slot];
+            connection.answers = 0;
+            connection.failures = 0;
+            connection.queued = false;
+            match connection.state {
+                State::Idle => self.give_work(slot, now_ns()),
+                State::Down => self.retries.push(Reverse((start_ns, slot))),
+                State::Connecting | State::Busy => {}
+            }
+        }
+    }
+
+    /// Sets up the tally for the slice that begins now.
+    fn begin_slice(&mut self, slice: u32, start_ns: u64) {
+        let length_ns = match self.spec.slice_ns {
+            0 => u64::MAX,
+            length_ns => length_ns,
+        };
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        window.slice_end_ns = start_ns.saturating_add(length_ns).min(window.end_ns);
+        self.tally.slice = slice;
+        self.tally.start_ns = start_ns;
+        self.tally.established = self.open;
+    }
+
+    /// Whether the window is open at `now`; ends the slices that are over.
+    #[inline]
+    pub(super) fn in_window(&mut self, now: u64) -> bool {
+        match &self.window {
+            None => false,
+            Some(window) if now < window.slice_end_ns => !window.closed,
+            Some(window) if window.closed => false,
+            Some(_) => self.end_slices(now),
+        }
+    }
+
+    /// Ends all slices that are over at `now`; `false` when the window is over too.
+    fn end_slices(&mut self, now: u64) -> bool {
+        while let Some(window) = &self.window {
+            let (end_ns, window_end_ns) = (window.slice_end_ns, window.end_ns);
+            if now < end_ns {
+                return true;
+            }
+            // Requests that were due in this slice belong to it even when nobody looked in time.
+            self.collect_due(end_ns.saturating_sub(1));
+            if end_ns >= window_end_ns {
+                self.close_window(end_ns);
+                return false;
+            }
+            let slice = self.tally.slice;
+            self.hand_over(end_ns, false);
+            self.begin_slice(slice + 1, end_ns);
+        }
+        false
+    }
+
+    /// Ends the window: what is in flight or still waits becomes a censored sample.
+    fn close_window(&mut self, end_ns: u64) {
+        for connection in &self.connections {
+            if connection.state == State::Busy {
+                let age_ns = end_ns.saturating_sub(connection.intended_ns);
+                self.tally.censored.record(age_ns);
+            }
+        }
+        for due_ns in self.waiting.drain(..) {
+            self.tally.censored.record(end_ns.saturating_sub(due_ns));
+        }
+        let answers = || self.connections.iter().map(|connection| connection.answers);
+        let range = answers().min().zip(answers().max());
+        if let Some(window) = &mut self.window {
+            window.closed = true;
+            if window.share.is_none() {
+                self.tally.per_connection = range.map(|(min, max)| MinMax { min, max });
+            }
+        }
+        self.hand_over(end_ns, true);
+    }
+
+    /// Gives the tally to the conductor and takes an empty one.
+    fn hand_over(&mut self, end_ns: u64, last: bool) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let (cpu, sent_bytes) = (thread_cpu(), self.reactor.sent_bytes());
+        self.tally.cpu = cpu_between(window.cpu, cpu);
+        self.tally.sent_bytes = sent_bytes - window.sent_bytes;
+        (window.cpu, window.sent_bytes) = (cpu, sent_bytes);
+        self.tally.end_ns = end_ns;
+        self.tally.last = last;
+        // The conductor lays out more spares than it keeps tallies; should it fall behind, one
+        // allocation is better than a lost slice.
+        let spare = self
+            .lines
+            .spares
+            .try_recv()
+            .unwrap_or_else(|_| Tally::boxed());
+        let tally = std::mem::replace(&mut self.tally, spare);
+        self.report(Report::Slice(tally));
+    }
+
+    /// A free connection: gives it a request when there is one to send.
+    #[inline]
+    pub(super) fn give_work(&mut self, slot: usize, now: u64) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        if window.closed {
+            return;
+        }
+        if window.share.is_none() {
+            if window.requests_left > 0 {
+                window.requests_left -= 1;
+                self.start(slot, now, now);
+            }
+        } else if let Some(due_ns) = self.waiting.pop_front() {
+            self.start(slot, due_ns, now);
+        } else if !self.connections[slot].queued {
+            self.connections[slot].queued = true;
+            self.free.push_back(slot);
+        }
+    }
+
+    /// A failed attempt to connect costs a request of closed load, so that a bounded step ends.
+    pub(super) fn spend_request(&mut self) {
+        if let Some(window) = &mut self.window {
+            window.requests_left = window.requests_left.saturating_sub(1);
+        }
+    }
+
+    /// Sends the next request of a free connection.
+    #[inline]
+    fn start(&mut self, slot: usize, intended_ns: u64, now: u64) {
+        let sampled = self.next_is_sampled();
+        let connection = &mut self.connections[slot];
+        let index = self.requests.index_at(connection.turn);
+        let request = self.requests.get(index);
+        connection.turn += 1;
+        connection.request = index;
+        connection.state = State::Busy;
+        connection.since_ns = now;
+        connection.intended_ns = intended_ns;
+        let sampled = sampled && request.expect.is_some();
+        connection.reader.begin(request.head_only, sampled);
+        self.busy += 1;
+        let payload = Payload::Shared(request.bytes.clone());
+        self.reactor.send(slot, payload);
+        if intended_ns != now {
+            self.tally.send_lag.record(now.saturating_sub(intended_ns));
+        }
+    }
+
+    /// Counts a right answer.
+    #[inline]
+    pub(super) fn count_answer(&mut self, service_ns: u64, response_ns: u64) {
+        self.tally.requests += 1;
+        self.tally.service_time.record(service_ns);
+        if self
+            .window
+            .as_ref()
+            .is_some_and(|window| window.share.is_some())
+        {
+            self.tally.response_time.record(response_ns);
+        }
+    }
+
+    /// Open load: moves what is due at `until_ns` (monotonic) to the waiting requests.
+    fn collect_due(&mut self, until_ns: u64) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let Some(share) = &mut window.share else {
+            return;
+        };
+        while let Some(due_ns) = share.due_ns() {
+            let due_ns = window.start_ns + due_ns;
+            if due_ns > until_ns {
+                return;
+            }
+            share.advance();
+            self.tally.offered += 1;
+            if self.waiting.len() < WAITING_MAX {
+                self.waiting.push_back(due_ns);
+            } else {
+                let example = || format!("{WAITING_MAX} requests waited for a connection");
+                self.tally.fail(ErrorClass::Dropped, 0, example);
+            }
+        }
+    }
+
+    /// Open load: sends what is due to free connections, drops what waited longer than an answer
+    /// may take, and returns when the next request is due.
+    fn release(&mut self, now: u64) -> Option<u64> {
+        self.window.as_ref()?.share.as_ref()?;
+        self.collect_due(now);
+        let bound_ns = self.spec.timeout_answer_ns;
+        while let Some(&due_ns) = self.waiting.front() {
+            let waited_ns = now.saturating_sub(due_ns);
+            if waited_ns <= bound_ns {
+                break;
+            }
+            self.waiting.pop_front();
+            let example = || "no connection became free within the answer timeout".to_owned();
+            self.tally.fail(ErrorClass::Dropped, waited_ns, example);
+        }
+        while !self.waiting.is_empty() {
+            let Some(slot) = self.free.pop_front() else {
+                break;
+            };
+            let connection = &mut self.connections[slot];
+            connection.queued = false;
+            if connection.state == State::Idle {
+                self.give_work(slot, now_ns());
+            }
+        }
+        let window = self.window.as_ref()?;
+        let due_ns = window.share.as_ref()?.due_ns()?;
+        Some(window.start_ns + due_ns)
+    }
+}

@@ -1,0 +1,394 @@
+//! Every way to answer wrongly has its class, and every odd but right way counts as right.
+
+use std::time::Duration;
+
+use bakeoff_model::check::Expect;
+use bakeoff_model::load::ErrorClass;
+
+use crate::server::{Act, Server, say};
+use crate::{order, run};
+
+const REQUESTS: u64 = 4;
+
+/// Four requests on two connections to a server with this script all end as `class`, `None` for
+/// a success, and both sides have counted the same.
+fn check(name: &str, acts: Vec<Act>, class: Option<ErrorClass>) {
+    check_request(name, acts, class, |_| ());
+}
+
+fn check_request(
+    name: &str,
+    acts: Vec<Act>,
+    class: Option<ErrorClass>,
+    change: fn(&mut bakeoff_model::load::LoadSpec),
+) {
+    let server = Server::script(acts);
+    let mut spec = order(&server.address, 2, REQUESTS);
+    change(&mut spec);
+    let total = run(&spec);
+    let errors = &total.errors;
+    match class {
+        None => {
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+            assert_eq!(total.requests, REQUESTS, "{name}");
+            assert_eq!(total.service.count(), REQUESTS, "{name}");
+        }
+        Some(class) => {
+            assert_eq!(total.count(class), REQUESTS, "{name}: {errors:?}");
+            assert_eq!(errors.len(), 1, "{name}: {errors:?}");
+            assert_eq!(total.requests, 0, "{name}");
+            assert_eq!(total.service.count(), 0, "{name}");
+            assert!(errors[&class].example.is_some(), "{name}");
+            assert!(errors[&class].time_ns_sum > 0, "{name}");
+        }
+    }
+    assert_eq!(server.requests(), total.on_the_wire(), "{name}: {errors:?}");
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[test]
+fn odd_but_right_answers_are_right() {
+    let cases: [(&str, Vec<Act>); 22] = [
+        ("plain", vec![say(OK)]),
+        ("one byte at a time", vec![Act::Trickle(OK.into())]),
+        (
+            "split in the status",
+            vec![say(&OK[..7]), pause(5), say(&OK[7..])],
+        ),
+        (
+            "split in a header",
+            vec![say(&OK[..25]), pause(5), say(&OK[25..])],
+        ),
+        (
+            "split before the empty line",
+            vec![say(&OK[..36]), pause(5), say(&OK[36..])],
+        ),
+        (
+            "split in the body",
+            vec![say(&OK[..40]), pause(5), say(&OK[40..])],
+        ),
+        (
+            "lower case",
+            vec![say("HTTP/1.1 200 ok\r\ncontent-length: 2\r\n\r\nhi")],
+        ),
+        (
+            "no reason",
+            vec![say("HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nhi")],
+        ),
+        (
+            "same length twice",
+            vec![say(
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi",
+            )],
+        ),
+        (
+            "empty",
+            vec![say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")],
+        ),
+        ("no content", vec![say("HTTP/1.1 204 No Content\r\n\r\n")]),
+        (
+            "not modified",
+            vec![say(
+                "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
+            )],
+        ),
+        (
+            "100 continue",
+            vec![say(&format!("HTTP/1.1 100 Continue\r\n\r\n{OK}"))],
+        ),
+        (
+            "103 apart",
+            vec![
+                say("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHT"),
+                pause(5),
+                say(&OK[2..]),
+            ],
+        ),
+        ("chunked", vec![say(CHUNKED)]),
+        (
+            "chunked one byte at a time",
+            vec![Act::Trickle(CHUNKED.into())],
+        ),
+        (
+            "until close",
+            vec![say("HTTP/1.1 200 OK\r\n\r\nhello"), Act::Close],
+        ),
+        (
+            "connection close",
+            vec![
+                say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"),
+                Act::Close,
+            ],
+        ),
+        (
+            "HTTP/1.0",
+            vec![
+                say("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
+                Act::Close,
+            ],
+        ),
+        (
+            "HTTP/1.0 until close",
+            vec![say("HTTP/1.0 200 OK\r\n\r\nhi"), Act::Close],
+        ),
+        (
+            "HTTP/1.0 keep-alive",
+            vec![say(
+                "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
+            )],
+        ),
+        (
+            "large headers",
+            vec![say(&format!(
+                "HTTP/1.1 200 OK\r\nX: {}\r\nContent-Length: 2\r\n\r\nhi",
+                "x".repeat(60_000),
+            ))],
+        ),
+    ];
+    for (name, acts) in cases {
+        check(name, acts, None);
+    }
+}
+
+const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+    5;ext=1\r\nhello\r\n1A\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\nTrailer: yes\r\n\r\n";
+
+fn pause(milliseconds: u64) -> Act {
+    Act::Pause(Duration::from_millis(milliseconds))
+}
+
+#[test]
+fn what_is_no_http_is_bad_framing() {
+    let head = "HTTP/1.1 200 OK\r\n";
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let cases = [
+        ("garbage", "what do you want?\r\n\r\n".to_owned()),
+        ("binary", "\u{0}\u{1}\u{2}\u{3}".to_owned()),
+        ("garbage without an end", "SSH-2.0-OpenSSH".to_owned()),
+        (
+            "a header without a colon",
+            format!("{head}nothing\r\nContent-Length: 0\r\n\r\n"),
+        ),
+        (
+            "a space in a name",
+            format!("{head}a b: c\r\nContent-Length: 0\r\n\r\n"),
+        ),
+        (
+            "length is a word",
+            format!("{head}Content-Length: many\r\n\r\n"),
+        ),
+        (
+            "length is negative",
+            format!("{head}Content-Length: -1\r\n\r\n"),
+        ),
+        (
+            "length has a sign",
+            format!("{head}Content-Length: +5\r\n\r\nhello"),
+        ),
+        (
+            "length is beyond numbers",
+            format!("{head}Content-Length: {}\r\n\r\n", "9".repeat(40)),
+        ),
+        (
+            "two lengths",
+            format!("{head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nhi"),
+        ),
+        (
+            "length and chunks",
+            format!("{head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        ),
+        ("bad chunk size", format!("{chunked}xyz\r\nhello\r\n")),
+        ("empty chunk size", format!("{chunked}\r\nhello\r\n")),
+        (
+            "huge chunk size",
+            format!("{chunked}{}\r\n", "F".repeat(20)),
+        ),
+        (
+            "chunk longer than its size",
+            format!("{chunked}2\r\nhello\r\n0\r\n\r\n"),
+        ),
+        (
+            "endless extension",
+            format!("{chunked}5;{}", "x".repeat(20_000)),
+        ),
+        ("extra bytes", format!("{OK}more")),
+        ("a second answer", format!("{OK}{OK}")),
+        (
+            "huge headers",
+            format!(
+                "{head}X: {}\r\nContent-Length: 0\r\n\r\n",
+                "x".repeat(70_000)
+            ),
+        ),
+        (
+            "many headers",
+            format!("{head}{}Content-Length: 0\r\n\r\n", "a: b\r\n".repeat(500)),
+        ),
+        (
+            "another protocol",
+            "HTTP/1.1 101 Switching Protocols\r\n\r\n".to_owned(),
+        ),
+        ("HTTP/2", "HTTP/2 200 OK\r\n\r\n".to_owned()),
+    ];
+    for (name, text) in cases {
+        check(
+            name,
+            vec![say(&text), Act::Hold],
+            Some(ErrorClass::BadFraming),
+        );
+    }
+    let endless = "HTTP/1.1 100 Continue\r\n\r\n".into();
+    check(
+        "endless interim answers",
+        vec![Act::Flood(endless)],
+        Some(ErrorClass::BadFraming),
+    );
+    let headers = vec![say(head), Act::Flood("a: b\r\n".into())];
+    check("endless headers", headers, Some(ErrorClass::BadFraming));
+    let trailers = vec![say(chunked), say("0\r\n"), Act::Flood("a: b\r\n".into())];
+    check("endless trailers", trailers, Some(ErrorClass::BadFraming));
+}
+
+#[test]
+fn what_breaks_off_is_told_apart() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello";
+    let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    let (early, reset) = (Some(ErrorClass::EarlyClose), Some(ErrorClass::Reset));
+    check("close without an answer", vec![Act::Close], early);
+    check(
+        "close in the head",
+        vec![say("HTTP/1.1 200 OK\r\nConte"), Act::Close],
+        early,
+    );
+    check("close in the body", vec![say(head), Act::Close], early);
+    check("close in the chunks", vec![say(chunk), Act::Close], early);
+    check("reset without an answer", vec![Act::Reset], reset);
+    check(
+        "reset in the body",
+        vec![say(head), pause(20), Act::Reset],
+        reset,
+    );
+    let until_close = "HTTP/1.1 200 OK\r\n\r\nhello";
+    check(
+        "reset instead of close",
+        vec![say(until_close), pause(20), Act::Reset],
+        reset,
+    );
+}
+
+#[test]
+fn what_takes_too_long_is_told_apart() {
+    let (header, body) = (
+        Some(ErrorClass::HeaderTimeout),
+        Some(ErrorClass::BodyTimeout),
+    );
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
+    check("no answer", vec![Act::Hold], header);
+    check(
+        "half a head",
+        vec![say("HTTP/1.1 200 OK\r\n"), Act::Hold],
+        body,
+    );
+    check(
+        "half a body",
+        vec![say(head), say("hello"), Act::Hold],
+        body,
+    );
+    let slow: Vec<Act> = std::iter::once(say(head))
+        .chain((0..100).flat_map(|_| [say("x"), pause(20)]))
+        .collect();
+    check("slow loris", slow, body);
+    let mut slow = vec![say("HTTP/1.1 200 OK\r\n")];
+    slow.extend((0..100).flat_map(|_| [say("a: b\r\n"), pause(20)]));
+    check("slow headers", slow, body);
+}
+
+#[test]
+fn wrong_answers_are_told_apart() {
+    let missing = "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
+    check(
+        "status",
+        vec![say(missing)],
+        Some(ErrorClass::UnexpectedStatus),
+    );
+    check_request("allowed status", vec![say(missing)], None, |spec| {
+        let status = vec![200, 404];
+        spec.requests[0].expect = Some(Expect {
+            status,
+            ..Expect::default()
+        });
+    });
+    let wrong = Some(ErrorClass::WrongBody);
+    check_request("length on every answer", vec![say(OK)], wrong, |spec| {
+        let body_bytes = Some(6);
+        spec.requests[0].expect = Some(Expect {
+            body_bytes,
+            ..Expect::default()
+        });
+    });
+    for (text, class) in [("hello", None), ("hullo", wrong)] {
+        let checked: fn(&mut _) = if text == "hello" {
+            |spec: &mut bakeoff_model::load::LoadSpec| expect_body(spec, "hello")
+        } else {
+            |spec: &mut bakeoff_model::load::LoadSpec| expect_body(spec, "hullo")
+        };
+        check_request(text, vec![say(OK)], class, checked);
+        check_request(text, vec![Act::Trickle(OK.into())], class, checked);
+    }
+    check_request("chunked body", vec![say(CHUNKED)], None, |spec| {
+        expect_body(spec, "helloabcdefghijklmnopqrstuvwxyz");
+    });
+}
+
+fn expect_body(spec: &mut bakeoff_model::load::LoadSpec, body: &str) {
+    spec.check_body_every = 1;
+    let body = Some(body.to_owned());
+    spec.requests[0].expect = Some(Expect {
+        body,
+        ..Expect::default()
+    });
+}
+
+#[test]
+fn answers_to_head_have_no_body() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
+    check_request("HEAD", vec![say(head)], None, |spec| {
+        spec.requests[0].method = "HEAD".to_owned();
+    });
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    check_request("HEAD chunked", vec![say(chunked)], None, |spec| {
+        spec.requests[0].method = "HEAD".to_owned();
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_asked_at_a_bounded_rate() {
+    let address = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().to_string()
+    };
+    let mut spec = order(&address, 4, 0);
+    spec.steps[0].duration_ns = 500 * crate::MILLISECOND;
+    let total = run(&spec);
+    assert_eq!(total.established, [0]);
+    assert_eq!(total.requests, 0);
+    let refused = total.count(ErrorClass::ConnectRefused);
+    assert_eq!(total.errors.len(), 1, "{:?}", total.errors);
+    // Pauses of 1, 2, 4 ... 256 ms fit nine times into half a second.
+    assert!((4..=40).contains(&refused), "{refused}");
+
+    let total = run(&order(&address, 2, 6));
+    assert_eq!(total.count(ErrorClass::ConnectRefused), 6);
+}
+
+#[test]
+fn a_bounded_body_is_not_stored() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n";
+    let server = Server::script(vec![say(head), Act::Send(vec![b'x'; 50_000_000])]);
+    let mut spec = order(&server.address, 1, 2);
+    spec.timeout_answer_ns = 10 * crate::SECOND;
+    let total = run(&spec);
+    assert_eq!(total.requests, 2, "{:?}", total.errors);
+    assert_eq!(total.received_bytes, 2 * (50_000_000 + head.len() as u64));
+}

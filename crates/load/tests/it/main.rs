@@ -1,0 +1,133 @@
+//! The engine against servers that misbehave on purpose, and against their own counts.
+
+mod hostile;
+mod server;
+mod steps;
+
+use std::collections::BTreeMap;
+
+use bakeoff_load::LoadError;
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{
+    ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
+    RequestSpec, StepSpec, Target,
+};
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// An order with one step that ends after `requests`, or after ten seconds.
+fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
+    LoadSpec {
+        target: Target {
+            address: address.to_owned(),
+            host: None,
+            tls: false,
+            insecure: false,
+            unix_socket: None,
+            protocol: Protocol::Http1,
+        },
+        requests: vec![get("/")],
+        steps: vec![StepSpec {
+            connections,
+            duration_ns: 10 * SECOND,
+            pace: Pace::Closed,
+            warm_up: false,
+            requests_max: requests,
+        }],
+        threads: 1,
+        cores: Vec::new(),
+        timeout_connect_ns: 2 * SECOND,
+        timeout_answer_ns: 300 * MILLISECOND,
+        slice_ns: SECOND,
+        seed: 1,
+        check_body_every: 0,
+        stepwise: false,
+        reactor: ReactorChoice::Epoll,
+        keep_alive_off: false,
+    }
+}
+
+fn get(path: &str) -> RequestSpec {
+    RequestSpec {
+        method: "GET".to_owned(),
+        path: path.to_owned(),
+        headers: Vec::new(),
+        body: String::new(),
+        expect: None,
+        weight: 1,
+    }
+}
+
+/// What the intervals of an order add up to.
+#[derive(Debug, Default)]
+struct Total {
+    requests: u64,
+    errors: BTreeMap<ErrorClass, ErrorCount>,
+    service: Histogram,
+    censored: u64,
+    offered: u64,
+    reconnects: u64,
+    received_bytes: u64,
+    intervals: Vec<LoadInterval>,
+    events: Vec<&'static str>,
+    established: Vec<u32>,
+}
+
+impl Total {
+    /// Failures of one class.
+    fn count(&self, class: ErrorClass) -> u64 {
+        self.errors.get(&class).map_or(0, |count| count.count)
+    }
+
+    /// Requests that a server must have seen: answered, failed on the wire, or never answered.
+    fn on_the_wire(&self) -> u64 {
+        let unseen = [
+            ErrorClass::ConnectRefused,
+            ErrorClass::ConnectTimeout,
+            ErrorClass::Local,
+            ErrorClass::Dropped,
+        ];
+        let failed = self
+            .errors
+            .iter()
+            .filter(|(class, _)| !unseen.contains(class));
+        let failed: u64 = failed.map(|(_, count)| count.count).sum();
+        let timeouts = self.count(ErrorClass::HeaderTimeout) + self.count(ErrorClass::BodyTimeout);
+        self.requests + failed + self.censored - timeouts
+    }
+}
+
+fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
+    let mut total = Total::default();
+    bakeoff_load::run(spec, &mut |_| true, &mut |event| match event {
+        LoadEvent::Ready { connections, .. } => {
+            total.events.push("ready");
+            total.established.push(connections.established);
+        }
+        LoadEvent::Interval(interval) => {
+            total.events.push("interval");
+            total.requests += interval.requests;
+            total.service.merge(&interval.service_time);
+            total.censored += interval.censored.count();
+            total.offered += interval.offered.unwrap_or(0);
+            total.reconnects += interval.connections.reconnects;
+            total.received_bytes += interval.received_bytes;
+            for (class, count) in &interval.errors {
+                let sum = total.errors.entry(*class).or_default();
+                sum.count += count.count;
+                sum.time_ns_sum += count.time_ns_sum;
+                sum.example = count.example.clone();
+            }
+            total.intervals.push(*interval);
+        }
+        LoadEvent::StepDone { .. } => total.events.push("step-done"),
+        LoadEvent::Done => total.events.push("done"),
+        LoadEvent::Failed { message } => panic!("{message}"),
+    })?;
+    Ok(total)
+}
+
+fn run(spec: &LoadSpec) -> Total {
+    try_run(spec).unwrap()
+}

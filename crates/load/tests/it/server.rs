@@ -1,0 +1,166 @@
+//! A server that follows a script: after each request it reads, it does what the script says.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// One act of a script.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// Send these bytes at once.
+    Send(Vec<u8>),
+    /// Send these bytes one at a time.
+    Trickle(Vec<u8>),
+    /// Send this byte, again and again, until the other side is gone.
+    Flood(Vec<u8>),
+    /// Wait.
+    Pause(Duration),
+    /// Wait until the other side closes.
+    Hold,
+    /// Close.
+    Close,
+    /// Close with a reset.
+    Reset,
+}
+
+/// Sends text at once.
+pub(crate) fn say(text: &str) -> Act {
+    Act::Send(text.as_bytes().to_vec())
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) address: String,
+    requests: Arc<AtomicU64>,
+    connections: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Server {
+    /// Serves the same script after every request.
+    pub(crate) fn script(acts: Vec<Act>) -> Self {
+        Self::start("127.0.0.1:0", move |stream, _| perform(stream, &acts))
+    }
+
+    /// Serves `answer(stream, n)` after the n-th request (from 0) of the server; `false` ends the
+    /// connection.
+    pub(crate) fn start(
+        bind: &str,
+        answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(bind).unwrap();
+        let server = Self {
+            address: listener.local_addr().unwrap().to_string(),
+            requests: Arc::default(),
+            connections: Arc::default(),
+            stop: Arc::default(),
+        };
+        let (requests, connections) = (server.requests.clone(), server.connections.clone());
+        let stop = server.stop.clone();
+        let answer = Arc::new(answer);
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                stream.set_nodelay(true).unwrap();
+                connections.fetch_add(1, Ordering::SeqCst);
+                let (requests, answer) = (requests.clone(), answer.clone());
+                std::thread::spawn(move || {
+                    let mut input = Vec::new();
+                    while read_request(&mut stream, &mut input) {
+                        let index = requests.fetch_add(1, Ordering::SeqCst);
+                        if !answer(&mut stream, index) {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        server
+    }
+
+    /// Requests read so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Connections accepted so far.
+    pub(crate) fn connections(&self) -> u64 {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes the accept up.
+        drop(TcpStream::connect(&self.address));
+    }
+}
+
+/// Performs a script; `false` when the connection is over.
+pub(crate) fn perform(stream: &mut TcpStream, acts: &[Act]) -> bool {
+    for act in acts {
+        let result = match act {
+            Act::Send(bytes) => stream.write_all(bytes),
+            Act::Trickle(bytes) => bytes.iter().try_for_each(|byte| {
+                std::thread::sleep(Duration::from_micros(200));
+                stream.write_all(&[*byte])
+            }),
+            Act::Flood(bytes) => {
+                let many = bytes.repeat(1 + 4096 / bytes.len());
+                while stream.write_all(&many).is_ok() {}
+                return false;
+            }
+            Act::Pause(time) => {
+                std::thread::sleep(*time);
+                Ok(())
+            }
+            Act::Hold => {
+                let mut rest = [0; 1024];
+                while stream.read(&mut rest).is_ok_and(|bytes| bytes > 0) {}
+                return false;
+            }
+            Act::Close => return false,
+            Act::Reset => {
+                let linger = Some(Duration::ZERO);
+                rustix::net::sockopt::set_socket_linger(stream.as_fd(), linger).unwrap();
+                return false;
+            }
+        };
+        if result.is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Reads one request with its body; `false` at the end of the connection.
+fn read_request(stream: &mut TcpStream, input: &mut Vec<u8>) -> bool {
+    let mut chunk = [0; 64 * 1024];
+    loop {
+        if let Some(length) = whole_request(input) {
+            input.drain(..length);
+            return true;
+        }
+        match stream.read(&mut chunk) {
+            Ok(0) | Err(_) => return false,
+            Ok(bytes) => input.extend_from_slice(&chunk[..bytes]),
+        }
+    }
+}
+
+fn whole_request(input: &[u8]) -> Option<usize> {
+    let head = input.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let text = std::str::from_utf8(&input[..head]).unwrap();
+    let body = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "))
+        .map_or(0, |length| length.parse().unwrap());
+    (input.len() >= head + body).then_some(head + body)
+}

@@ -1,0 +1,314 @@
+//! Steps, slices, counts, and open load.
+
+use std::time::Duration;
+
+use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, RequestSpec, StepSpec};
+
+use crate::server::{Act, Server, perform, say};
+use crate::{MILLISECOND, SECOND, get, order, run, try_run};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn step(connections: u32, milliseconds: u64) -> StepSpec {
+    StepSpec {
+        connections,
+        duration_ns: milliseconds * MILLISECOND,
+        pace: Pace::Closed,
+        warm_up: false,
+        requests_max: 0,
+    }
+}
+
+#[test]
+fn a_ladder_counts_what_the_server_counts() {
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = order(&server.address, 1, 0);
+    spec.threads = 2;
+    spec.slice_ns = 100 * MILLISECOND;
+    spec.steps = vec![step(1, 250), step(8, 250), step(3, 200)];
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert!(total.requests > 100);
+    assert_eq!(server.requests(), total.on_the_wire());
+    assert_eq!(total.established, [1, 8, 3]);
+    // Connections stay open from step to step.
+    assert_eq!(server.connections(), 8);
+    assert_eq!(total.reconnects, 0);
+    let slices: Vec<(usize, u32)> = total.intervals.iter().map(|i| (i.step, i.slice)).collect();
+    assert_eq!(
+        slices,
+        [
+            (0, 0),
+            (0, 1),
+            (0, 2),
+            (1, 0),
+            (1, 1),
+            (1, 2),
+            (2, 0),
+            (2, 1)
+        ]
+    );
+    for pair in total.intervals.windows(2) {
+        assert!(pair[0].end_ns <= pair[1].start_ns);
+        if pair[0].step == pair[1].step {
+            assert_eq!(pair[0].end_ns, pair[1].start_ns);
+        }
+    }
+    for interval in &total.intervals {
+        assert_eq!(interval.service_time.count(), interval.requests);
+        assert_eq!(interval.connections.established, interval.connections.asked);
+        assert!(interval.response_time.is_none() && interval.offered.is_none());
+        let last = [2, 2, 1][interval.step] == interval.slice;
+        assert_eq!(interval.requests_per_connection.is_some(), last);
+    }
+}
+
+#[test]
+fn faults_between_right_answers_are_counted_exactly() {
+    let server = Server::start("127.0.0.1:0", |stream, index| {
+        perform(
+            stream,
+            &match index % 7 {
+                1 => vec![Act::Close],
+                2 => vec![say("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")],
+                4 => vec![Act::Reset],
+                5 => vec![say("nonsense\r\n\r\n"), Act::Hold],
+                _ => vec![say(OK)],
+            },
+        )
+    });
+    let mut spec = order(&server.address, 6, 700);
+    spec.threads = 2;
+    let total = run(&spec);
+    assert_eq!(server.requests(), 700);
+    assert_eq!(total.on_the_wire(), 700);
+    assert_eq!(total.requests, 300);
+    assert_eq!(total.count(ErrorClass::UnexpectedStatus), 100);
+    assert_eq!(total.count(ErrorClass::BadFraming), 100);
+    assert_eq!(total.count(ErrorClass::EarlyClose), 100);
+    assert_eq!(total.count(ErrorClass::Reset), 100);
+}
+
+#[test]
+fn without_keep_alive_each_request_has_its_connection() {
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = order(&server.address, 4, 100);
+    spec.keep_alive_off = true;
+    let total = run(&spec);
+    assert_eq!((total.requests, server.requests()), (100, 100));
+    // At the end each of the four may have one more that it did not use.
+    assert!(
+        (100..=104).contains(&server.connections()),
+        "{}",
+        server.connections()
+    );
+}
+
+#[test]
+fn a_server_that_closes_silently_after_each_answer_costs_no_request() {
+    let server = Server::script(vec![say(OK), Act::Close]);
+    let total = run(&order(&server.address, 2, 50));
+    let broken = total.count(ErrorClass::EarlyClose) + total.count(ErrorClass::Reset);
+    assert_eq!(total.requests + broken, 50, "{:?}", total.errors);
+}
+
+#[test]
+fn requests_come_in_turn_and_by_weight() {
+    let (paths, seen) = std::sync::mpsc::channel();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        use std::io::{BufRead as _, BufReader, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        while let Some(Ok(line)) = lines.next() {
+            if line.starts_with("GET") {
+                paths.send(line).unwrap();
+            } else if line.is_empty() {
+                stream.write_all(OK.as_bytes()).unwrap();
+            }
+        }
+    });
+    let mut spec = order(&address, 1, 6);
+    spec.requests = vec![
+        RequestSpec {
+            weight: 2,
+            ..get("/often?q=ě")
+        },
+        get("/seldom"),
+    ];
+    let total = run(&spec);
+    assert_eq!(total.requests, 6);
+    let seen: Vec<String> = seen.try_iter().collect();
+    let often = "GET /often?q=%C4%9B HTTP/1.1";
+    let seldom = "GET /seldom HTTP/1.1";
+    assert_eq!(seen, [often, seldom, often, often, seldom, often]);
+}
+
+#[test]
+fn open_load_offers_its_rate_and_counts_from_the_intended_instant() {
+    let server = Server::script(vec![say(OK)]);
+    for pace in [
+        Pace::Constant { rate_per_s: 500.0 },
+        Pace::Poisson { rate_per_s: 500.0 },
+        Pace::Ramp {
+            from_per_s: 200.0,
+            to_per_s: 800.0,
+        },
+    ] {
+        let before = server.requests();
+        let mut spec = order(&server.address, 8, 0);
+        spec.threads = 2;
+        spec.slice_ns = 250 * MILLISECOND;
+        spec.steps = vec![StepSpec {
+            pace,
+            ..step(8, 1000)
+        }];
+        spec.timeout_answer_ns = 5 * SECOND;
+        let total = run(&spec);
+        let exact = !matches!(pace, Pace::Poisson { .. });
+        assert!(
+            !exact || total.offered == 500,
+            "{pace:?}: {}",
+            total.offered
+        );
+        assert_eq!(
+            total.requests + total.censored,
+            total.offered,
+            "{:?}",
+            total.errors
+        );
+        // What was due at the very end may not have been sent.
+        assert!(server.requests() - before <= total.offered);
+        for interval in &total.intervals {
+            let response = interval.response_time.as_ref().unwrap();
+            assert_eq!(response.count(), interval.requests);
+            let (response, service) = (response.max_ns(), interval.service_time.max_ns());
+            assert!(response >= service, "{response:?} < {service:?}");
+        }
+    }
+}
+
+#[test]
+fn open_load_drops_nothing_silently() {
+    // One connection, 20 ms an answer: 50 of 500 requests a second can be answered.
+    let server = Server::script(vec![Act::Pause(Duration::from_millis(20)), say(OK)]);
+    let mut spec = order(&server.address, 1, 0);
+    spec.timeout_answer_ns = 200 * MILLISECOND;
+    spec.steps = vec![StepSpec {
+        pace: Pace::Constant { rate_per_s: 500.0 },
+        ..step(1, 1000)
+    }];
+    let total = run(&spec);
+    assert_eq!(total.offered, 500);
+    assert!(total.count(ErrorClass::Dropped) > 100);
+    let failed: u64 = total.errors.values().map(|count| count.count).sum();
+    assert_eq!(
+        total.requests + failed + total.censored,
+        500,
+        "{:?}",
+        total.errors
+    );
+}
+
+#[test]
+fn a_stepwise_order_waits_and_can_be_stopped() {
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = order(&server.address, 1, 0);
+    spec.steps = vec![step(1, 50), step(1, 50), step(1, 50)];
+    spec.stepwise = true;
+    let mut asked = Vec::new();
+    let mut done = Vec::new();
+    let mut go = |step| {
+        asked.push(step);
+        step < 1
+    };
+    bakeoff_load::run(&spec, &mut go, &mut |event| {
+        if let LoadEvent::StepDone { step } = event {
+            done.push(step);
+        }
+    })
+    .unwrap();
+    assert_eq!((asked, done), (vec![0, 1], vec![0]));
+}
+
+#[test]
+fn idle_connections_that_were_closed_are_made_anew_before_the_window() {
+    let server = Server::start("127.0.0.1:0", |stream, _| perform(stream, &[say(OK)]));
+    let mut spec = order(&server.address, 3, 30);
+    spec.stepwise = true;
+    let mut requests = 0;
+    let mut established = 0;
+    let mut go = |_| {
+        std::thread::sleep(Duration::from_millis(50));
+        true
+    };
+    bakeoff_load::run(&spec, &mut go, &mut |event| {
+        if let LoadEvent::Interval(interval) = event {
+            requests += interval.requests;
+            established = interval.connections.established;
+        }
+    })
+    .unwrap();
+    assert_eq!((requests, established), (30, 3));
+}
+
+#[test]
+fn ipv6_and_unix_sockets_work() {
+    let server = Server::start("[::1]:0", |stream, _| perform(stream, &[say(OK)]));
+    assert_eq!(run(&order(&server.address, 2, 10)).requests, 10);
+
+    let folder = std::env::temp_dir().join(format!("bakeoff-load-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut input = [0; 4096];
+        while stream.read(&mut input).is_ok_and(|bytes| bytes > 0) {
+            stream.write_all(OK.as_bytes()).unwrap();
+        }
+    });
+    let mut spec = order("localhost:80", 1, 10);
+    spec.target.unix_socket = Some(path.to_str().unwrap().to_owned());
+    let total = run(&spec);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(total.requests, 10, "{:?}", total.errors);
+}
+
+#[test]
+fn orders_that_make_no_sense_are_refused() {
+    let message = |change: fn(&mut bakeoff_model::load::LoadSpec)| {
+        let mut spec = order("127.0.0.1:1", 1, 1);
+        change(&mut spec);
+        try_run(&spec).unwrap_err().to_string()
+    };
+    let cases: [(fn(&mut bakeoff_model::load::LoadSpec), &str); 6] = [
+        (|spec| spec.requests.clear(), "no request to send"),
+        (
+            |spec| spec.requests[0].method = "G T".into(),
+            "the method is not a token",
+        ),
+        (
+            |spec| spec.requests[0].path = "x".into(),
+            "the path does not begin with /",
+        ),
+        (
+            |spec| spec.requests[0].headers = vec![("a".into(), "b\r\nc: d".into())],
+            "header a has a line break",
+        ),
+        (
+            |spec| spec.target.address = "nowhere".into(),
+            "address \"nowhere\"",
+        ),
+        (
+            |spec| spec.steps[0].connections = 0,
+            "step 0: no connections",
+        ),
+    ];
+    for (change, expected) in cases {
+        let message = message(change);
+        assert!(message.contains(expected), "{message}");
+    }
+}
