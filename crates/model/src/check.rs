@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::json_path::JsonPath;
+use crate::json_path::{self, JsonPath};
 
 /// One functional check: a request and what must come back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,17 +117,28 @@ impl Expect {
         if !allowed {
             let expected = match self.status.as_slice() {
                 [] => "2xx or 3xx".to_owned(),
-                list => list.iter().map(u16::to_string).collect::<Vec<_>>().join(" or "),
+                list => list
+                    .iter()
+                    .map(u16::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" or "),
             };
             let body = shown(&answer.body);
-            return Err(format!("status: expected {expected}, found {status} with {body}"));
+            return Err(format!(
+                "status: expected {expected}, found {status} with {body}"
+            ));
         }
         for (name, expected) in &self.headers {
-            let found = answer.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
+            let found = answer
+                .headers
+                .iter()
+                .find(|(found, _)| found.eq_ignore_ascii_case(name));
             match found {
                 None => return Err(format!("header {name}: expected {expected:?}, found none")),
                 Some((_, value)) if !value.starts_with(expected.as_str()) => {
-                    return Err(format!("header {name}: expected {expected:?}, found {value:?}"));
+                    return Err(format!(
+                        "header {name}: expected {expected:?}, found {value:?}"
+                    ));
                 }
                 Some(_) => {}
             }
@@ -140,8 +151,15 @@ impl Expect {
         if let Some(expected) = self.body_bytes.filter(|expected| *expected != length) {
             return Err(format!("body: expected {expected} bytes, found {length}"));
         }
-        if let Some(expected) = self.body.as_ref().filter(|body| body.as_bytes() != answer.body) {
-            return Err(format!("body: expected {expected:?}, found {}", shown(&answer.body)));
+        if let Some(expected) = self
+            .body
+            .as_ref()
+            .filter(|body| body.as_bytes() != answer.body)
+        {
+            return Err(format!(
+                "body: expected {expected:?}, found {}",
+                shown(&answer.body)
+            ));
         }
         let text = String::from_utf8_lossy(&answer.body);
         match &self.contains {
@@ -174,53 +192,77 @@ impl Expect {
 
 /// The one value at a path.
 fn one<'a>(root: &'a Value, path: &str) -> Result<&'a Value, String> {
-    let parsed: JsonPath = path.parse()?;
-    parsed.find(root).first().copied().ok_or_else(|| format!("{path}: nothing there"))
+    path.parse::<JsonPath>()?.find(root)
 }
 
 fn evaluate_keys(root: &Value, path: &str, expected: &[String]) -> Result<(), String> {
-    let Some(object) = one(root, path)?.as_object() else {
-        return Err(format!("{path}: expected an object"));
+    let value = one(root, path)?;
+    let Some(object) = value.as_object() else {
+        return Err(format!(
+            "{path}: expected an object, found {}",
+            json_path::kind(value)
+        ));
     };
-    let missing: Vec<&str> =
-        expected.iter().map(String::as_str).filter(|key| !object.contains_key(*key)).collect();
-    let unexpected: Vec<&str> =
-        object.keys().map(String::as_str).filter(|key| !expected.iter().any(|e| e == key)).collect();
-    let mut parts = Vec::new();
-    if !missing.is_empty() {
-        parts.push(format!("missing {}", missing.join(", ")));
-    }
-    if !unexpected.is_empty() {
-        parts.push(format!("unexpected {}", unexpected.join(", ")));
-    }
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    let missing = expected
+        .iter()
+        .copied()
+        .filter(|key| !object.contains_key(*key));
+    let unexpected = object
+        .keys()
+        .map(String::as_str)
+        .filter(|key| !expected.contains(key));
+    let differences = [
+        ("missing", missing.collect()),
+        ("unexpected", unexpected.collect()),
+    ];
+    let parts: Vec<String> = differences
+        .into_iter()
+        .filter(|(_, keys): &(_, Vec<&str>)| !keys.is_empty())
+        .map(|(what, keys)| format!("{what} {}", keys.join(", ")))
+        .collect();
     if parts.is_empty() {
         return Ok(());
     }
-    Err(format!("keys of {path}: {}", parts.join("; ")))
+    Err(format!("keys of {path}: {}", parts.join(", ")))
 }
 
 fn evaluate_list(root: &Value, path: &str, expected: &[Value]) -> Result<(), String> {
-    let parsed: JsonPath = path.parse()?;
-    let found = parsed.find(root);
-    for (index, pair) in expected.iter().zip(&found).enumerate() {
-        if !equal(pair.1, pair.0) {
-            return Err(format!("{path} at {index}: expected {}, found {}", pair.0, pair.1));
-        }
+    let found = path.parse::<JsonPath>()?.find_each(root)?;
+    let same = expected
+        .iter()
+        .zip(&found)
+        .take_while(|(expected, found)| equal(found, expected));
+    let differs_at = same.count();
+    let lengths = format!("{} expected, {} found", expected.len(), found.len());
+    match (expected.get(differs_at), found.get(differs_at)) {
+        (None, None) => Ok(()),
+        (Some(expected), Some(found)) => Err(format!(
+            "{path}: at index {differs_at}: expected {expected}, found {found}"
+        )),
+        (Some(expected), None) => Err(format!(
+            "{path}: at index {differs_at}: expected {expected}, found none ({lengths})"
+        )),
+        (None, Some(found)) => Err(format!(
+            "{path}: at index {differs_at}: expected none, found {found} ({lengths})"
+        )),
     }
-    if expected.len() != found.len() {
-        return Err(format!(
-            "{path}: expected {} values, found {}",
-            expected.len(),
-            found.len()
-        ));
-    }
-    Ok(())
 }
 
-/// Equal as JSON; numbers by value, so that 1 and 1.0 are the same.
+/// Equal as JSON: numbers by value, so that 1 and 1.0 are the same, objects in any order of keys.
 fn equal(found: &Value, expected: &Value) -> bool {
-    match (found.as_f64(), expected.as_f64()) {
-        (Some(found), Some(expected)) => (found - expected).abs() < f64::EPSILON,
+    match (found, expected) {
+        (Value::Number(left), Value::Number(right)) => {
+            // Whole numbers beyond 2^53 must not be compared as floats.
+            left == right || (left.is_f64() != right.is_f64() && left.as_f64() == right.as_f64())
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| equal(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same = |(key, value)| right.get(key).is_some_and(|other| equal(value, other));
+            left.len() == right.len() && left.iter().all(same)
+        }
         _ => found == expected,
     }
 }

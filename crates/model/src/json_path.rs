@@ -1,4 +1,5 @@
-//! The small part of JSONPath that checks need: `$`, `.key`, `["key"]`, `[index]` and `[*]`.
+//! JSON paths of expectations: `$`, `.key`, `["any key"]`, `[index]` and `[*]`. No filters, no
+//! recursion: an expectation that needs them is better written as several.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,89 +9,178 @@ use serde_json::Value;
 /// A parsed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPath {
-    text: String,
-    steps: Vec<Step>,
+    segments: Vec<Segment>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum Segment {
     Key(String),
     Index(usize),
-    All,
+    Each,
 }
 
 impl JsonPath {
-    /// How many `[*]` are in it.
+    /// How many `[*]` the path has.
     #[must_use]
-    pub fn wildcards(&self) -> usize {
-        self.steps.iter().filter(|step| **step == Step::All).count()
+    pub fn stars(&self) -> usize {
+        let each = |segment: &&Segment| **segment == Segment::Each;
+        self.segments.iter().filter(each).count()
     }
 
-    /// Everything that the path leads to in `root`; without `[*]` that is one value or none.
-    #[must_use]
-    pub fn find<'a>(&self, root: &'a Value) -> Vec<&'a Value> {
-        let mut found = vec![root];
-        for step in &self.steps {
-            found = found.into_iter().flat_map(|value| follow(value, step)).collect();
-        }
-        found
+    /// The value at a path without `[*]`.
+    ///
+    /// # Errors
+    /// Says which part of the path is not there. A `[*]` never is.
+    pub fn find<'v>(&self, root: &'v Value) -> Result<&'v Value, String> {
+        walk(root, &self.segments, "$".to_owned())
+    }
+
+    /// The values that a path with one `[*]` stands for, in order.
+    ///
+    /// # Errors
+    /// Says which part of the path is not there or is not a list.
+    pub fn find_each<'v>(&self, root: &'v Value) -> Result<Vec<&'v Value>, String> {
+        let star = self.segments.iter().position(|s| *s == Segment::Each);
+        let Some(star) = star else {
+            return self.find(root).map(|value| vec![value]);
+        };
+        let (before, after) = (&self.segments[..star], &self.segments[star + 1..]);
+        let list_path = format!("${}", show(before));
+        let list = walk(root, before, "$".to_owned())?;
+        let Value::Array(items) = list else {
+            return Err(format!(
+                "{list_path}: expected a list, found {}",
+                kind(list)
+            ));
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| walk(item, after, format!("{list_path}[{index}]")))
+            .collect()
     }
 }
 
-fn follow<'a>(value: &'a Value, step: &Step) -> Vec<&'a Value> {
-    match step {
-        Step::Key(key) => value.get(key).into_iter().collect(),
-        Step::Index(index) => value.get(*index).into_iter().collect(),
-        Step::All => value.as_array().map(|list| list.iter().collect()).unwrap_or_default(),
+fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v Value, String> {
+    let mut value = root;
+    for segment in segments {
+        let inner = match segment {
+            Segment::Key(key) => value.get(key.as_str()),
+            Segment::Index(index) => value.get(*index),
+            Segment::Each => None,
+        };
+        let here = show(std::slice::from_ref(segment));
+        let Some(inner) = inner else {
+            return Err(format!("{at}{here}: missing, {at} is {}", kind(value)));
+        };
+        at.push_str(&here);
+        value = inner;
     }
+    Ok(value)
+}
+
+/// What a JSON value is, in words.
+pub(crate) fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "a boolean".to_owned(),
+        Value::Number(_) => "a number".to_owned(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(entries) if entries.is_empty() => "an empty object".to_owned(),
+        Value::Object(entries) => {
+            const SHOWN_MAX: usize = 8;
+            let keys: Vec<&str> = entries.keys().take(SHOWN_MAX).map(String::as_str).collect();
+            let more = if entries.len() > SHOWN_MAX {
+                ", ..."
+            } else {
+                ""
+            };
+            format!("an object of {}{more}", keys.join(", "))
+        }
+    }
+}
+
+/// What a key after a dot is made of; others need brackets and quotes.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+fn show(segments: &[Segment]) -> String {
+    let one = |segment: &Segment| match segment {
+        Segment::Each => "[*]".to_owned(),
+        Segment::Index(index) => format!("[{index}]"),
+        Segment::Key(key) if !key.is_empty() && key.chars().all(is_plain) => format!(".{key}"),
+        Segment::Key(key) => format!("[{}]", Value::from(key.as_str())),
+    };
+    segments.iter().map(one).collect()
 }
 
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        write!(f, "${}", show(&self.segments))
     }
 }
 
 impl FromStr for JsonPath {
     type Err = String;
 
+    /// Reads a path; the error is a lower-case fragment that says where it is wrong.
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut rest = text.strip_prefix('$').ok_or("a JSON path begins with $")?;
-        let mut steps = Vec::new();
+        let wrong = |what: &str| format!("bad JSON path {text:?}: {what}");
+        let mut rest = text
+            .strip_prefix('$')
+            .ok_or_else(|| wrong("it must begin with `$`"))?;
+        let mut segments = Vec::new();
         while !rest.is_empty() {
-            let (step, after) = if let Some(after) = rest.strip_prefix('.') {
-                key(after)?
-            } else if let Some(after) = rest.strip_prefix('[') {
-                bracket(after)?
-            } else {
-                return Err(format!("expected . or [ in a JSON path before {rest:?}"));
-            };
-            steps.push(step);
+            let (segment, after) = segment(rest).map_err(|what| wrong(&what))?;
+            segments.push(segment);
             rest = after;
         }
-        Ok(Self { text: text.to_owned(), steps })
+        Ok(Self { segments })
     }
 }
 
-fn key(rest: &str) -> Result<(Step, &str), String> {
-    let end = rest.find(['.', '[']).unwrap_or(rest.len());
-    if end == 0 {
-        return Err("a key is missing after . in a JSON path".to_owned());
+/// Splits off the first segment.
+fn segment(text: &str) -> Result<(Segment, &str), String> {
+    if let Some(key) = text.strip_prefix('.') {
+        let end = key.find(|c| !is_plain(c)).unwrap_or(key.len());
+        if end == 0 {
+            return Err(format!("`{text}` has no key after the dot"));
+        }
+        return Ok((Segment::Key(key[..end].to_owned()), &key[end..]));
     }
-    Ok((Step::Key(rest[..end].to_owned()), &rest[end..]))
+    let Some(inside) = text.strip_prefix('[') else {
+        return Err(format!("`{text}` begins neither with `.` nor with `[`"));
+    };
+    if inside.starts_with('"') {
+        return quoted(text, inside);
+    }
+    let (inside, after) = inside
+        .split_once(']')
+        .ok_or_else(|| format!("`{text}` lacks `]`"))?;
+    if inside == "*" {
+        return Ok((Segment::Each, after));
+    }
+    match inside.parse() {
+        Ok(index) if inside.bytes().all(|b| b.is_ascii_digit()) => {
+            Ok((Segment::Index(index), after))
+        }
+        _ => Err(format!(
+            "`[{inside}]` is neither an index, `[*]` nor a key in quotes"
+        )),
+    }
 }
 
-fn bracket(rest: &str) -> Result<(Step, &str), String> {
-    if let Some(quoted) = rest.strip_prefix('"') {
-        let (key, after) = quoted
-            .split_once("\"]")
-            .ok_or("a key in brackets ends with \"] in a JSON path")?;
-        return Ok((Step::Key(key.to_owned()), after));
+/// Splits off a key in quotes, which is a JSON string; `inside` is `text` after its bracket.
+fn quoted<'t>(text: &str, inside: &'t str) -> Result<(Segment, &'t str), String> {
+    let mut stream = serde_json::Deserializer::from_str(inside).into_iter::<String>();
+    let Some(Ok(key)) = stream.next() else {
+        return Err(format!("`{text}` has a key without an end quote"));
+    };
+    let after = &inside[stream.byte_offset()..];
+    match after.strip_prefix(']') {
+        Some(after) => Ok((Segment::Key(key), after)),
+        None => Err(format!("`{text}` lacks `]`")),
     }
-    let (inner, after) = rest.split_once(']').ok_or("a ] is missing in a JSON path")?;
-    if inner == "*" {
-        return Ok((Step::All, after));
-    }
-    let index = inner.parse().map_err(|_| format!("not an index in a JSON path: {inner:?}"))?;
-    Ok((Step::Index(index), after))
 }

@@ -1,1 +1,126 @@
-//! Suite files in, a checked [`crate::suite::Suite`] or every mistake at once out.
+//! Suite files in, a checked [`Suite`] or every mistake at once out.
+//!
+//! Three passes per file: [`source`] makes a tree with places, [`shape`] holds it against the
+//! JSON Schema of the types in [`raw`], and the module of each file checks what a schema cannot
+//! say. A file that fails a pass is mended with stand-ins, so that the later passes still find
+//! the mistakes that are theirs. Reading the files is the caller's business.
+
+mod check_file;
+mod contender_file;
+pub(crate) mod raw;
+mod request;
+mod shape;
+mod source;
+mod suite_file;
+mod units;
+
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+
+use crate::diagnostic::{Diagnostic, SourceFile};
+use crate::names;
+use crate::schema;
+use crate::suite::{Contender, Suite};
+use source::{Place, Reading};
+
+pub use units::{duration, size_bytes};
+
+/// All files of a suite, as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuiteSources {
+    /// `suite.toml`.
+    pub suite: SourceFile,
+    /// The files of `checks/`, in any order; they are read in the order of their paths.
+    pub checks: Vec<SourceFile>,
+    /// Each `contender.toml` with the name of its folder.
+    pub contenders: Vec<(String, SourceFile)>,
+}
+
+/// Reads a suite.
+///
+/// # Errors
+/// Every mistake in every file: `suite.toml` first, then checks, then contenders, each in the
+/// order of its lines.
+pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
+    let mut check_sources: Vec<&SourceFile> = sources.checks.iter().collect();
+    check_sources.sort_by(|left, right| left.path.cmp(&right.path));
+
+    let (mut contender_readings, contenders) = contenders(&sources.contenders);
+    let (mut suite_reading, file) = read::<raw::SuiteFile>(&[&sources.suite]).remove(0);
+    // Patterns of rounds are held against the contenders only when all of those are known.
+    let known = contender_readings
+        .iter()
+        .all(|reading| reading.is_whole(&Place::root()));
+    let contender_names: Vec<&str> = contenders.iter().map(|c| c.name.as_str()).collect();
+    let known = known.then_some(contender_names.as_slice());
+    let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
+    let (mut check_readings, files): (Vec<_>, Vec<_>) =
+        read::<raw::ChecksFile>(&check_sources).into_iter().unzip();
+    let checks = check_file::checks(&mut check_readings, files);
+
+    let mut readings = vec![suite_reading];
+    readings.append(&mut check_readings);
+    readings.append(&mut contender_readings);
+    let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
+    match suite {
+        Some(suite) if diagnostics.is_empty() => Ok(Suite {
+            checks,
+            contenders,
+            digest: digest(&sources.suite, &check_sources),
+            ..suite
+        }),
+        _ => Err(diagnostics),
+    }
+}
+
+/// Reads files of one kind; `None` stands for a file too broken to be mended.
+fn read<'a, T>(sources: &[&'a SourceFile]) -> Vec<(Reading<'a>, Option<T>)>
+where
+    T: DeserializeOwned + schemars::JsonSchema,
+{
+    let schema = schema::of::<T>();
+    let read_one = |source: &&'a SourceFile| {
+        let mut reading = Reading::new(source);
+        let syntax_errors = reading.complaints();
+        let mended = shape::check(&schema, &mut reading);
+        reading.forget_echoes(syntax_errors);
+        let file = serde_json::from_value(mended);
+        if let (Err(error), true) = (&file, reading.complaints() == 0) {
+            reading.complain(&Place::root(), &format!("cannot be read: {error}"), None);
+        }
+        (reading, file.ok())
+    };
+    sources.iter().map(read_one).collect()
+}
+
+/// All contenders in natural order, with the readings of their files.
+fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Contender>) {
+    let files: Vec<&SourceFile> = sources.iter().map(|(_, source)| source).collect();
+    let mut readings = Vec::new();
+    let mut contenders = Vec::new();
+    for ((folder, _), (mut reading, file)) in sources.iter().zip(read::<raw::ContenderFile>(&files))
+    {
+        if let Some(file) = file {
+            contenders.extend(contender_file::contenders(&mut reading, folder, &file));
+        }
+        readings.push(reading);
+    }
+    contenders.sort_by(|left, right| names::natural_order(&left.name, &right.name));
+    (readings, contenders)
+}
+
+/// SHA-256 over `suite.toml` and the checks, each with its file name and length, so that moving a
+/// suite keeps its digest and moving text between files does not. Contenders are left out: their
+/// artifacts have digests of their own, and a new contender must not part old results from new.
+fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
+    let mut hash = Sha256::new();
+    for source in std::iter::once(&suite).chain(checks) {
+        let name = source.path.rsplit(['/', '\\']).next().unwrap_or_default();
+        hash.update(format!("{name}\0{}\0", source.text.len()));
+        hash.update(&source.text);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

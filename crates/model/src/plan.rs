@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::names::{UnknownName, matches, select};
 use crate::suite::{Limits, Profile, Step, Suite};
 
 /// All runs of a session in the order in which they will be made.
@@ -102,81 +103,6 @@ pub struct PlanOptions {
     pub backend: String,
 }
 
-/// A name that the suite does not know.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} {name}{}\n  hint: known: {}", meant(name, known), known.join(", "))]
-pub struct UnknownName {
-    /// What was named: `profile`, `contender`, ...
-    pub kind: &'static str,
-    /// The name or glob.
-    pub name: String,
-    /// The names that exist.
-    pub known: Vec<String>,
-}
-
-fn meant(name: &str, known: &[String]) -> String {
-    closest(name, known.iter().map(String::as_str))
-        .map(|close| format!(" (did you mean {close}?)"))
-        .unwrap_or_default()
-}
-
-/// The known name that `name` probably meant.
-pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const SIMILAR: f64 = 0.75;
-    known
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(similarity, _)| *similarity >= SIMILAR)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
-}
-
-/// The names that match any of the globs, in their own order; all of them without globs.
-///
-/// # Errors
-/// Every glob that matches nothing.
-pub fn select(
-    kind: &'static str,
-    known: &[String],
-    globs: &[String],
-) -> Result<Vec<String>, Vec<UnknownName>> {
-    let errors: Vec<UnknownName> = globs
-        .iter()
-        .filter(|glob| !known.iter().any(|name| matches(glob, name)))
-        .map(|glob| UnknownName { kind, name: glob.clone(), known: known.to_vec() })
-        .collect();
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let chosen = |name: &&String| globs.is_empty() || globs.iter().any(|glob| matches(glob, name));
-    Ok(known.iter().filter(chosen).cloned().collect())
-}
-
-/// Whether a name matches a glob of `*` (any text, `/` too) and `?` (any one character).
-#[must_use]
-pub fn matches(glob: &str, name: &str) -> bool {
-    let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
-    // The place after the last `*` and the place in the name that it has swallowed up to.
-    let (mut at_glob, mut at_name, mut star) = (0, 0, None);
-    while at_name < name.len() {
-        match glob.get(at_glob) {
-            Some('*') => {
-                star = Some((at_glob + 1, at_name));
-                at_glob += 1;
-            }
-            Some(&wanted) if wanted == '?' || wanted == name[at_name] => {
-                at_glob += 1;
-                at_name += 1;
-            }
-            _ => {
-                let Some((after, swallowed)) = star else { return false };
-                star = Some((after, swallowed + 1));
-                (at_glob, at_name) = (after, swallowed + 1);
-            }
-        }
-    }
-    glob[at_glob..].iter().all(|rest| *rest == '*')
-}
-
 /// Plans a session: repetition by repetition, and inside each all cases in an order drawn from
 /// the seed, so that no contender always runs first or beside the same neighbour.
 ///
@@ -188,12 +114,20 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     if profile.is_none() {
         let known = suite.profiles.keys().cloned().collect();
         let name = options.profile.clone();
-        errors.push(UnknownName { kind: "profile", name, known });
+        errors.push(UnknownName {
+            kind: "profile",
+            name,
+            known,
+        });
     }
     let mut backends: Vec<String> = suite.backends.iter().map(|b| b.name.clone()).collect();
     backends.push("none".to_owned());
     let backend = std::slice::from_ref(&options.backend);
-    errors.extend(select("backend", &backends, backend).err().unwrap_or_default());
+    errors.extend(
+        select("backend", &backends, backend)
+            .err()
+            .unwrap_or_default(),
+    );
     let names: Vec<String> = suite.contenders.iter().map(|c| c.name.clone()).collect();
     let contenders = select("contender", &names, &options.contenders);
     let names: Vec<String> = suite.benchmarks.iter().map(|b| b.name.clone()).collect();
@@ -229,8 +163,16 @@ fn runs(
 ) -> Vec<PlannedRun> {
     let mut random = SplitMix(options.seed);
     let mut cases = Vec::new();
-    for benchmark in suite.benchmarks.iter().filter(|b| benchmarks.contains(&b.name)) {
-        for contender in suite.contenders.iter().filter(|c| contenders.contains(&c.name)) {
+    for benchmark in suite
+        .benchmarks
+        .iter()
+        .filter(|b| benchmarks.contains(&b.name))
+    {
+        for contender in suite
+            .contenders
+            .iter()
+            .filter(|c| contenders.contains(&c.name))
+        {
             for parameters in combinations(&contender.matrix) {
                 cases.push((benchmark, contender, parameters));
             }
@@ -242,10 +184,17 @@ fn runs(
         for (benchmark, contender, parameters) in &cases {
             let known = runs.iter().any(|run| run.contender == contender.name);
             let lifecycle = profile.lifecycle_every_run || !known;
-            let steps =
-                if profile.steps.is_empty() { &benchmark.steps } else { &profile.steps };
+            let steps = if profile.steps.is_empty() {
+                &benchmark.steps
+            } else {
+                &profile.steps
+            };
             let load: Duration = steps.iter().map(|step| step.duration).sum();
-            let checks = if lifecycle { LIFECYCLE_ALLOWANCE } else { Duration::ZERO };
+            let checks = if lifecycle {
+                LIFECYCLE_ALLOWANCE
+            } else {
+                Duration::ZERO
+            };
             runs.push(PlannedRun {
                 id: run_id(&benchmark.name, &contender.name, parameters, repetition),
                 order: runs.len(),
@@ -287,7 +236,13 @@ fn run_id(
     repetition: u32,
 ) -> String {
     let safe = |text: &str| {
-        let keep = |c: char| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '_' };
+        let keep = |c: char| {
+            if c.is_ascii_alphanumeric() || "-_=.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
         text.chars().map(keep).collect::<String>()
     };
     let mut id = format!("{}.{}", safe(benchmark), safe(contender));

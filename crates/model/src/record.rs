@@ -17,6 +17,10 @@ pub const FORMAT: u32 = 1;
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a record lives only until it is written or sorted into its run"
+)]
 pub enum Record {
     /// The first line: what is about to run, on what.
     Begin(Box<Begin>),
@@ -316,7 +320,9 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
     };
     if begin.format > FORMAT {
         let found = begin.format;
-        return Err(format!("format {found} is newer than {FORMAT}; read it with a newer bakeoff"));
+        return Err(format!(
+            "format {found} is newer than {FORMAT}; read it with a newer bakeoff"
+        ));
     }
     let mut run = RunRecords {
         begin,

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::check::Check;
 use crate::load::{Pace, RequestSpec};
 
+/// The backend of suites that list none: their contenders call nothing.
+pub const NO_BACKEND: &str = "none";
+
 /// A suite: what is asked of whom, and how it is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
@@ -72,6 +75,8 @@ pub struct Profile {
     pub lifecycle_every_run: bool,
     /// Length of a recorded slice.
     pub slice: Duration,
+    /// What `{jvm-options}` stands for in the commands of contenders.
+    pub jvm_options: Vec<String>,
 }
 
 /// Limits of a process group. `None` = not limited.

@@ -1,0 +1,152 @@
+//! Names that people choose by: globs, the natural order, and what to say when nothing fits.
+
+use std::cmp::Ordering;
+
+/// A name, or a glob of names, that nothing has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {kind} `{name}`\n  hint: {}", self.hint())]
+pub struct UnknownName {
+    /// What was named, in the singular: `profile`, `contender`, `check group`.
+    pub kind: &'static str,
+    /// The name or glob.
+    pub name: String,
+    /// The names that exist.
+    pub known: Vec<String>,
+}
+
+impl UnknownName {
+    /// The known names, after the one that was probably meant.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+        let variants = format!("{}/", self.name);
+        if known.iter().any(|name| name.starts_with(&variants)) {
+            let list = known.join(", ");
+            return format!("it has variants only, `{variants}*` takes them all; known: {list}");
+        }
+        suggestion(&self.name, &known)
+    }
+}
+
+/// Picks the names that any of the globs matches, in the order of `known`, none twice. No globs
+/// at all pick everything. `kind` is the singular noun for messages.
+///
+/// # Errors
+/// Every glob that matches nothing.
+pub fn select(
+    kind: &'static str,
+    known: &[String],
+    globs: &[String],
+) -> Result<Vec<String>, Vec<UnknownName>> {
+    let errors: Vec<UnknownName> = globs
+        .iter()
+        .filter(|glob| !known.iter().any(|name| matches(glob, name)))
+        .map(|glob| UnknownName {
+            kind,
+            name: glob.clone(),
+            known: known.to_vec(),
+        })
+        .collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let chosen = |name: &&String| globs.is_empty() || globs.iter().any(|glob| matches(glob, name));
+    Ok(known.iter().filter(chosen).cloned().collect())
+}
+
+/// Whether a whole name fits a glob: `*` stands for any text, also empty or with `/`, and `?` for
+/// one character.
+#[must_use]
+pub fn matches(glob: &str, name: &str) -> bool {
+    let glob: Vec<char> = glob.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut at_glob, mut at_name) = (0, 0);
+    // Where to go on when the text after the last `*` turns out not to fit: one character later.
+    let mut retry: Option<(usize, usize)> = None;
+    while at_name < name.len() {
+        match glob.get(at_glob) {
+            Some('*') => {
+                retry = Some((at_glob + 1, at_name));
+                at_glob += 1;
+            }
+            Some(&c) if c == '?' || c == name[at_name] => {
+                at_glob += 1;
+                at_name += 1;
+            }
+            _ => {
+                let Some((after_star, begun)) = retry else {
+                    return false;
+                };
+                retry = Some((after_star, begun + 1));
+                at_glob = after_star;
+                at_name = begun + 1;
+            }
+        }
+    }
+    glob[at_glob..].iter().all(|c| *c == '*')
+}
+
+/// Compares names as people sort them: runs of digits by their value, so `actix-9` < `actix-10`.
+/// Equal values with more leading zeros come later, so the order is total.
+#[must_use]
+pub fn natural_order(left: &str, right: &str) -> Ordering {
+    let (mut rest_left, mut rest_right) = (left, right);
+    loop {
+        let (chunk_left, after_left) = chunk(rest_left);
+        let (chunk_right, after_right) = chunk(rest_right);
+        if chunk_left.is_empty() || chunk_right.is_empty() {
+            let by_rest = rest_left.len().cmp(&rest_right.len());
+            return by_rest.then_with(|| left.cmp(right));
+        }
+        let order = compare_chunks(chunk_left, chunk_right);
+        if order != Ordering::Equal {
+            return order;
+        }
+        (rest_left, rest_right) = (after_left, after_right);
+    }
+}
+
+/// Splits off the leading run of digits, or else one character.
+fn chunk(text: &str) -> (&str, &str) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let end = match text.chars().next() {
+        Some(first) if digits == 0 => first.len_utf8(),
+        _ => digits,
+    };
+    text.split_at(end)
+}
+
+fn compare_chunks(left: &str, right: &str) -> Ordering {
+    let are_numbers = left.as_bytes()[0].is_ascii_digit() && right.as_bytes()[0].is_ascii_digit();
+    if !are_numbers {
+        return left.cmp(right);
+    }
+    let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
+}
+
+/// The known names in one line, after the one that was probably meant.
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
+    let list = match known {
+        [] => "there are none".to_owned(),
+        _ => format!("known: {}", known.join(", ")),
+    };
+    match nearest(name, known) {
+        Some(meant) => format!("did you mean `{meant}`? {list}"),
+        None => list,
+    }
+}
+
+/// The known name that is like this one, if any is.
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Jaro-Winkler favours a shared beginning, as in abbreviations; below 0.8 words only share
+    // letters.
+    const LIKE: f64 = 0.8;
+    let name = name.to_lowercase();
+    known
+        .iter()
+        .map(|other| (strsim::jaro_winkler(&name, &other.to_lowercase()), *other))
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, other)| other)
+}

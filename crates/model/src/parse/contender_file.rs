@@ -1,0 +1,205 @@
+//! What a schema cannot say about `contender.toml`, and its variants expanded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::raw::{ContenderFile, MatrixValues, VariantTable};
+use super::shape;
+use super::source::{Place, Reading};
+use crate::names;
+use crate::suite::Contender;
+
+/// What the runtime fills into commands.
+const PLACEHOLDERS: [&str; 3] = ["artifact", "java", "jvm-options"];
+
+/// The base image of a contender that names none.
+const IMAGE_BASE_DEFAULT: &str = "debian";
+
+/// The bare contender, unless it is not wanted, and one for each variant.
+pub(super) fn contenders(
+    reading: &mut Reading<'_>,
+    folder: &str,
+    file: &ContenderFile,
+) -> Vec<Contender> {
+    let root = Place::root();
+    let place = root.key("contender");
+    let table = &file.contender;
+    if table.name != folder {
+        let message = format!(
+            "`contender.name`: {:?} is not the folder's name",
+            table.name
+        );
+        let hint = Some(format!("write \"{folder}\", or rename the folder"));
+        reading.complain(&place.key("name"), &message, hint);
+    }
+    if table.only_variants && file.variant.is_empty() {
+        let message = "`contender.only-variants`: there are no variants".to_owned();
+        reading.complain(&place.key("only-variants"), &message, None);
+    }
+    if table.language.chars().any(char::is_uppercase) {
+        let message = format!("`contender.language`: {:?} has upper case", table.language);
+        let hint = Some(format!("write \"{}\"", table.language.to_lowercase()));
+        reading.complain(&place.key("language"), &message, hint);
+    }
+    environment(reading, &root.key("env"), &file.env);
+    environment(reading, &root.key("build-env"), &file.build_env);
+    matrix(reading, &root.key("matrix"), &file.matrix);
+    let bare = bare(folder, file);
+    check_commands(reading, &place, &bare);
+    let mut contenders = Vec::new();
+    for (name, variant) in &file.variant {
+        let place = root.key("variant").key(name);
+        if !shape::is_name(name) {
+            let message = format!("`{place}`: {name:?} is not a name");
+            reading.complain(&place, &message, shape::name_hint());
+        }
+        environment(reading, &place.key("env"), &variant.env);
+        environment(reading, &place.key("build-env"), &variant.build_env);
+        if let Some(own) = &variant.matrix {
+            matrix(reading, &place.key("matrix"), own);
+        }
+        let contender = vary(&bare, name, variant);
+        let commands = variant.run.is_some() || variant.version.is_some();
+        if commands || variant.artifact.is_some() {
+            check_commands(reading, &place, &contender);
+        }
+        contenders.push(contender);
+    }
+    if !table.only_variants {
+        contenders.insert(0, bare);
+    }
+    contenders
+}
+
+fn bare(folder: &str, file: &ContenderFile) -> Contender {
+    let table = &file.contender;
+    let base = file.image.base.as_deref().unwrap_or(IMAGE_BASE_DEFAULT);
+    Contender {
+        name: folder.to_owned(),
+        folder: folder.to_owned(),
+        variant: None,
+        describe: table.describe.clone(),
+        language: table.language.clone(),
+        note: table.note.clone(),
+        needs: table.needs.clone(),
+        build: table.build.clone(),
+        build_env: file.build_env.clone(),
+        artifact: table.artifact.clone(),
+        run: table.run.clone(),
+        version: table.version.clone(),
+        jdk: table.jdk,
+        image_base: base.to_owned(),
+        env: file.env.clone(),
+        matrix: values(&file.matrix),
+    }
+}
+
+/// The bare contender with what a variant replaces: tables by key, the rest whole.
+fn vary(bare: &Contender, name: &str, variant: &VariantTable) -> Contender {
+    let mut contender = bare.clone();
+    contender.name = format!("{}/{name}", bare.folder);
+    contender.variant = Some(name.to_owned());
+    replace(&mut contender.describe, &variant.describe);
+    replace(&mut contender.language, &variant.language);
+    replace(&mut contender.needs, &variant.needs);
+    replace(&mut contender.build, &variant.build);
+    replace(&mut contender.artifact, &variant.artifact);
+    replace(&mut contender.run, &variant.run);
+    replace(&mut contender.version, &variant.version);
+    replace(&mut contender.image_base, &variant.image.base);
+    contender.note = variant.note.clone().or(contender.note);
+    contender.jdk = variant.jdk.or(contender.jdk);
+    contender.env.extend(variant.env.clone());
+    contender.build_env.extend(variant.build_env.clone());
+    replace(&mut contender.matrix, &variant.matrix.as_ref().map(values));
+    contender
+}
+
+fn replace<T: Clone>(old: &mut T, new: &Option<T>) {
+    if let Some(new) = new {
+        old.clone_from(new);
+    }
+}
+
+fn values(matrix: &BTreeMap<String, MatrixValues>) -> BTreeMap<String, Vec<String>> {
+    let list = |(name, values): (&String, &MatrixValues)| (name.clone(), values.0.clone());
+    matrix.iter().map(list).collect()
+}
+
+/// Checks names of environment variables.
+pub(super) fn environment(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    env: &BTreeMap<String, String>,
+) {
+    for (name, value) in env {
+        let place = place.key(name);
+        if name.is_empty() || name.contains(['=', '\0']) {
+            let message = format!("{name:?} cannot name an environment variable");
+            reading.complain(&place, &message, None);
+        }
+        if value.contains('\0') {
+            let message = format!("`{place}`: an environment variable cannot hold a zero byte");
+            reading.complain(&place, &message, None);
+        }
+    }
+}
+
+fn matrix(reading: &mut Reading<'_>, place: &Place, matrix: &BTreeMap<String, MatrixValues>) {
+    let empty = |name: &String| (name.clone(), String::new());
+    environment(reading, place, &matrix.keys().map(empty).collect());
+    for (name, values) in matrix {
+        let mut seen = BTreeSet::new();
+        for (index, value) in values.0.iter().enumerate() {
+            if !seen.insert(value) {
+                let place = place.key(name).index(index);
+                reading.complain(
+                    &place,
+                    &format!("`{place}`: {value:?} is there twice"),
+                    None,
+                );
+            }
+        }
+    }
+}
+
+/// Checks the artifact and the commands of a contender; `place` is the table they come from.
+fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
+    if !is_relative(&contender.artifact) {
+        let place = place.key("artifact");
+        let message = format!("`{place}`: must be a path inside the contender's folder");
+        reading.complain(&place, &message, None);
+    }
+    for (key, command) in [("run", &contender.run), ("version", &contender.version)] {
+        let place = place.key(key);
+        for (index, argument) in command.iter().enumerate() {
+            check_placeholders(reading, &place.index(index), argument);
+        }
+        let uses_java = command.iter().any(|argument| argument.contains("{java}"));
+        if uses_java && contender.jdk.is_none() {
+            let message = format!("`{place}`: uses `{{java}}`, but no `jdk` is wanted");
+            let hint = Some("say which one: jdk = 17".to_owned());
+            reading.complain(&place, &message, hint);
+        }
+    }
+}
+
+/// Whether a path stays inside the folder it is relative to.
+pub(super) fn is_relative(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == "..")
+}
+
+/// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours
+/// may well be meant for the contender.
+fn check_placeholders(reading: &mut Reading<'_>, place: &Place, argument: &str) {
+    for part in argument.split('{').skip(1) {
+        let Some((name, _)) = part.split_once('}') else {
+            continue;
+        };
+        let meant = names::nearest(name, &PLACEHOLDERS);
+        if let (Some(meant), false) = (meant, PLACEHOLDERS.contains(&name)) {
+            let message = format!("`{place}`: unknown placeholder `{{{name}}}`");
+            let hint = Some(format!("did you mean `{{{meant}}}`?"));
+            reading.complain(place, &message, hint);
+        }
+    }
+}

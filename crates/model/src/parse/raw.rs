@@ -1,0 +1,440 @@
+//! The files as people write them. These types are the single source of the JSON Schemas in
+//! `docs/schema/` and of what [`super::shape`] accepts. They end in this module's siblings: nothing
+//! outside [`super`] sees them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::units::{DurationText, SizeText};
+use crate::check::Expect;
+use crate::suite::WinnerRule;
+
+/// `suite.toml`: environment, backends, profiles, benchmarks and rounds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct SuiteFile {
+    /// What the suite is.
+    pub(crate) suite: SuiteTable,
+    /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
+    /// backend's address.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// What replaces `env` in the check "does not start with an unreachable backend".
+    #[serde(default)]
+    pub(crate) env_unreachable: BTreeMap<String, String>,
+    /// What the contenders call.
+    #[serde(default)]
+    pub(crate) backend: Vec<BackendTable>,
+    /// How much is measured and under which limits, by name.
+    #[schemars(extend("minProperties" = 1))]
+    pub(crate) profile: BTreeMap<String, ProfileTable>,
+    /// The workloads.
+    #[schemars(length(min = 1))]
+    pub(crate) benchmark: Vec<BenchmarkTable>,
+    /// Qualification and main rounds.
+    #[serde(default)]
+    pub(crate) round: Vec<RoundTable>,
+}
+
+/// What the suite is.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct SuiteTable {
+    /// The name of the suite's folder.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// Why these workloads exist and how to read them; Markdown.
+    #[serde(default)]
+    pub(crate) analysis: String,
+    /// The port on which every contender listens.
+    #[schemars(range(min = 1))]
+    pub(crate) port: u16,
+    /// The path asked until the first valid answer (200 or 404) comes.
+    #[serde(default = "slash")]
+    #[schemars(extend("x-text" = "path"))]
+    pub(crate) ready_path: String,
+    /// The backend used when none is chosen; the first one unless given.
+    pub(crate) default_backend: Option<String>,
+}
+
+/// One backend.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BackendTable {
+    /// Which backend.
+    pub(crate) name: BackendName,
+    /// The folder of its data or recordings, relative to the suite.
+    pub(crate) data: Option<String>,
+    /// Extra settings, as the backend documents them.
+    #[serde(default)]
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+/// The backends that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BackendName {
+    /// A real Elasticsearch.
+    Elasticsearch,
+    /// A real PostgreSQL.
+    Postgres,
+    /// Recorded exchanges of a real one, answered from memory.
+    Replay,
+}
+
+impl BackendName {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Elasticsearch => "elasticsearch",
+            Self::Postgres => "postgres",
+            Self::Replay => "replay",
+        }
+    }
+}
+
+/// How much is measured and under which limits.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ProfileTable {
+    /// What it is for.
+    #[serde(default)]
+    pub(crate) describe: String,
+    /// Limits of the contender; what is absent is not limited.
+    #[serde(default)]
+    pub(crate) limits: LimitsTable,
+    /// Repetitions.
+    #[schemars(range(min = 1))]
+    pub(crate) runs: u32,
+    /// The length of a recorded slice; `1s` unless given.
+    pub(crate) slice: Option<DurationText>,
+    /// Repeat the slow lifecycle checks in each run instead of the first one of each contender.
+    #[serde(default)]
+    pub(crate) lifecycle_every_run: bool,
+    /// What `{jvm-options}` stands for; `-XX:MaxRAMPercentage=75` unless given.
+    pub(crate) jvm_options: Option<Vec<String>>,
+    /// Steps of closed load, one for each number of connections.
+    pub(crate) ladder: Option<LadderTable>,
+    /// Steps one by one, instead of `ladder`.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) step: Vec<StepTable>,
+}
+
+/// Limits of the contender.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    /// CPU quota in cores: CPU seconds per second, on any core.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) cpus: Option<f64>,
+    /// Memory with swap off.
+    pub(crate) memory: Option<SizeText>,
+}
+
+/// Steps of closed load, one for each number of connections, all of one length.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct LadderTable {
+    /// Connections of the warm-up steps, which come first.
+    #[serde(default)]
+    #[schemars(inner(range(min = 1)))]
+    pub(crate) warm_up: Vec<u32>,
+    /// Connections of the measured steps.
+    #[schemars(length(min = 1), inner(range(min = 1)))]
+    pub(crate) connections: Vec<u32>,
+    /// The length of each step.
+    pub(crate) step: DurationText,
+}
+
+/// One step.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct StepTable {
+    /// Connections held open.
+    #[schemars(range(min = 1))]
+    pub(crate) connections: u32,
+    /// How long.
+    pub(crate) duration: DurationText,
+    /// How sends are paced; `closed` unless given.
+    #[serde(default)]
+    pub(crate) pace: PaceName,
+    /// Requests per second over all connections; at the start of a ramp.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) rate: Option<f64>,
+    /// Requests per second at the end of a ramp.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) rate_end: Option<f64>,
+    /// Recorded, marked as warm-up and left out of comparisons.
+    #[serde(default)]
+    pub(crate) warm_up: bool,
+}
+
+/// How sends are paced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PaceName {
+    /// As soon as the connection is free again.
+    #[default]
+    Closed,
+    /// At equal distances.
+    Constant,
+    /// With exponential distances.
+    Poisson,
+    /// At a rate that changes linearly over the step.
+    Ramp,
+}
+
+/// A workload with a load model.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BenchmarkTable {
+    /// Its name.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// What it shows.
+    #[serde(default)]
+    pub(crate) describe: String,
+    /// The requests; each connection goes through them in turn.
+    #[schemars(length(min = 1))]
+    pub(crate) request: Vec<RequestTable>,
+    /// Steps of its own, used in profiles that have none.
+    pub(crate) ladder: Option<LadderTable>,
+    /// Steps of its own one by one, instead of `ladder`.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) step: Vec<StepTable>,
+}
+
+/// A request of a benchmark.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct RequestTable {
+    /// The method; `GET` unless given.
+    #[serde(default = "get")]
+    #[schemars(extend("x-text" = "method"))]
+    pub(crate) method: String,
+    /// Path and query.
+    #[schemars(extend("x-text" = "path"))]
+    pub(crate) path: String,
+    /// Headers beside `Host` and `Content-Length`.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
+    /// The body.
+    #[serde(default)]
+    pub(crate) body: String,
+    /// How many times the body text is repeated, for large bodies; 1 unless given.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub(crate) body_repeat: u32,
+    /// How often it is sent relative to the others; 1 unless given.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub(crate) weight: u32,
+    /// What must come back; any 2xx or 3xx unless given.
+    pub(crate) expect: Option<Expect>,
+}
+
+/// A round: some contenders on some benchmarks.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct RoundTable {
+    /// Its name.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// Contenders; `*` and `?` stand for any text and any character.
+    #[serde(default)]
+    pub(crate) contenders: Vec<String>,
+    /// Benchmarks; all unless given.
+    #[serde(default = "all")]
+    #[schemars(length(min = 1))]
+    pub(crate) benchmarks: Vec<String>,
+    /// The rule that picks the winner of a qualification round; absent in a main round.
+    pub(crate) winner: Option<WinnerRule>,
+    /// Qualification rounds whose winners join this one.
+    #[serde(default)]
+    pub(crate) feeds_from: Vec<String>,
+}
+
+/// A file of `checks/`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ChecksFile {
+    /// Named expectations, to be taken with `like` in any file of `checks/`.
+    #[serde(default)]
+    pub(crate) expect: BTreeMap<String, Expect>,
+    /// The checks, in order.
+    #[serde(default)]
+    pub(crate) check: Vec<CheckTable>,
+}
+
+/// One functional check.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct CheckTable {
+    /// The group, selectable with `--group`.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) group: String,
+    /// What the check shows, unique in its group.
+    #[schemars(length(min = 1))]
+    pub(crate) name: String,
+    /// The method; `GET` unless given.
+    #[serde(default = "get")]
+    #[schemars(extend("x-text" = "method"))]
+    pub(crate) method: String,
+    /// Path and query.
+    #[schemars(extend("x-text" = "path"))]
+    pub(crate) path: String,
+    /// Headers beside `Host` and `Content-Length`.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
+    /// The body.
+    #[serde(default)]
+    pub(crate) body: String,
+    /// How many times the body text is repeated, for large bodies; 1 unless given.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub(crate) body_repeat: u32,
+    /// What must come back.
+    pub(crate) expect: CheckExpect,
+}
+
+/// What must come back, perhaps building on a named expectation.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct CheckExpect {
+    /// The named expectation to which the other fields add.
+    pub(crate) like: Option<String>,
+    /// The check's own fields.
+    #[serde(flatten)]
+    pub(crate) own: Expect,
+}
+
+/// `contender.toml`: one system under test and its variants.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ContenderFile {
+    /// What it is, how it is built and how it is run.
+    pub(crate) contender: ContenderTable,
+    /// The image it is put into.
+    #[serde(default)]
+    pub(crate) image: ImageTable,
+    /// Environment of its own.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Extra environment of the build.
+    #[serde(default)]
+    pub(crate) build_env: BTreeMap<String, String>,
+    /// Variants by name; each becomes the contender `NAME/VARIANT`.
+    #[serde(default)]
+    pub(crate) variant: BTreeMap<String, VariantTable>,
+    /// Environment variable -> values; each combination is a case.
+    #[serde(default)]
+    pub(crate) matrix: BTreeMap<String, MatrixValues>,
+}
+
+/// What a contender is, how it is built and how it is run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ContenderTable {
+    /// The name of its folder.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// One line for a person.
+    pub(crate) describe: String,
+    /// Programming language, lower case.
+    pub(crate) language: String,
+    /// A caveat that the report shows beside the numbers.
+    pub(crate) note: Option<String>,
+    /// Toolchains without which it cannot be built or run; a missing one skips it with one line.
+    #[serde(default)]
+    pub(crate) needs: Vec<String>,
+    /// Build command, run in a copy of the folder; absent when there is nothing to build.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) build: Vec<String>,
+    /// What the build makes, relative to that copy: a file or a folder.
+    pub(crate) artifact: String,
+    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`.
+    #[schemars(length(min = 1))]
+    pub(crate) run: Vec<String>,
+    /// Command that prints a version receipt, with the same placeholders.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) version: Vec<String>,
+    /// The wanted JDK of JVM contenders.
+    #[schemars(range(min = 8))]
+    pub(crate) jdk: Option<u32>,
+    /// Do not make the bare contender, only its variants.
+    #[serde(default)]
+    pub(crate) only_variants: bool,
+}
+
+/// The image a contender is put into.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ImageTable {
+    /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
+    pub(crate) base: Option<String>,
+}
+
+/// What a variant replaces. Tables are merged by key, lists are replaced.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct VariantTable {
+    /// One line for a person.
+    pub(crate) describe: Option<String>,
+    /// Programming language, lower case.
+    pub(crate) language: Option<String>,
+    /// A caveat that the report shows beside the numbers.
+    pub(crate) note: Option<String>,
+    /// Toolchains without which it cannot be built or run.
+    pub(crate) needs: Option<Vec<String>>,
+    /// Build command.
+    #[schemars(length(min = 1))]
+    pub(crate) build: Option<Vec<String>>,
+    /// What the build makes.
+    pub(crate) artifact: Option<String>,
+    /// Command that starts it.
+    #[schemars(length(min = 1))]
+    pub(crate) run: Option<Vec<String>>,
+    /// Command that prints a version receipt.
+    #[schemars(length(min = 1))]
+    pub(crate) version: Option<Vec<String>>,
+    /// The wanted JDK of JVM contenders.
+    #[schemars(range(min = 8))]
+    pub(crate) jdk: Option<u32>,
+    /// The image it is put into.
+    #[serde(default)]
+    pub(crate) image: ImageTable,
+    /// Environment of its own.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Extra environment of the build.
+    #[serde(default)]
+    pub(crate) build_env: BTreeMap<String, String>,
+    /// The variant's own matrix, instead of the contender's; an empty table takes it away.
+    pub(crate) matrix: Option<BTreeMap<String, MatrixValues>>,
+}
+
+/// The values of one parameter.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct MatrixValues(#[schemars(length(min = 1))] pub(crate) Vec<String>);
+
+fn slash() -> String {
+    "/".to_owned()
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn all() -> Vec<String> {
+    vec!["*".to_owned()]
+}

@@ -1,0 +1,117 @@
+//! Requests and expectations, which suites and checks share.
+
+use std::collections::BTreeMap;
+
+use super::source::{Place, Reading};
+use crate::check::Expect;
+use crate::json_path::JsonPath;
+
+/// Longest body that a repeated text may make: the loader holds it in memory once per request.
+const BODY_BYTES_MAX: usize = 64 << 20;
+
+/// Checks headers of a request.
+pub(super) fn headers(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    headers: BTreeMap<String, String>,
+) -> Vec<(String, String)> {
+    for (name, value) in &headers {
+        let place = place.key(name);
+        if !is_token(name) {
+            reading.complain(&place, &format!("{name:?} is not a header name"), None);
+        } else if ["host", "content-length"].contains(&name.to_ascii_lowercase().as_str()) {
+            let message = format!("`{place}`: this header is made by bakeoff itself");
+            reading.complain(&place, &message, Some("leave it out".to_owned()));
+        }
+        if value.chars().any(char::is_control) {
+            let message = format!("`{place}`: a header value cannot have control characters");
+            reading.complain(&place, &message, None);
+        }
+    }
+    headers.into_iter().collect()
+}
+
+/// The token of RFC 9110, section 5.6.2.
+fn is_token(name: &str) -> bool {
+    let in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(in_token)
+}
+
+/// The body of a request whose tables is at `place`.
+pub(super) fn body(reading: &mut Reading<'_>, place: &Place, text: &str, repeat: u32) -> String {
+    let repeat = repeat as usize;
+    if text.is_empty() && repeat > 1 {
+        let message = format!("`{place}`: `body-repeat` without `body`");
+        reading.complain(&place.key("body-repeat"), &message, None);
+    }
+    if text.len().saturating_mul(repeat) > BODY_BYTES_MAX {
+        let message = format!(
+            "`{place}`: the body is longer than {} MiB",
+            BODY_BYTES_MAX >> 20
+        );
+        reading.complain(&place.key("body-repeat"), &message, None);
+        return String::new();
+    }
+    text.repeat(repeat)
+}
+
+/// Checks an expectation and makes its header names lower-case.
+pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, expect: Expect) -> Expect {
+    for (index, status) in expect.status.iter().enumerate() {
+        if !(100..=599).contains(status) {
+            let place = place.key("status").index(index);
+            let hint = "statuses are 100 to 599".to_owned();
+            reading.complain(
+                &place,
+                &format!("`{place}`: no such status: {status}"),
+                Some(hint),
+            );
+        }
+    }
+    for name in expect.headers.keys().filter(|name| !is_token(name)) {
+        let place = place.key("headers").key(name);
+        reading.complain(&place, &format!("{name:?} is not a header name"), None);
+    }
+    for path in expect.keys.keys() {
+        json_path(reading, &place.key("keys").key(path), path, 0);
+    }
+    for (index, path) in expect.has.iter().enumerate() {
+        json_path(reading, &place.key("has").index(index), path, 0);
+    }
+    for path in expect.values.keys() {
+        json_path(reading, &place.key("values").key(path), path, 0);
+    }
+    for path in expect.lists.keys() {
+        json_path(reading, &place.key("lists").key(path), path, 1);
+    }
+    let lower = |(name, value): (String, String)| (name.to_ascii_lowercase(), value);
+    Expect {
+        headers: expect.headers.into_iter().map(lower).collect(),
+        ..expect
+    }
+}
+
+fn json_path(reading: &mut Reading<'_>, place: &Place, path: &str, stars_wanted: usize) {
+    match path.parse::<JsonPath>() {
+        Err(message) => {
+            let hint = "paths are like $.cities[0].name and $[\"any key\"]".to_owned();
+            reading.complain(place, &message, Some(hint));
+        }
+        Ok(parsed) if parsed.stars() != stars_wanted => {
+            let (rule, hint) = if stars_wanted == 0 {
+                (
+                    "has `[*]`, which is for `lists`",
+                    "name one item, as in `[0]`",
+                )
+            } else {
+                (
+                    "must have exactly one `[*]`",
+                    "write it where the items are: $.cities[*].name",
+                )
+            };
+            let message = format!("the JSON path {path:?} {rule}");
+            reading.complain(place, &message, Some(hint.to_owned()));
+        }
+        Ok(_) => {}
+    }
+}

@@ -1,0 +1,357 @@
+//! What a schema cannot say about `suite.toml`: names that must exist, steps, rounds.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::time::Duration;
+
+use super::contender_file::{environment, is_relative};
+use super::raw::{
+    BackendTable, BenchmarkTable, LadderTable, PaceName, ProfileTable, RequestTable, RoundTable,
+    StepTable, SuiteFile,
+};
+use super::request;
+use super::shape;
+use super::source::{Place, Reading};
+use crate::load::{Pace, RequestSpec};
+use crate::names;
+use crate::suite::{BackendSpec, Benchmark, Limits, NO_BACKEND, Profile, Round, Step, Suite};
+
+/// Length of a slice unless the profile says another.
+const SLICE_DEFAULT: Duration = Duration::from_secs(1);
+
+/// The only option of JVM contenders unless the profile says others: what the published results
+/// were measured with.
+const JVM_OPTIONS_DEFAULT: &str = "-XX:MaxRAMPercentage=75";
+
+/// The suite without its checks, contenders and digest. `contenders` are the names of all
+/// contenders, when all of them could be read.
+pub(super) fn suite(
+    reading: &mut Reading<'_>,
+    file: SuiteFile,
+    contenders: Option<&[&str]>,
+) -> Suite {
+    let root = Place::root();
+    environment(reading, &root.key("env"), &file.env);
+    environment(reading, &root.key("env-unreachable"), &file.env_unreachable);
+    let default = file.suite.default_backend.as_deref();
+    let default_backend = default_backend(reading, default, &file.backend);
+    let backends = backends(reading, file.backend);
+    let profiles = profiles(reading, file.profile);
+    let benchmarks = benchmarks(reading, file.benchmark);
+    check_steps(reading, &profiles, &benchmarks);
+    let rounds = rounds(reading, file.round, contenders, &benchmarks);
+    Suite {
+        name: file.suite.name,
+        analysis: file.suite.analysis,
+        port: file.suite.port,
+        env: file.env,
+        env_unreachable: file.env_unreachable,
+        ready_path: file.suite.ready_path,
+        backends,
+        default_backend,
+        profiles,
+        checks: Vec::new(),
+        benchmarks,
+        rounds,
+        contenders: Vec::new(),
+        digest: String::new(),
+    }
+}
+
+fn default_backend(
+    reading: &mut Reading<'_>,
+    wanted: Option<&str>,
+    backends: &[BackendTable],
+) -> String {
+    let known: Vec<&str> = backends.iter().map(|backend| backend.name.name()).collect();
+    let Some(wanted) = wanted else {
+        return known.first().copied().unwrap_or(NO_BACKEND).to_owned();
+    };
+    if !known.contains(&wanted) && reading.is_whole(&Place::root().key("backend")) {
+        let message = format!("unknown backend `{wanted}`");
+        let place = Place::root().key("suite").key("default-backend");
+        reading.complain(&place, &message, Some(names::suggestion(wanted, &known)));
+    }
+    wanted.to_owned()
+}
+
+fn backends(reading: &mut Reading<'_>, tables: Vec<BackendTable>) -> Vec<BackendSpec> {
+    let place = Place::root().key("backend");
+    let names = tables.iter().map(|table| table.name.name());
+    complain_of_twins(reading, &place, "backend", names);
+    for (index, table) in tables.iter().enumerate() {
+        if table.data.as_ref().is_some_and(|data| !is_relative(data)) {
+            let place = place.index(index).key("data");
+            let message = format!("`{place}`: must be a path inside the suite's folder");
+            reading.complain(&place, &message, None);
+        }
+    }
+    let spec = |table: BackendTable| BackendSpec {
+        name: table.name.name().to_owned(),
+        data: table.data,
+        settings: table.settings,
+    };
+    tables.into_iter().map(spec).collect()
+}
+
+/// Complains about each name that an earlier item of the list at `place` has.
+fn complain_of_twins<'n>(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    kind: &str,
+    names: impl Iterator<Item = &'n str>,
+) {
+    let mut seen = BTreeMap::new();
+    for (index, name) in names.enumerate() {
+        match seen.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(index);
+            }
+            Entry::Occupied(_) => {
+                let message = format!("the {kind} `{name}` exists twice");
+                reading.complain(&place.index(index).key("name"), &message, None);
+            }
+        }
+    }
+}
+
+fn profiles(
+    reading: &mut Reading<'_>,
+    tables: BTreeMap<String, ProfileTable>,
+) -> BTreeMap<String, Profile> {
+    let all = Place::root().key("profile");
+    let mut profiles = BTreeMap::new();
+    for (name, table) in tables {
+        let place = all.key(&name);
+        if !shape::is_name(&name) {
+            let message = format!("`{place}`: {name:?} is not a name");
+            reading.complain(&place, &message, shape::name_hint());
+        }
+        let steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
+        let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
+        let profile = Profile {
+            name: name.clone(),
+            describe: table.describe,
+            limits: Limits {
+                cpus: table.limits.cpus,
+                memory_bytes: table.limits.memory.map(|memory| memory.0),
+            },
+            runs: table.runs,
+            steps,
+            lifecycle_every_run: table.lifecycle_every_run,
+            slice: table.slice.map_or(SLICE_DEFAULT, |slice| slice.0),
+            jvm_options: table.jvm_options.unwrap_or_else(default_options),
+        };
+        profiles.insert(name, profile);
+    }
+    profiles
+}
+
+/// The steps of a profile or benchmark at `place`; none when it has neither way of saying them.
+fn steps(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    ladder: Option<&LadderTable>,
+    tables: &[StepTable],
+) -> Vec<Step> {
+    let all = place.key("step");
+    if ladder.is_some() && !tables.is_empty() {
+        let message = format!("`{place}` has both `ladder` and `step`");
+        let hint = Some("keep the one that is meant".to_owned());
+        reading.complain(&place.key("ladder"), &message, hint);
+    }
+    if !tables.is_empty() && tables.iter().all(|table| table.warm_up) {
+        let message = format!("`{place}`: all steps are warm-up, nothing would be measured");
+        reading.complain(&all, &message, None);
+    }
+    let rungs = ladder.into_iter().flat_map(|ladder| {
+        let warm_up = ladder.warm_up.iter().map(|connections| (connections, true));
+        let measured = ladder
+            .connections
+            .iter()
+            .map(|connections| (connections, false));
+        warm_up.chain(measured).map(|(connections, warm_up)| Step {
+            connections: *connections,
+            duration: ladder.step.0,
+            pace: Pace::Closed,
+            warm_up,
+        })
+    });
+    let mut steps: Vec<Step> = rungs.collect();
+    for (index, table) in tables.iter().enumerate() {
+        steps.push(Step {
+            connections: table.connections,
+            duration: table.duration.0,
+            pace: pace(reading, &all.index(index), table),
+            warm_up: table.warm_up,
+        });
+    }
+    steps
+}
+
+fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
+    let (name, wants_rate, wants_end) = match table.pace {
+        PaceName::Closed => ("closed", false, false),
+        PaceName::Constant => ("constant", true, false),
+        PaceName::Poisson => ("poisson", true, false),
+        PaceName::Ramp => ("ramp", true, true),
+    };
+    let given = [
+        ("rate", wants_rate, table.rate),
+        ("rate-end", wants_end, table.rate_end),
+    ];
+    for (key, wanted, value) in given {
+        let message = match (wanted, value) {
+            (true, None) => format!("`{place}`: pace `{name}` needs `{key}`"),
+            (false, Some(_)) => format!("`{place}`: pace `{name}` has no `{key}`"),
+            _ => continue,
+        };
+        let hint = match wanted {
+            true => "requests per second over all connections",
+            false => "paces with a rate: constant, poisson, ramp; with an end as well: ramp",
+        };
+        reading.complain(&place.key(key), &message, Some(hint.to_owned()));
+    }
+    let rate_per_s = table.rate.unwrap_or_default();
+    match table.pace {
+        PaceName::Closed => Pace::Closed,
+        PaceName::Constant => Pace::Constant { rate_per_s },
+        PaceName::Poisson => Pace::Poisson { rate_per_s },
+        PaceName::Ramp => Pace::Ramp {
+            from_per_s: rate_per_s,
+            to_per_s: table.rate_end.unwrap_or_default(),
+        },
+    }
+}
+
+fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Benchmark> {
+    let all = Place::root().key("benchmark");
+    let names = tables.iter().map(|table| table.name.as_str());
+    complain_of_twins(reading, &all, "benchmark", names);
+    let mut benchmarks = Vec::new();
+    for (index, table) in tables.into_iter().enumerate() {
+        let place = all.index(index);
+        let requests = table.request.into_iter().enumerate().map(|(index, table)| {
+            let place = place.key("request").index(index);
+            request_spec(reading, &place, table)
+        });
+        let requests = requests.collect();
+        benchmarks.push(Benchmark {
+            steps: steps(reading, &place, table.ladder.as_ref(), &table.step),
+            name: table.name,
+            describe: table.describe,
+            requests,
+        });
+    }
+    benchmarks
+}
+
+fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -> RequestSpec {
+    let expect_place = place.key("expect");
+    let expect = table
+        .expect
+        .map(|expect| request::expect(reading, &expect_place, expect));
+    RequestSpec {
+        headers: request::headers(reading, &place.key("headers"), table.headers),
+        body: request::body(reading, place, &table.body, table.body_repeat),
+        method: table.method,
+        path: table.path,
+        expect,
+        weight: table.weight,
+    }
+}
+
+/// Every benchmark needs steps in every profile, from one of the two.
+fn check_steps(
+    reading: &mut Reading<'_>,
+    profiles: &BTreeMap<String, Profile>,
+    benchmarks: &[Benchmark],
+) {
+    let stepless = benchmarks
+        .iter()
+        .find(|benchmark| benchmark.steps.is_empty());
+    let Some(Benchmark { name, .. }) = stepless else {
+        return;
+    };
+    if !reading.is_whole(&Place::root().key("benchmark")) {
+        return;
+    }
+    for profile in profiles.values().filter(|profile| profile.steps.is_empty()) {
+        let place = Place::root().key("profile").key(&profile.name);
+        if !reading.is_whole(&place) {
+            continue;
+        }
+        let message =
+            format!("`{place}` has no steps, and the benchmark `{name}` has none of its own");
+        let hint = Some("give the profile `ladder` or `[[step]]` tables".to_owned());
+        reading.complain(&place, &message, hint);
+    }
+}
+
+fn rounds(
+    reading: &mut Reading<'_>,
+    tables: Vec<RoundTable>,
+    contenders: Option<&[&str]>,
+    benchmarks: &[Benchmark],
+) -> Vec<Round> {
+    let all = Place::root().key("round");
+    let names = tables.iter().map(|table| table.name.as_str());
+    complain_of_twins(reading, &all, "round", names);
+    let qualifications = tables.iter().filter(|table| table.winner.is_some());
+    let qualifications: Vec<&str> = qualifications.map(|table| table.name.as_str()).collect();
+    let benchmark_names: Vec<&str> = benchmarks.iter().map(|b| b.name.as_str()).collect();
+    for (index, table) in tables.iter().enumerate() {
+        let place = all.index(index);
+        if table.contenders.is_empty() && table.feeds_from.is_empty() {
+            let message = format!("the round `{}` has no contenders", table.name);
+            let hint = Some("give it `contenders` or `feeds-from`".to_owned());
+            reading.complain(&place, &message, hint);
+        }
+        if let Some(known) = contenders {
+            globs(
+                reading,
+                &place.key("contenders"),
+                "contender",
+                &table.contenders,
+                known,
+            );
+        }
+        if reading.is_whole(&Place::root().key("benchmark")) {
+            let place = place.key("benchmarks");
+            globs(
+                reading,
+                &place,
+                "benchmark",
+                &table.benchmarks,
+                &benchmark_names,
+            );
+        }
+        for (index, name) in table.feeds_from.iter().enumerate() {
+            if !qualifications.contains(&name.as_str()) && reading.is_whole(&all) {
+                let place = place.key("feeds-from").index(index);
+                let message = format!("`{name}` is not a round with a winner");
+                let hint = Some(names::suggestion(name, &qualifications));
+                reading.complain(&place, &message, hint);
+            }
+        }
+    }
+    let round = |table: RoundTable| Round {
+        name: table.name,
+        contenders: table.contenders,
+        benchmarks: table.benchmarks,
+        winner: table.winner,
+        feeds_from: table.feeds_from,
+    };
+    tables.into_iter().map(round).collect()
+}
+
+/// Complains about each glob that matches no known name.
+fn globs(reading: &mut Reading<'_>, place: &Place, kind: &str, globs: &[String], known: &[&str]) {
+    for (index, glob) in globs.iter().enumerate() {
+        if !known.iter().any(|name| names::matches(glob, name)) {
+            let message = format!("no {kind} is called `{glob}`");
+            let hint = Some(names::suggestion(glob, known));
+            reading.complain(&place.index(index), &message, hint);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The examples of `docs/FORMAT.md` are files as they really are.
+
+use bakeoff_model::diagnostic::SourceFile;
+use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::suite::Suite;
+
+const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
+
+/// The TOML blocks of the page by the heading they stand below.
+fn blocks() -> Vec<(String, String)> {
+    let mut heading = String::new();
+    let mut blocks = Vec::new();
+    let mut block: Option<String> = None;
+    for line in PAGE.lines() {
+        match &mut block {
+            Some(text) if line == "```" => {
+                blocks.push((heading.clone(), std::mem::take(text)));
+                block = None;
+            }
+            Some(text) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            None if line == "```toml" => block = Some(String::new()),
+            None if line.starts_with('#') => {
+                heading = line.trim_matches(['#', ' ', '`']).to_owned()
+            }
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// The suite of the examples: blocks below one heading are parts of one file.
+pub(crate) fn page_suite() -> Suite {
+    let text_below = |wanted: &str| -> String {
+        let wanted = blocks()
+            .into_iter()
+            .filter(|(heading, _)| heading == wanted);
+        wanted.map(|(_, text)| text).collect()
+    };
+    let file = |path: &str, heading: &str| SourceFile {
+        path: path.to_owned(),
+        text: text_below(heading),
+    };
+    let sources = SuiteSources {
+        suite: file("suite.toml", "suite.toml"),
+        checks: vec![file("checks/get.toml", "checks/*.toml")],
+        contenders: vec![(
+            "http4k-3".to_owned(),
+            file(
+                "contenders/http4k-3/contender.toml",
+                "contenders/NAME/contender.toml",
+            ),
+        )],
+    };
+    parse::suite(&sources).unwrap_or_else(|diagnostics| {
+        let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        panic!("docs/FORMAT.md has mistakes:\n{}", texts.join("\n"))
+    })
+}
+
+#[test]
+fn all_examples_parse() {
+    let suite = page_suite();
+    assert_eq!(blocks().len(), 3, "an example of the page is not looked at");
+    assert_eq!(suite.name, "locations");
+    assert_eq!(suite.profiles["seed"].steps.len(), 16);
+    assert_eq!(suite.checks.len(), 3);
+    let names: Vec<&str> = suite.contenders.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["http4k-3", "http4k-3/jetty"]);
+}

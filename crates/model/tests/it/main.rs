@@ -1,0 +1,3 @@
+//! Integration tests of the vocabulary, one module per feature.
+
+mod format_page;
