@@ -2,14 +2,23 @@
 //! external services, and the backends behind them.
 //!
 //! Nothing here decides what is run, in which order, or what a number means: that is the
-//! session's business. Nothing here prints. Every path, address and limit is an argument; the
-//! environment is read in `build::cache_dir` and `build::toolchain` alone.
+//! session's business. Nothing here prints. Paths, addresses and limits are arguments; what is read
+//! from the environment is where the cache, the toolchains and the folder for temporary files are,
+//! and the four variables that every contender inherits.
 
 pub mod api;
 pub mod backend;
+pub mod build;
+mod cgroup;
 pub mod docker;
+pub mod external;
+pub mod host;
+pub mod http;
+mod log;
 pub mod meter;
+pub mod process;
 pub mod ready;
+pub mod sweep;
 
 pub use api::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,

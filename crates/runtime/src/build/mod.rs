@@ -1,0 +1,391 @@
+//! Builds contenders: in a copy of their folder in the cache, and only when something changed.
+//!
+//! What changed is told by a receipt: the digest of sources, command, environment and toolchain
+//! versions of the last build that succeeded. Images are the Docker part's business.
+
+mod command;
+mod sources;
+mod toolchain;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use bakeoff_model::suite::Contender;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::log::{last_lines, tail};
+
+pub use self::command::{PlaceholderError, Placeholders, resolve};
+pub use self::toolchain::{MissingToolchain, Toolchain, java, toolchain};
+
+/// How long a version command may take.
+const VERSION_LIMIT: Duration = Duration::from_secs(30);
+
+/// Longest version text that is kept, letters.
+const VERSION_MAX: usize = 2000;
+
+/// Where contenders are built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// The cache; see [`cache_dir`].
+    pub cache: PathBuf,
+    /// Name of the suite.
+    pub suite: String,
+}
+
+/// A contender that is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The artifact, absolute: a file or a folder.
+    pub artifact: PathBuf,
+    /// The copy of its folder, in which it was built and runs.
+    pub workdir: PathBuf,
+    /// `sha256:HEX` of the artifact.
+    pub digest: String,
+    /// What its version command printed.
+    pub version: Option<String>,
+    /// The toolchains that it needs: name -> version.
+    pub toolchains: BTreeMap<String, String>,
+    /// Log of the last build.
+    pub log_path: PathBuf,
+    /// It was built now; `false` when the last build was still good.
+    pub fresh: bool,
+}
+
+/// Why a contender is not built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// A toolchain is missing: the contender is to be skipped with this one line.
+    #[error("{contender}: {missing}: {}", .missing.how)]
+    Missing {
+        /// The contender.
+        contender: String,
+        /// The toolchain.
+        missing: MissingToolchain,
+    },
+    /// The build failed.
+    #[error("{contender}: {message}")]
+    Failed {
+        /// The contender.
+        contender: String,
+        /// What happened.
+        message: String,
+        /// The command as one would type it; empty when none was run.
+        command: String,
+        /// Last lines of its log.
+        last_lines: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// What a successful build leaves beside its copy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Receipt {
+    /// Digest of everything that went into the build.
+    input: String,
+    /// Digest of what came out.
+    artifact: String,
+}
+
+/// The cache: `$BAKEOFF_CACHE`, else `$XDG_CACHE_HOME/bakeoff`, else `~/.cache/bakeoff`.
+#[must_use]
+pub fn cache_dir() -> PathBuf {
+    let path = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    path("BAKEOFF_CACHE")
+        .or_else(|| path("XDG_CACHE_HOME").map(|cache| cache.join("bakeoff")))
+        .or_else(|| path("HOME").map(|home| home.join(".cache/bakeoff")))
+        .unwrap_or_else(|| env::temp_dir().join("bakeoff-cache"))
+}
+
+/// The toolchains of a contender: those it needs, and the JDK it runs on.
+///
+/// # Errors
+/// The first one that is missing.
+pub fn toolchains(contender: &Contender) -> Result<BTreeMap<String, Toolchain>, MissingToolchain> {
+    let jdk = contender.jdk.map(|major| format!("jdk-{major}"));
+    let names: BTreeSet<&String> = contender.needs.iter().chain(jdk.as_ref()).collect();
+    names
+        .into_iter()
+        .map(|name| Ok((name.clone(), toolchain(name)?)))
+        .collect()
+}
+
+/// Builds a contender unless its last build is still good. Variants with the same folder, command
+/// and build environment share one build.
+///
+/// # Errors
+/// A toolchain is missing, or the build failed.
+pub async fn build(
+    contender: &Contender,
+    contender_folder: &Path,
+    options: &BuildOptions,
+) -> Result<Built, BuildError> {
+    let tools = toolchains(contender).map_err(|missing| BuildError::Missing {
+        contender: contender.name.clone(),
+        missing,
+    })?;
+    let job = Job::new(contender, contender_folder, options, &tools);
+    job.run(&tools).await
+}
+
+/// One build with its places.
+struct Job<'a> {
+    contender: &'a Contender,
+    source: &'a Path,
+    /// Copy, receipt, list of sources and log are below this.
+    place: PathBuf,
+    env: BTreeMap<String, String>,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        contender: &'a Contender,
+        source: &'a Path,
+        options: &BuildOptions,
+        tools: &BTreeMap<String, Toolchain>,
+    ) -> Self {
+        let env = build_env(contender, tools);
+        let build: Vec<&str> = contender.build.iter().map(String::as_str).collect();
+        let key = sources::digest_of(&build, &without_path(&env));
+        let short = key.get(7..15).unwrap_or_default();
+        let name = format!("{}-{short}", contender.folder.replace('/', "_"));
+        let place = options.cache.join("build").join(&options.suite).join(name);
+        Self {
+            contender,
+            source,
+            place,
+            env,
+        }
+    }
+
+    async fn run(&self, tools: &BTreeMap<String, Toolchain>) -> Result<Built, BuildError> {
+        fs::create_dir_all(self.tree()).map_err(|error| self.broken(&self.place, &error))?;
+        // Two sessions may build the same contender; the second waits and finds it built.
+        let lock = self.place.join("lock");
+        let file = File::create(&lock).map_err(|error| self.broken(&lock, &error))?;
+        let locking = tokio::task::spawn_blocking(move || {
+            flock(&file, FlockOperation::LockExclusive).map(|()| file)
+        });
+        let _locked = match locking.await {
+            Ok(Ok(file)) => file,
+            Ok(Err(error)) => return Err(self.broken(&lock, &error)),
+            Err(error) => return Err(self.broken(&lock, &error)),
+        };
+        let input = self
+            .prepare(tools)
+            .map_err(|error| self.broken(self.source, &error))?;
+        let artifact = self.tree().join(&self.contender.artifact);
+        let last: Receipt = self.read("receipt.json");
+        let good = last.input == input
+            && artifact.exists()
+            && sources::artifact_digest(&artifact).is_ok_and(|digest| digest == last.artifact);
+        if !good {
+            // A build that fails must not leave the receipt of an earlier one behind.
+            let _ = fs::remove_file(self.place.join("receipt.json"));
+            self.execute().await?;
+        }
+        if !artifact.exists() {
+            let message = format!("its build made no {}", self.contender.artifact);
+            return Err(self.failed(message, Some("is `artifact` right?".to_owned())));
+        }
+        let digest =
+            sources::artifact_digest(&artifact).map_err(|error| self.broken(&artifact, &error))?;
+        let receipt = Receipt {
+            input,
+            artifact: digest.clone(),
+        };
+        self.write("receipt.json", &receipt)
+            .map_err(|error| self.broken(&self.place, &error))?;
+        let version = self.version(&artifact, tools).await;
+        let toolchains = tools
+            .iter()
+            .map(|(name, tool)| (name.clone(), tool.version.clone()))
+            .collect();
+        Ok(Built {
+            artifact,
+            workdir: self.tree(),
+            digest,
+            version,
+            toolchains,
+            log_path: self.log_path(),
+            fresh: !good,
+        })
+    }
+
+    /// Brings the copy up to date; the digest of everything that goes into the build.
+    fn prepare(&self, tools: &BTreeMap<String, Toolchain>) -> io::Result<String> {
+        let sources = sources::files(self.source)?;
+        let before: BTreeSet<PathBuf> = self.read("sources.json");
+        // Written first, and with the old names: a copy that is interrupted is cleaned up too.
+        self.write("sources.json", &sources.union(&before).collect::<Vec<_>>())?;
+        sources::copy(self.source, &self.tree(), &sources, &before)?;
+        self.write("sources.json", &sources)?;
+        let digest = sources::digest(self.source, &sources)?;
+        let mut table = without_path(&self.env);
+        table.extend(
+            tools
+                .iter()
+                .map(|(name, tool)| (name.clone(), tool.version.clone())),
+        );
+        let mut texts: Vec<&str> = vec![&digest];
+        texts.extend(self.contender.build.iter().map(String::as_str));
+        Ok(sources::digest_of(&texts, &table))
+    }
+
+    /// Runs the build command; its output goes to the log.
+    async fn execute(&self) -> Result<(), BuildError> {
+        let Some((program, args)) = self.contender.build.split_first() else {
+            return Ok(());
+        };
+        let log = File::create(self.log_path())
+            .and_then(|out| Ok((out.try_clone()?, out)))
+            .map_err(|error| self.broken(&self.log_path(), &error))?;
+        let mut command = tokio::process::Command::new(program);
+        command
+            .args(args)
+            .envs(&self.env)
+            .current_dir(self.tree())
+            .kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
+        let status = command.status().await.map_err(|error| {
+            self.failed(
+                format!("its build cannot be started: {program}: {error}"),
+                None,
+            )
+        })?;
+        if status.success() {
+            return Ok(());
+        }
+        let hint = format!("the whole log is {}", self.log_path().display());
+        Err(self.failed(format!("its build failed with {status}"), Some(hint)))
+    }
+
+    /// What the version command prints; a version that cannot be told is no reason to fail.
+    async fn version(
+        &self,
+        artifact: &Path,
+        tools: &BTreeMap<String, Toolchain>,
+    ) -> Option<String> {
+        let jdk = self
+            .contender
+            .jdk
+            .and_then(|major| tools.get(&format!("jdk-{major}")));
+        let java = jdk.map(|jdk| jdk.path.join("bin/java").display().to_string());
+        let artifact = artifact.display().to_string();
+        let values = Placeholders {
+            artifact,
+            java,
+            jvm_options: Vec::new(),
+        };
+        let command = resolve(&self.contender.version, &values).ok()?;
+        let (program, args) = command.split_first()?;
+        let mut command = tokio::process::Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.tree())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let output = tokio::time::timeout(VERSION_LIMIT, command.output())
+            .await
+            .ok()?
+            .ok()?;
+        if !output.status.success() {
+            return None;
+        }
+        let text: String = String::from_utf8_lossy(&output.stdout)
+            .trim()
+            .chars()
+            .take(VERSION_MAX)
+            .collect();
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.place.join("tree")
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.place.join("build.log")
+    }
+
+    /// A file of our own that is not there or not readable is one of an earlier version: start
+    /// anew.
+    fn read<T: Default + for<'de> Deserialize<'de>>(&self, name: &str) -> T {
+        let text = fs::read(self.place.join(name)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        fs::write(self.place.join(name), serde_json::to_vec_pretty(value)?)
+    }
+
+    fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
+        BuildError::Failed {
+            contender: self.contender.name.clone(),
+            message: format!("cannot prepare its build: {}: {error}", path.display()),
+            command: String::new(),
+            last_lines: String::new(),
+            hint: None,
+        }
+    }
+
+    fn failed(&self, message: String, hint: Option<String>) -> BuildError {
+        BuildError::Failed {
+            contender: self.contender.name.clone(),
+            message,
+            command: self.contender.build.join(" "),
+            last_lines: last_lines(&tail(&self.log_path())),
+            hint,
+        }
+    }
+}
+
+/// The environment as far as it makes a difference: what the search path leads to is in the
+/// versions of the toolchains, and a new folder in it is no reason to build again.
+fn without_path(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let kept = env.iter().filter(|(name, _)| *name != "PATH");
+    kept.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// What a build gets beside our own environment. The JDK that builds is the first one in `needs`,
+/// so that a contender can be built by one and run on another; without one there, or without a
+/// compiler in it, it is the one that the contender runs on.
+fn build_env(
+    contender: &Contender,
+    tools: &BTreeMap<String, Toolchain>,
+) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::new();
+    let needed = contender
+        .needs
+        .iter()
+        .filter(|name| name.starts_with("jdk-"))
+        .cloned();
+    let own = contender.jdk.map(|major| format!("jdk-{major}"));
+    let jdks: Vec<&Toolchain> = needed
+        .chain(own)
+        .filter_map(|name| tools.get(&name))
+        .collect();
+    let complete = jdks.iter().find(|jdk| toolchain::has_compiler(&jdk.path));
+    if let Some(jdk) = complete.or(jdks.first()) {
+        env.insert("JAVA_HOME".to_owned(), jdk.path.display().to_string());
+        let own_path = env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(jdk.path.join("bin")).chain(env::split_paths(&own_path));
+        if let Ok(path) = env::join_paths(folders) {
+            env.insert("PATH".to_owned(), path.to_string_lossy().into_owned());
+        }
+    }
+    env.extend(contender.build_env.clone());
+    env
+}

@@ -1,0 +1,134 @@
+//! What the host is, as far as it matters to a measurement. A fact that the host does not tell is
+//! absent.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use bakeoff_model::record::Host;
+use rustix::process::Resource;
+
+/// Unit of CPU times in /proc.
+const TICK_NS: u64 = 10_000_000;
+
+/// Describes this host. `versions` is for the caller to fill.
+#[must_use]
+pub fn describe() -> Host {
+    let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+    Host {
+        kernel: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        cpu_model: cpu_model(&cpuinfo),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_bytes: memory_bytes(&read("/proc/meminfo").unwrap_or_default()),
+        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        virtualisation: virtualisation(&cpuinfo),
+        mitigations: mitigations(Path::new("/sys/devices/system/cpu/vulnerabilities")),
+        os: os(&read("/etc/os-release").unwrap_or_default()),
+        nofile: rustix::process::getrlimit(Resource::Nofile)
+            .current
+            .unwrap_or(u64::MAX),
+        versions: BTreeMap::new(),
+    }
+}
+
+/// Time stolen from all cores by the hypervisor since the boot, ns; `None` where it is not told.
+#[must_use]
+pub fn steal_ns() -> Option<u64> {
+    steal(&read("/proc/stat")?)
+}
+
+/// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
+fn steal(stat: &str) -> Option<u64> {
+    let line = stat.lines().find(|line| line.starts_with("cpu "))?;
+    let ticks: u64 = line.split_whitespace().nth(8)?.parse().ok()?;
+    Some(ticks.saturating_mul(TICK_NS))
+}
+
+fn read(path: &str) -> Option<String> {
+    fs::read_to_string(path)
+        .ok()
+        .map(|text| text.trim().to_owned())
+}
+
+fn cpu_model(cpuinfo: &str) -> String {
+    // x86 says "model name"; some others "Model", "cpu" or only the part number.
+    let keys = ["model name", "Model", "cpu model", "CPU part"];
+    let value = |key: &str| {
+        let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+        let mut values = lines.filter(|(name, _)| name.trim() == key);
+        values.next().map(|(_, value)| value.trim().to_owned())
+    };
+    keys.iter().find_map(|key| value(key)).unwrap_or_default()
+}
+
+fn memory_bytes(meminfo: &str) -> u64 {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1024)
+}
+
+fn os(release: &str) -> String {
+    let line = release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    line.unwrap_or_default().trim_matches('"').to_owned()
+}
+
+fn mitigations(dir: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let state = fs::read_to_string(entry.path()).ok()?;
+            Some((
+                entry.file_name().to_str()?.to_owned(),
+                state.trim().to_owned(),
+            ))
+        })
+        .collect()
+}
+
+/// A container shows itself by its files, a virtual machine by the CPU's flag and, where the
+/// firmware tells, its name.
+fn virtualisation(cpuinfo: &str) -> Option<String> {
+    let mut found = Vec::new();
+    for (path, name) in [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")] {
+        if Path::new(path).exists() {
+            found.push(name.to_owned());
+        }
+    }
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    if flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")) {
+        let product = read("/sys/class/dmi/id/product_name").filter(|name| !name.is_empty());
+        found.push(product.unwrap_or_else(|| "virtual machine".to_owned()));
+    }
+    (!found.is_empty()).then(|| found.join(" in "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cpu_model, describe, memory_bytes, os, steal};
+
+    #[test]
+    fn this_host_is_described() {
+        let host = describe();
+        assert!(!host.kernel.is_empty() && host.cores > 0);
+        assert!(host.memory_bytes > 0 && host.nofile > 0);
+    }
+
+    #[test]
+    fn texts_of_the_kernel_are_read() {
+        assert_eq!(
+            steal("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\n"),
+            Some(80_000_000)
+        );
+        assert_eq!(steal(""), None);
+        assert_eq!(
+            cpu_model("processor : 0\nmodel name\t: A CPU: fast\n"),
+            "A CPU: fast"
+        );
+        assert_eq!(memory_bytes("MemTotal:  2 kB\n"), 2048);
+        assert_eq!(os("NAME=x\nPRETTY_NAME=\"Debian 12\"\n"), "Debian 12");
+    }
+}

@@ -1,0 +1,92 @@
+//! Threads of processes by name, with their CPU time, and their context switches.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use bakeoff_model::resource::{ContextSwitches, ThreadGroup};
+
+use super::members::status_number;
+
+/// Reads all live threads of the processes. Figures of threads that have ended are gone.
+pub(crate) fn read(processes: &[u32]) -> (BTreeMap<String, ThreadGroup>, Option<ContextSwitches>) {
+    let mut groups: BTreeMap<String, ThreadGroup> = BTreeMap::new();
+    let mut switches = ContextSwitches::default();
+    let mut any = false;
+    for pid in processes {
+        let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
+            continue;
+        };
+        for task in tasks.flatten() {
+            let read = |file: &str| fs::read_to_string(task.path().join(file));
+            let Ok(comm) = read("comm") else { continue };
+            let group = groups
+                .entry(unnumbered(comm.trim_end()).to_owned())
+                .or_default();
+            group.count += 1;
+            // schedstat begins with the exact time on a CPU, where stat counts ticks.
+            let cpu = read("schedstat").unwrap_or_default();
+            let cpu = cpu
+                .split(' ')
+                .next()
+                .and_then(|word| word.parse::<u64>().ok());
+            group.cpu_ns += cpu.unwrap_or(0);
+            let status = read("status").unwrap_or_default();
+            let number = |key: &str| status_number(&status, key).unwrap_or(0);
+            switches.voluntary += number("voluntary_ctxt_switches:");
+            switches.involuntary += number("nonvoluntary_ctxt_switches:");
+            any = true;
+        }
+    }
+    (groups, any.then_some(switches))
+}
+
+/// Drops the number at the end of a name when it only numbers a thread: behind a separator
+/// (`worker-3`, `GC Thread#0`) or behind a word (`worker12`), but not in `G1` or `C2`.
+fn unnumbered(name: &str) -> &str {
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    if stem.len() == name.len() || stem.is_empty() {
+        return name;
+    }
+    let word = stem.trim_end_matches(|letter: char| "-_#:./ ".contains(letter));
+    if word.len() < stem.len() {
+        return if word.is_empty() { name } else { word };
+    }
+    let letters = stem
+        .chars()
+        .rev()
+        .take_while(|letter| letter.is_alphabetic())
+        .count();
+    if letters >= 4 { stem } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, unnumbered};
+
+    #[test]
+    fn only_the_number_of_a_thread_is_dropped() {
+        for (name, expect) in [
+            ("GC Thread#0", "GC Thread"),
+            ("worker-12", "worker"),
+            ("worker12", "worker"),
+            ("XNIO-1 I/O-2", "XNIO-1 I/O"),
+            ("actix-rt|0", "actix-rt|0"),
+            ("arbiter:3", "arbiter"),
+            ("C2 CompilerThre", "C2 CompilerThre"),
+            ("G1", "G1"),
+            ("42", "42"),
+            ("-42", "-42"),
+            ("", ""),
+        ] {
+            assert_eq!(unnumbered(name), expect);
+        }
+    }
+
+    #[test]
+    fn the_threads_of_this_process_are_counted() {
+        let (groups, switches) = read(&[std::process::id()]);
+        assert!(groups.values().map(|group| group.count).sum::<u64>() >= 2);
+        assert!(switches.is_some());
+        assert_eq!(read(&[]), (std::collections::BTreeMap::new(), None));
+    }
+}

@@ -1,0 +1,335 @@
+//! A started local process with its group.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bakeoff_model::record::Startup;
+use bakeoff_model::resource::ResourceSample;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
+use crate::cgroup::Group;
+use crate::log::{last_lines, tail};
+use crate::meter::{Meter, tree};
+use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
+
+use super::sockets::listeners_of;
+
+/// How often a stopping process is looked at.
+const STOP_POLL: Duration = Duration::from_millis(2);
+
+/// What a started process is made of.
+pub(super) struct Parts {
+    pub(super) label: String,
+    pub(super) address: SocketAddr,
+    pub(super) ready_path: String,
+    pub(super) log_path: PathBuf,
+    pub(super) child: Child,
+    pub(super) meter: Meter,
+    pub(super) group: Option<Group>,
+    pub(super) stamp: PathBuf,
+    pub(super) asked_ns: u64,
+    pub(super) created_ns: u64,
+}
+
+/// A started local process.
+#[derive(Debug)]
+pub(super) struct ProcessInstance {
+    shared: Arc<Shared>,
+    group: Option<Group>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    label: String,
+    address: SocketAddr,
+    ready_path: String,
+    log_path: PathBuf,
+    pid: u32,
+    main: Mutex<Main>,
+    meter: Meter,
+    stamp: PathBuf,
+    asked_ns: u64,
+    created_ns: u64,
+}
+
+#[derive(Debug)]
+struct Main {
+    child: Child,
+    exit: Option<ExitInfo>,
+    /// Whoever outlived it was killed. Not to be done twice: its number may be another's by then.
+    cleared: bool,
+}
+
+impl Shared {
+    fn main(&self) -> MutexGuard<'_, Main> {
+        self.main.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the main process ended, if it has. Does not wait.
+    fn exit(&self) -> Option<ExitInfo> {
+        let mut main = self.main();
+        if main.exit.is_none()
+            && let Ok(Some(status)) = main.child.try_wait()
+        {
+            main.exit = Some(self.info(status));
+        }
+        main.exit
+    }
+
+    fn info(&self, status: ExitStatus) -> ExitInfo {
+        let oom_killed = self.meter.oom_kills().is_some_and(|kills| kills > 0);
+        ExitInfo {
+            code: status.code(),
+            signal: status.signal(),
+            oom_killed,
+        }
+    }
+
+    /// Kills the main process and waits for its end.
+    fn kill(&self) -> ExitInfo {
+        // Where there is a group its removal kills the rest; where there is none, this does.
+        let rest = tree(self.pid);
+        let mut main = self.main();
+        if let Some(exit) = main.exit {
+            return exit;
+        }
+        let _ = main.child.kill();
+        for pid in rest
+            .into_iter()
+            .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
+        {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        let exit = main
+            .child
+            .wait()
+            .map(|status| self.info(status))
+            .unwrap_or_default();
+        main.exit = Some(exit);
+        exit
+    }
+
+    /// The stamp of the shim: when the program was executed, or why it was not.
+    fn stamp(&self) -> Result<u64, String> {
+        let text = fs::read_to_string(&self.stamp).unwrap_or_default();
+        match text.strip_prefix("error ") {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(text.trim().parse().unwrap_or(self.created_ns)),
+        }
+    }
+
+    fn log(&self) -> String {
+        last_lines(&tail(&self.log_path))
+    }
+
+    /// Waits for the first valid answer. Blocking.
+    fn await_ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
+        let mut ended = || self.exit().is_some();
+        match await_answer(self.address, &self.ready_path, limit, &mut ended) {
+            Ok(answered) => Ok(self.startup(answered)),
+            Err(unanswered) => Err(self.not_ready(unanswered, limit)),
+        }
+    }
+
+    fn startup(&self, answered: Answered) -> Startup {
+        let executed_ns = self.stamp().unwrap_or(self.created_ns);
+        let since = |moment: u64| moment.saturating_sub(self.asked_ns);
+        Startup {
+            created_ns: since(self.created_ns),
+            executed_ns: since(executed_ns),
+            listened_ns: since(answered.listened_ns),
+            answered_ns: since(answered.answered_ns),
+            startup_ns: answered.answered_ns.saturating_sub(executed_ns),
+            resources: self.meter.sample(),
+        }
+    }
+
+    fn not_ready(&self, unanswered: Unanswered, limit: Duration) -> ReadyError {
+        let label = self.label.clone();
+        match unanswered {
+            Unanswered::Ended => ReadyError::Exited {
+                label,
+                exit: self.exit().unwrap_or_default(),
+                after: Duration::from_nanos(monotonic_ns().saturating_sub(self.asked_ns)),
+                log: self.stamp().err().unwrap_or_else(|| self.log()),
+            },
+            Unanswered::NoListener => {
+                let hint = Some(self.listener_hint());
+                ReadyError::NoListener {
+                    label,
+                    limit,
+                    hint,
+                    log: self.log(),
+                }
+            }
+            Unanswered::NoAnswer(found) => ReadyError::NoAnswer {
+                label,
+                limit,
+                found,
+                log: self.log(),
+            },
+        }
+    }
+
+    fn listener_hint(&self) -> String {
+        let mut processes = self.meter.processes();
+        if processes.is_empty() {
+            processes = tree(self.pid);
+        }
+        let wish = format!("0.0.0.0:{}", self.address.port());
+        let found: Vec<String> = listeners_of(&processes)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        if found.is_empty() {
+            return format!("it listens nowhere; it should on {wish}");
+        }
+        format!("it listens on {}, not on {wish}", found.join(" and "))
+    }
+}
+
+impl ProcessInstance {
+    pub(super) fn new(parts: Parts) -> Self {
+        let shared = Shared {
+            pid: parts.child.id(),
+            label: parts.label,
+            address: parts.address,
+            ready_path: parts.ready_path,
+            log_path: parts.log_path,
+            main: Mutex::new(Main {
+                child: parts.child,
+                exit: None,
+                cleared: false,
+            }),
+            meter: parts.meter,
+            stamp: parts.stamp,
+            asked_ns: parts.asked_ns,
+            created_ns: parts.created_ns,
+        };
+        Self {
+            shared: Arc::new(shared),
+            group: parts.group,
+        }
+    }
+
+    /// Asks the main process to stop and waits until it has or the time is over.
+    async fn ask_to_stop(&self, grace: Duration) -> Option<ExitInfo> {
+        // Like a container engine: the signal goes to the main process alone, and passing it on
+        // is that one's duty.
+        {
+            let main = self.shared.main();
+            // Under the lock and not yet waited for, the number is still its own.
+            if let (None, Some(pid)) = (main.exit, number(self.shared.pid)) {
+                let _ = kill_process(pid, Signal::TERM);
+            }
+        }
+        let began = Instant::now();
+        loop {
+            if let Some(exit) = self.shared.exit() {
+                return Some(exit);
+            }
+            if began.elapsed() >= grace {
+                return None;
+            }
+            tokio::time::sleep(STOP_POLL).await;
+        }
+    }
+}
+
+impl Instance for ProcessInstance {
+    fn address(&self) -> SocketAddr {
+        self.shared.address
+    }
+
+    fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move {
+            let waiting = Arc::clone(&shared);
+            let outcome = tokio::task::spawn_blocking(move || waiting.await_ready(limit)).await;
+            outcome.unwrap_or_else(|_| Err(shared.not_ready(Unanswered::NoListener, limit)))
+        })
+    }
+
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move {
+            let sampling = tokio::task::spawn_blocking(move || shared.meter.sample());
+            sampling.await.unwrap_or_default()
+        })
+    }
+
+    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+        let exit = self.shared.exit();
+        Box::pin(async move { exit })
+    }
+
+    fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
+        Box::pin(async move {
+            let began = Instant::now();
+            let report = |graceful, killed, took, exit| StopReport {
+                graceful,
+                took,
+                exit,
+                killed,
+            };
+            let report = if let Some(exit) = self.shared.exit() {
+                report(false, false, Duration::ZERO, exit)
+            } else if let Some(exit) = self.ask_to_stop(grace).await {
+                report(true, false, began.elapsed(), exit)
+            } else {
+                let exit = self.shared.kill();
+                report(false, true, began.elapsed(), exit)
+            };
+            let (shared, group) = (Arc::clone(&self.shared), self.group.take());
+            let _ = tokio::task::spawn_blocking(move || shared.clear(group)).await;
+            report
+        })
+    }
+
+    fn logs(&self) -> String {
+        tail(&self.shared.log_path)
+    }
+
+    fn log_path(&self) -> &Path {
+        &self.shared.log_path
+    }
+}
+
+impl Shared {
+    /// Kills whoever outlived the main process and removes what held them. Blocking.
+    fn clear(&self, group: Option<Group>) {
+        let first = !std::mem::replace(&mut self.main().cleared, true);
+        match group {
+            Some(mut group) => {
+                // What could not be removed now is left to the next sweep.
+                let _ = group.remove();
+            }
+            None if first => kill_all(&tree(self.pid)),
+            None => {}
+        }
+        let _ = fs::remove_file(&self.stamp);
+    }
+}
+
+fn number(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+fn kill_all(processes: &[u32]) {
+    for pid in processes.iter().filter_map(|pid| number(*pid)) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+impl Drop for ProcessInstance {
+    fn drop(&mut self) {
+        self.shared.kill();
+        self.shared.clear(self.group.take());
+    }
+}

@@ -1,0 +1,297 @@
+//! Contenders as local processes, each in a cgroup of its own where that is permitted.
+
+mod instance;
+mod shim;
+mod sockets;
+mod spawner;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use bakeoff_model::suite::Limits;
+
+use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::cgroup::{Group, Hierarchy, Version};
+use crate::meter::Meter;
+use crate::ready::monotonic_ns;
+use crate::sweep::{RunFolder, sweep, unique_name};
+
+use self::instance::{Parts, ProcessInstance};
+use self::shim::Order;
+
+pub use self::shim::{ShimError, shim_main};
+
+/// What a contender's environment takes over from ours.
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/// How processes are started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessOptions {
+    /// The program that calls [`shim_main`]: our own binary.
+    pub shim: PathBuf,
+    /// Arguments with which it does: the hidden sub-command.
+    pub shim_args: Vec<OsString>,
+    /// Below which folder temporary files are put; see [`crate::sweep::run_base`].
+    pub run_base: PathBuf,
+}
+
+/// Starts local processes. Make one a session; it tries its permissions once.
+#[derive(Debug)]
+pub struct ProcessRuntime {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    options: ProcessOptions,
+    folder: RunFolder,
+    /// Where groups are made, or why none can be.
+    hierarchy: Result<Hierarchy, String>,
+}
+
+impl ProcessRuntime {
+    /// Makes the session's temporary folder, and finds out by making a group whether limits can be
+    /// enforced.
+    ///
+    /// # Errors
+    /// The temporary folder could not be made.
+    pub fn new(options: ProcessOptions) -> io::Result<Self> {
+        Self::with(options, Hierarchy::of_this_host())
+    }
+
+    /// A runtime that makes no groups, for hosts and tests where that is not wanted: `reason`
+    /// appears wherever the numbers do.
+    ///
+    /// # Errors
+    /// The temporary folder could not be made.
+    pub fn unlimited(options: ProcessOptions, reason: &str) -> io::Result<Self> {
+        Self::with(options, Err(reason.to_owned()))
+    }
+
+    fn with(options: ProcessOptions, found: Result<Hierarchy, String>) -> io::Result<Self> {
+        let folder = RunFolder::make(&options.run_base)?;
+        let hierarchy = found.and_then(|hierarchy| {
+            let limits = Limits {
+                cpus: Some(1.0),
+                memory_bytes: Some(64 << 20),
+            };
+            Group::make(&hierarchy, &unique_name("probe"), limits, &[])?.remove()?;
+            Ok(hierarchy)
+        });
+        Ok(Self {
+            inner: Arc::new(Inner {
+                options,
+                folder,
+                hierarchy,
+            }),
+        })
+    }
+
+    /// The session's folder for temporary files; removed with the runtime, or by the sweep of a
+    /// later session.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.inner.folder.path()
+    }
+}
+
+impl Runtime for ProcessRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        let asked_ns = monotonic_ns();
+        let (inner, spec) = (Arc::clone(&self.inner), spec.clone());
+        Box::pin(async move {
+            let label = spec.label.clone();
+            let started = tokio::task::spawn_blocking(move || inner.start(&spec, asked_ns)).await;
+            let instance = started
+                .map_err(|error| failed(&label, format!("the start was broken off: {error}")))??;
+            Ok(Box::new(instance) as Box<dyn Instance>)
+        })
+    }
+
+    fn enforcement(&self) -> String {
+        match &self.inner.hierarchy {
+            Ok(hierarchy) => match hierarchy.version {
+                Version::V1 => "cgroup-v1".to_owned(),
+                Version::V2 => "cgroup-v2".to_owned(),
+            },
+            Err(reason) => format!("unlimited: {reason}"),
+        }
+    }
+
+    fn traffic_path(&self) -> String {
+        "loopback".to_owned()
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        let inner = Arc::clone(&self.inner);
+        Box::pin(async move {
+            let sweeping = tokio::task::spawn_blocking(move || {
+                sweep(&inner.options.run_base, inner.hierarchy.as_ref().ok())
+            });
+            sweeping.await.unwrap_or_else(|error| {
+                let message = error.to_string();
+                Err(SweepError {
+                    what: "something".to_owned(),
+                    message,
+                })
+            })
+        })
+    }
+}
+
+impl Inner {
+    /// Starts a group. Blocking, a few milliseconds.
+    fn start(&self, spec: &StartSpec, asked_ns: u64) -> Result<ProcessInstance, StartError> {
+        let label = &spec.label;
+        let path = spec
+            .env
+            .get("PATH")
+            .map(OsString::from)
+            .or_else(|| std::env::var_os("PATH"));
+        executable(spec, path)?;
+        port_is_free(spec)?;
+        let name = unique_name(label);
+        let group = match &self.hierarchy {
+            Ok(hierarchy) => Some(
+                Group::make(hierarchy, &name, spec.limits, &spec.cores)
+                    .map_err(|message| failed(label, message))?,
+            ),
+            Err(_) => None,
+        };
+        let stamp = self.folder.path().join(format!("{name}.stamp"));
+        let order = Order {
+            entrances: group.as_ref().map(Group::entrances).unwrap_or_default(),
+            stamp: stamp.clone(),
+            parent: std::process::id(),
+            cores: spec.cores.clone(),
+            command: spec.command.iter().map(OsString::from).collect(),
+        };
+        let log = log_files(&spec.log_path).map_err(|error| {
+            failed(
+                label,
+                format!("cannot write the log {}: {error}", spec.log_path.display()),
+            )
+        })?;
+        let command = self.command(spec, &order, log);
+        let child = spawner::spawn(command)
+            .map_err(|error| failed(label, format!("cannot start a process: {error}")))?;
+        let created_ns = monotonic_ns();
+        // Without this note a sweep still finds the group; only its hosts without groups need it.
+        let _ = self.folder.note_started(child.id());
+        let meter = group
+            .as_ref()
+            .map_or_else(|| Meter::of_tree(child.id()), Meter::of_group);
+        Ok(ProcessInstance::new(Parts {
+            label: label.clone(),
+            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), spec.port),
+            ready_path: spec.ready_path.clone(),
+            log_path: spec.log_path.clone(),
+            child,
+            meter,
+            group,
+            stamp,
+            asked_ns,
+            created_ns,
+        }))
+    }
+
+    fn command(&self, spec: &StartSpec, order: &Order, (out, err): (File, File)) -> Command {
+        let mut command = Command::new(&self.options.shim);
+        command.args(&self.options.shim_args).args(order.to_args());
+        command.env_clear();
+        for name in INHERITED {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.envs(&spec.env).current_dir(&spec.workdir);
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
+        command
+    }
+}
+
+fn failed(label: &str, message: String) -> StartError {
+    StartError::Failed {
+        label: label.to_owned(),
+        message,
+        hint: None,
+    }
+}
+
+/// One file for both, appended to, so that lines of both keep their order.
+fn log_files(path: &Path) -> io::Result<(File, File)> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    File::create(path)?;
+    let file = fs::OpenOptions::new().append(true).open(path)?;
+    let clone = file.try_clone()?;
+    Ok((file, clone))
+}
+
+/// Says before anything is made that a command cannot be executed.
+fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError> {
+    let label = &spec.label;
+    if !spec.workdir.is_dir() {
+        let message = format!("its folder {} does not exist", spec.workdir.display());
+        return Err(failed(label, message));
+    }
+    let Some(program) = spec.command.first() else {
+        return Err(failed(label, "its command is empty".to_owned()));
+    };
+    let is_executable = |path: &Path| {
+        fs::metadata(path)
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    let found = if program.contains('/') {
+        is_executable(&spec.workdir.join(program))
+    } else {
+        let path = path.unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| is_executable(&folder.join(program)))
+    };
+    if found {
+        return Ok(());
+    }
+    Err(StartError::Failed {
+        label: label.clone(),
+        message: format!("cannot execute {program}: there is no such program"),
+        hint: Some("was it built? `bakeoff build` says what is missing".to_owned()),
+    })
+}
+
+/// A port that somebody else listens on would answer in the contender's place.
+fn port_is_free(spec: &StartSpec) -> Result<(), StartError> {
+    let taken = sockets::listeners().into_iter().find(|listener| {
+        let ip = listener.address.ip();
+        listener.address.port() == spec.port && (ip.is_loopback() || ip.is_unspecified())
+    });
+    if let Some(listener) = taken {
+        let listener = sockets::holder(listener.inode);
+        return Err(StartError::PortInUse {
+            label: spec.label.clone(),
+            port: spec.port,
+            listener,
+        });
+    }
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, spec.port)) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(StartError::PortInUse {
+            label: spec.label.clone(),
+            port: spec.port,
+            listener: None,
+        }),
+        Err(error) => Err(failed(
+            &spec.label,
+            format!("port {} cannot be used: {error}", spec.port),
+        )),
+    }
+}

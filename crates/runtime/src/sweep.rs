@@ -1,0 +1,267 @@
+//! Folders of a session for its temporary files, and the removal of what dead sessions left:
+//! groups, processes, folders.
+//!
+//! Everything of ours is named `bakeoff-PROCESS-...`. A process number alone says little, since
+//! numbers are used again: the folder of a session also names its start.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::api::SweepError;
+use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
+use crate::meter::{Stat, all_processes};
+
+/// Prefix of everything of ours.
+pub const PREFIX: &str = "bakeoff-";
+
+/// In a session's folder: who made it.
+const SESSION_FILE: &str = "session";
+
+/// In a session's folder: the main processes it started.
+const STARTED_FILE: &str = "started";
+
+/// Groups are nested less deep than this on every host we know.
+const DEPTH_MAX: usize = 8;
+
+/// A folder for temporary files that is removed with the session, or by a later one's sweep.
+/// Dropping it removes it.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes a folder below `base` for this process; there may be several.
+    ///
+    /// # Errors
+    /// The folder could not be made or written.
+    pub fn make(base: &Path) -> io::Result<Self> {
+        let path = base.join(unique_name("run"));
+        fs::create_dir_all(base)?;
+        fs::create_dir(&path)?;
+        let folder = Self { path };
+        fs::write(
+            folder.path.join(SESSION_FILE),
+            session_mark(std::process::id()),
+        )?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Notes a main process, so that a sweep finds what is left of its session even where there
+    /// are no groups.
+    pub(crate) fn note_started(&self, pid: u32) -> io::Result<()> {
+        let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
+        let mut options = fs::OpenOptions::new();
+        let mut file = options
+            .create(true)
+            .append(true)
+            .open(self.path.join(STARTED_FILE))?;
+        writeln!(file, "{pid} {start}")
+    }
+}
+
+impl Drop for RunFolder {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the next sweep tries again.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Where run folders are made by default: `$XDG_RUNTIME_DIR`, else the folder for temporary files.
+#[must_use]
+pub fn run_base() -> PathBuf {
+    let dir = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    dir.filter(|dir| dir.is_dir())
+        .unwrap_or_else(std::env::temp_dir)
+}
+
+/// A name of ours that nothing else has: `bakeoff-PROCESS-LABEL-N`.
+pub(crate) fn unique_name(label: &str) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let label: String = label
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .take(80)
+        .collect();
+    format!("{PREFIX}{}-{label}-{number}", std::process::id())
+}
+
+/// Names a process beyond its number: the boot and its start.
+fn session_mark(pid: u32) -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
+    format!("{pid} {start} {}", boot.trim())
+}
+
+/// The process number in a name of ours.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
+}
+
+/// A folder that a session made, dead or alive.
+struct Found {
+    path: PathBuf,
+    owner: u32,
+    mark: String,
+}
+
+impl Found {
+    fn alive(&self) -> bool {
+        Stat::of(self.owner).is_some_and(|stat| stat.state != 'Z')
+            && self.mark == session_mark(self.owner)
+    }
+}
+
+/// Folders below `base` that sessions made. Others may like our prefix too, so a folder without
+/// our mark is not ours.
+fn run_folders(base: &Path) -> Vec<Found> {
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let owner = owner(entry.file_name().to_str()?)?;
+            let mark = fs::read_to_string(entry.path().join(SESSION_FILE)).ok()?;
+            let ours = mark.split(' ').next() == Some(&owner.to_string());
+            ours.then(|| Found {
+                path: entry.path(),
+                owner,
+                mark,
+            })
+        })
+        .collect()
+}
+
+/// Removes what dead sessions left below `base` and in the hierarchy's groups. Blocking.
+pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<String>, SweepError> {
+    let mut removed = Vec::new();
+    let folders = run_folders(base);
+    let fail = |path: &Path, error: io::Error| SweepError {
+        what: path.display().to_string(),
+        message: error.to_string(),
+    };
+    let dead = |pid: u32| {
+        let mut known = folders
+            .iter()
+            .filter(|folder| folder.owner == pid)
+            .peekable();
+        if known.peek().is_none() {
+            return Stat::of(pid).is_none();
+        }
+        known.all(|folder| !folder.alive())
+    };
+    let mut groups = Vec::new();
+    for point in hierarchy
+        .map(|hierarchy| hierarchy.points.as_slice())
+        .unwrap_or_default()
+    {
+        find_groups(point, 0, &mut groups);
+    }
+    for (group, owner) in groups {
+        if dead(owner) {
+            kill_group_dir(&group);
+            remove_dir(&group).map_err(|error| fail(&group, error))?;
+            removed.push(format!("group {}", group.display()));
+        }
+    }
+    for folder in folders.iter().filter(|folder| !folder.alive()) {
+        removed.extend(kill_started(&folder.path));
+        fs::remove_dir_all(&folder.path).map_err(|error| fail(&folder.path, error))?;
+        removed.push(format!("folder {}", folder.path.display()));
+    }
+    Ok(removed)
+}
+
+fn find_groups(dir: &Path, depth: usize, found: &mut Vec<(PathBuf, u32)>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if let Some(owner) = entry.file_name().to_str().and_then(owner) {
+            found.push((entry.path(), owner));
+        } else if depth < DEPTH_MAX {
+            find_groups(&entry.path(), depth + 1, found);
+        }
+    }
+}
+
+/// Kills what is left of the sessions that a dead session's main processes led. A number cannot
+/// be used again as long as a session bears it, and the start time excludes the rest.
+fn kill_started(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join(STARTED_FILE)).unwrap_or_default();
+    let started: Vec<(u32, u64)> = text
+        .lines()
+        .filter_map(|line| {
+            let (pid, start) = line.split_once(' ')?;
+            Some((pid.parse().ok()?, start.parse().ok()?))
+        })
+        .collect();
+    let mut killed = Vec::new();
+    for pid in all_processes() {
+        let Some(stat) = Stat::of(pid) else { continue };
+        let left = |(leader, start): &(u32, u64)| {
+            stat.session == *leader && *start > 0 && stat.start_ticks >= *start
+        };
+        let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        if let (true, Some(number)) = (started.iter().any(left), number)
+            && kill_process(number, Signal::KILL).is_ok()
+        {
+            killed.push(format!("process {pid}"));
+        }
+    }
+    killed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{RunFolder, owner, sweep, unique_name};
+
+    #[test]
+    fn names_carry_their_owner() {
+        let name = unique_name("rocket-0.4[workers=16]/ä");
+        assert_eq!(owner(&name), Some(std::process::id()));
+        assert!(name.contains("-rocket-0.4_workers_16___-"), "{name}");
+        assert_eq!(owner("bakeoff-x-1"), None);
+        assert_eq!(owner("other-1-1"), None);
+    }
+
+    #[test]
+    fn only_folders_of_dead_sessions_go() {
+        let base = tempfile::tempdir().unwrap();
+        let alive = RunFolder::make(base.path()).unwrap();
+        let make = |name: &str, mark: Option<&str>| {
+            let path = base.path().join(name);
+            fs::create_dir(&path).unwrap();
+            if let Some(mark) = mark {
+                fs::write(path.join("session"), mark).unwrap();
+            }
+            path
+        };
+        let reused = format!("bakeoff-{}-run-99", std::process::id());
+        let reused = make(
+            &reused,
+            Some(&format!("{} 1 other-boot", std::process::id())),
+        );
+        let dead = make("bakeoff-4194999-run-0", Some("4194999 1 x"));
+        let strange = make("bakeoff-2026-results", None);
+        let removed = sweep(base.path(), None).unwrap();
+        assert_eq!(removed.len(), 2, "{removed:?}");
+        assert!(!reused.exists() && !dead.exists() && strange.exists());
+        let path = alive.path().to_owned();
+        assert!(path.exists());
+        drop(alive);
+        assert!(!path.exists());
+    }
+}
