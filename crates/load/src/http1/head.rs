@@ -97,7 +97,9 @@ pub(crate) fn parse_fast(bytes: &[u8]) -> Option<Head> {
         at += end + 1;
         headers += 1;
     }
-    if headers > HEADERS_MAX {
+    // Two control bytes end each line; any other one is for the slow path to judge.
+    let controls = |byte: &&u8| **byte < b' ' || **byte == 0x7F;
+    if headers > HEADERS_MAX || bytes[..at].iter().filter(controls).count() != 2 * (headers + 2) {
         return None;
     }
     Some(Head {

@@ -7,5 +7,7 @@
 mod chunked;
 mod head;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use reader::{Progress, Reader};

@@ -1,5 +1,7 @@
 //! The engine against servers that misbehave on purpose, and against their own counts.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod hostile;
 mod server;
 mod steps;

@@ -279,12 +279,13 @@ fn ipv6_and_unix_sockets_work() {
 
 #[test]
 fn orders_that_make_no_sense_are_refused() {
-    let message = |change: fn(&mut bakeoff_model::load::LoadSpec)| {
+    type Change = fn(&mut bakeoff_model::load::LoadSpec);
+    let message = |change: Change| {
         let mut spec = order("127.0.0.1:1", 1, 1);
         change(&mut spec);
         try_run(&spec).unwrap_err().to_string()
     };
-    let cases: [(fn(&mut bakeoff_model::load::LoadSpec), &str); 6] = [
+    let cases: [(Change, &str); 6] = [
         (|spec| spec.requests.clear(), "no request to send"),
         (
             |spec| spec.requests[0].method = "G T".into(),
