@@ -1,1 +1,26 @@
-//! Part of bakeoff.
+//! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state.
+//!
+//! Everything here is pure and repeatable: no clock, no input or output, and random choices come
+//! from [`random::Random`], a generator of our own whose sequence never changes between versions.
+//! Latency histograms are not for here; they live in the model.
+//!
+//! The unit of replication is the run. A [`Sample`] holds one value per run, because requests
+//! inside one run share a process, a heap and a moment and are not independent (Georges, Buytaert
+//! and Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007; Kalibera and
+//! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
+
+pub mod bootstrap;
+pub mod compare;
+pub mod distribution;
+pub mod permutation;
+pub mod queueing;
+pub mod random;
+pub mod rank;
+pub mod repetitions;
+pub mod sample;
+pub mod steady;
+
+pub use compare::{Better, Comparison, Criteria, Method, Verdict, compare};
+pub use rank::{Ranked, rank};
+pub use sample::{Estimate, Interval, Sample};
+pub use steady::{SteadyState, steady_state};

@@ -1,0 +1,154 @@
+//! One value per run, what can be said of it, and the shape of an estimate.
+
+use crate::distribution::student_quantile;
+
+/// One value per run of the same case. Never empty, every value finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample(Vec<f64>);
+
+/// A confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// A point and how sure we are of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The best single number.
+    pub point: f64,
+    /// The confidence interval; `None` when there are too few runs for one.
+    pub interval: Option<Interval>,
+    /// Runs behind it; of a comparison, those of the smaller side.
+    pub runs: usize,
+}
+
+impl Interval {
+    /// Whether `value` is inside, ends included.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+impl Estimate {
+    /// Half of the interval's width as a share of the point: 0.02 reads "± 2 %".
+    #[must_use]
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let interval = self.interval?;
+        (self.point != 0.0).then(|| (interval.high - interval.low) / 2.0 / self.point.abs())
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of runs are far below 2^53"
+)]
+pub(crate) fn count(length: usize) -> f64 {
+    length as f64
+}
+
+/// Mean of a slice that is not empty.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len())
+}
+
+impl Sample {
+    /// A sample; `None` when `values` is empty or holds a value that is not finite.
+    #[must_use]
+    pub fn new(values: Vec<f64>) -> Option<Self> {
+        (!values.is_empty() && values.iter().all(|value| value.is_finite())).then_some(Self(values))
+    }
+
+    /// The values in the order of the runs.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// How many runs.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The arithmetic mean.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        mean(&self.0)
+    }
+
+    /// The median.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The quantile `share` (clamped to 0..=1) by linear interpolation between order statistics:
+    /// type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996, which is the
+    /// default of NumPy.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the position lies between 0 and the number of runs"
+    )]
+    pub fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let position = share.clamp(0.0, 1.0) * count(sorted.len() - 1);
+        let below = position.floor() as usize;
+        let above = (below + 1).min(sorted.len() - 1);
+        let fraction = position - count(below);
+        sorted[below] + fraction * (sorted[above] - sorted[below])
+    }
+
+    /// The unbiased variance (divisor n - 1); `None` for a single run.
+    #[must_use]
+    pub fn variance(&self) -> Option<f64> {
+        if self.0.len() < 2 {
+            return None;
+        }
+        let mean = self.mean();
+        let squares: f64 = self.0.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(squares / count(self.0.len() - 1))
+    }
+
+    /// The standard deviation (divisor n - 1); `None` for a single run.
+    #[must_use]
+    pub fn deviation(&self) -> Option<f64> {
+        self.variance().map(f64::sqrt)
+    }
+
+    /// The coefficient of variation, deviation over mean; `None` for a single run or a zero mean.
+    #[must_use]
+    pub fn variation(&self) -> Option<f64> {
+        let mean = self.mean();
+        self.deviation()
+            .filter(|_| mean != 0.0)
+            .map(|deviation| deviation / mean.abs())
+    }
+
+    /// The mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one run.
+    #[must_use]
+    pub fn estimate(&self, confidence: f64) -> Estimate {
+        let runs = self.0.len();
+        let point = self.mean();
+        let interval = self.deviation().map(|deviation| {
+            let reach = student_quantile(0.5 + confidence / 2.0, count(runs - 1)) * deviation
+                / count(runs).sqrt();
+            Interval {
+                low: point - reach,
+                high: point + reach,
+            }
+        });
+        Estimate {
+            point,
+            interval,
+            runs,
+        }
+    }
+}

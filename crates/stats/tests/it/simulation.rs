@@ -1,0 +1,112 @@
+//! Known truths: how often intervals hold the true ratio, how often equal contenders are told
+//! apart. Seeded, so that these are checks of the method and not of luck.
+
+use bakeoff_stats::bootstrap::ratio_interval;
+use bakeoff_stats::compare::{BOOTSTRAP_RUNS_MIN, welch_interval};
+use bakeoff_stats::distribution::normal_quantile;
+use bakeoff_stats::random::Random;
+use bakeoff_stats::{
+    Better, Criteria, Interval, Sample, SteadyState, Verdict, compare, steady_state,
+};
+
+fn normal(random: &mut Random) -> f64 {
+    normal_quantile(random.unit().max(1e-12))
+}
+
+fn sample(random: &mut Random, mean: f64, variation: f64, runs: usize) -> Sample {
+    let values = (0..runs)
+        .map(|_| mean * (1.0 + variation * normal(random)))
+        .collect();
+    Sample::new(values).unwrap()
+}
+
+/// Share of `trials` in which the interval that `make` finds holds the true ratio 2.
+fn coverage(
+    runs: usize,
+    trials: u32,
+    make: impl Fn(&Sample, &Sample, u64) -> Option<Interval>,
+) -> f64 {
+    let mut random = Random::new(7);
+    let mut held = 0;
+    for trial in 0..trials {
+        let first = sample(&mut random, 2000.0, 0.05, runs);
+        let second = sample(&mut random, 1000.0, 0.025, runs);
+        let interval = make(&first, &second, u64::from(trial)).unwrap();
+        held += u32::from(interval.contains(2.0));
+    }
+    f64::from(held) / f64::from(trials)
+}
+
+#[test]
+fn intervals_of_few_runs_hold_what_they_promise() {
+    for runs in [2, 3, 4, 6, 10, 19] {
+        let found = coverage(runs, 2000, |a, b, _| welch_interval(a, b, 0.95));
+        assert!((0.93..=0.995).contains(&found), "{runs} runs: {found}");
+    }
+}
+
+#[test]
+fn the_bootstrap_falls_short_of_its_promise_by_no_more_than_documented() {
+    let found = coverage(BOOTSTRAP_RUNS_MIN, 300, |a, b, seed| {
+        ratio_interval(a, b, 0.95, seed)
+    });
+    assert!((0.90..=0.98).contains(&found), "{found}");
+}
+
+#[test]
+fn equal_contenders_are_seldom_told_apart() {
+    let mut random = Random::new(11);
+    let criteria = Criteria::new(Better::Higher);
+    let mut wrong = 0;
+    for _ in 0..2000 {
+        let first = sample(&mut random, 1000.0, 0.05, 4);
+        let second = sample(&mut random, 1000.0, 0.05, 4);
+        let verdict = compare(&first, &second, &criteria).verdict;
+        wrong += u32::from(matches!(verdict, Verdict::Faster | Verdict::Slower));
+    }
+    assert!(wrong <= 110, "{wrong} of 2000 at 95 %");
+}
+
+/// A warm-up curve from `cold` to 1000 over `warm_up` points, then level, with 2 % noise.
+fn warming(cold: f64, warm_up: usize, points: usize, random: &mut Random) -> Vec<f64> {
+    let mut series = Vec::new();
+    for index in 0..points {
+        #[expect(clippy::cast_precision_loss, reason = "small counts")]
+        let share = (index as f64 / warm_up.max(1) as f64).min(1.0);
+        let level = cold + (1000.0 - cold) * share;
+        series.push(level * (1.0 + 0.02 * normal(random)));
+    }
+    series
+}
+
+#[test]
+fn warm_up_ends_where_it_was_made_to_end() {
+    let mut random = Random::new(3);
+    for (cold, warm_up, low, high) in [(1000.0, 0, 0, 0), (300.0, 20, 17, 24), (500.0, 8, 6, 12)] {
+        let series = warming(cold, warm_up, 80, &mut random);
+        let Some(SteadyState::Steady { from_index }) = steady_state(&series, 0.03) else {
+            panic!("not steady: {series:?}");
+        };
+        assert!(
+            (low..=high).contains(&from_index),
+            "{cold} {warm_up}: {from_index}"
+        );
+    }
+}
+
+#[test]
+fn a_series_that_goes_on_rising_is_never_steady() {
+    let mut random = Random::new(5);
+    let series = warming(200.0, 80, 80, &mut random);
+    assert_eq!(steady_state(&series, 0.03), Some(SteadyState::NeverSteady));
+}
+
+#[test]
+fn steadiness_needs_points() {
+    assert_eq!(steady_state(&[1.0; 7], 0.03), None);
+    assert_eq!(
+        steady_state(&[1.0; 8], 0.03),
+        Some(SteadyState::Steady { from_index: 0 })
+    );
+    assert_eq!(steady_state(&[f64::NAN; 9], 0.03), None);
+}
