@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// half millisecond that start-up times are resolved to.
 const POLL: Duration = Duration::from_micros(350);
 
-/// Pause after an answer that is not valid: a service that says 503 is not asked 2000 times a second.
+/// Pause after an answer that is not valid: who says 503 is not asked 2000 times a second.
 const POLL_ANSWERED: Duration = Duration::from_millis(5);
 
 /// How long a read waits before `ended` is asked again.

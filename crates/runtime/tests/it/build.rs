@@ -1,0 +1,151 @@
+//! Builds of contenders, with the shell as toolchain.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use bakeoff_model::suite::Contender;
+use bakeoff_runtime::build::{BuildError, BuildOptions, build, toolchain};
+
+use crate::support::announce;
+
+fn contender(script: &str) -> Contender {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    Contender {
+        name: "shell-1/variant".to_owned(),
+        folder: "shell-1".to_owned(),
+        variant: Some("variant".to_owned()),
+        describe: "a script".to_owned(),
+        language: "sh".to_owned(),
+        note: None,
+        needs: Vec::new(),
+        build: words(&["sh", "-c", script]),
+        build_env: BTreeMap::new(),
+        artifact: "target/app".to_owned(),
+        run: words(&["{artifact}"]),
+        version: words(&["./{artifact}", "--version"]),
+        jdk: None,
+        image_base: "debian".to_owned(),
+        env: BTreeMap::new(),
+        matrix: BTreeMap::new(),
+    }
+}
+
+const SCRIPT: &str = "mkdir -p target && cp app.sh target/app && chmod +x target/app && \
+                      echo built $MARK >> target/count";
+
+fn app(folder: &Path, version: &str) {
+    fs::write(
+        folder.join("app.sh"),
+        format!("#!/bin/sh\necho app {version}\n"),
+    )
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_contender_is_built_when_something_changed() {
+    let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = BuildOptions {
+        cache: cache.path().to_owned(),
+        suite: "test".to_owned(),
+    };
+    let mut contender = contender(SCRIPT);
+    app(source.path(), "1");
+    let first = build(&contender, source.path(), &options).await.unwrap();
+    assert!(first.fresh && first.artifact.is_absolute());
+    assert_eq!(first.version.as_deref(), Some("app 1"));
+    assert!(first.digest.starts_with("sha256:"), "{}", first.digest);
+    assert!(
+        !source.path().join("target").exists(),
+        "the clone stays clean"
+    );
+
+    let again = build(&contender, source.path(), &options).await.unwrap();
+    assert!(!again.fresh);
+    assert_eq!(
+        (again.digest.as_str(), &again.artifact),
+        (first.digest.as_str(), &first.artifact)
+    );
+
+    app(source.path(), "2");
+    let changed = build(&contender, source.path(), &options).await.unwrap();
+    assert!(changed.fresh && changed.digest != first.digest);
+    assert_eq!(changed.version.as_deref(), Some("app 2"));
+    let count = fs::read_to_string(changed.workdir.join("target/count")).unwrap();
+    assert_eq!(
+        count.lines().count(),
+        2,
+        "outputs survive, and nothing else was run"
+    );
+
+    fs::write(&changed.artifact, "damaged").unwrap();
+    assert!(
+        build(&contender, source.path(), &options)
+            .await
+            .unwrap()
+            .fresh
+    );
+
+    contender
+        .build_env
+        .insert("MARK".to_owned(), "lto".to_owned());
+    let variant = build(&contender, source.path(), &options).await.unwrap();
+    assert_ne!(
+        variant.workdir, changed.workdir,
+        "builds that differ are kept apart"
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_build_is_said() {
+    let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = BuildOptions {
+        cache: cache.path().to_owned(),
+        suite: "test".to_owned(),
+    };
+    let fails =
+        async |contender: &Contender| build(contender, source.path(), &options).await.unwrap_err();
+    let error = fails(&contender("echo one; echo two >&2; exit 4")).await;
+    let BuildError::Failed {
+        command,
+        last_lines,
+        hint,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        error.to_string(),
+        "shell-1/variant: its build failed with exit status: 4"
+    );
+    assert_eq!(
+        (command.as_str(), last_lines.as_str()),
+        ("sh -c echo one; echo two >&2; exit 4", "one\ntwo")
+    );
+    assert!(hint.as_ref().unwrap().starts_with("the whole log is "));
+
+    let error = fails(&contender("true")).await;
+    assert_eq!(
+        error.to_string(),
+        "shell-1/variant: its build made no target/app"
+    );
+
+    let mut missing = contender("true");
+    missing.needs = vec!["jdk-3".to_owned()];
+    let expect = "shell-1/variant: jdk-3 is missing: install a JDK 3, or set JAVA_HOME_3 to the \
+                  home folder of one";
+    assert_eq!(fails(&missing).await.to_string(), expect);
+}
+
+#[test]
+fn toolchains_of_this_host_are_found() {
+    let rust = toolchain("rust").unwrap();
+    assert!(rust.version.starts_with("cargo 1."), "{rust:?}");
+    for name in ["maven", "jdk-11", "jdk-17", "jdk-25", "node"] {
+        match toolchain(name) {
+            Ok(tool) => assert!(tool.version.contains(char::is_numeric), "{tool:?}"),
+            Err(missing) => announce(&format!("{missing}: {}", missing.how)),
+        }
+    }
+}
