@@ -15,6 +15,7 @@ use crate::clock::{cpu_between, now_ns, thread_cpu};
 use crate::limits::{pin, raise_nofile, unpin, usable_cores};
 use crate::reactor::Reactor;
 use crate::reactor::epoll::Epoll;
+use crate::reactor::uring::Uring;
 use crate::request::Requests;
 use crate::socket::Endpoint;
 use crate::tally::Tally;
@@ -54,20 +55,56 @@ pub fn run(
     } else {
         Some(pin(&spec.cores)?)
     };
-    let result = std::thread::scope(|scope| {
-        let conductor = Conductor::start::<Epoll>(
-            scope,
-            spec,
-            nofile,
-            |endpoint: &Endpoint| Epoll::new(endpoint.clone()),
-            &endpoint,
-        )?;
-        conductor.lead(go, emit)
-    });
+    let result = match choose(spec.reactor, &endpoint) {
+        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::new, &endpoint, go, emit),
+        Ok(Chosen::Uring) => conduct(spec, nofile, Uring::new, &endpoint, go, emit),
+        Err(error) => Err(error),
+    };
     if let Some(before) = before {
         unpin(&before);
     }
     result
+}
+
+/// The reactor that an order gets.
+enum Chosen {
+    Epoll,
+    Uring,
+}
+
+/// Tries whether the kernel allows what was asked for.
+fn choose(choice: ReactorChoice, endpoint: &Endpoint) -> Result<Chosen, LoadError> {
+    match choice {
+        ReactorChoice::Epoll => Ok(Chosen::Epoll),
+        ReactorChoice::Auto => Ok(match Uring::new(endpoint.clone()) {
+            Ok(_) => Chosen::Uring,
+            Err(_) => Chosen::Epoll,
+        }),
+        ReactorChoice::Uring => match Uring::new(endpoint.clone()) {
+            Ok(_) => Ok(Chosen::Uring),
+            Err(errno) => Err(LoadError::System {
+                what: "the kernel does not allow the uring reactor".into(),
+                source: errno.into(),
+            }),
+        },
+    }
+}
+
+/// Makes a thread's reactor.
+type Make<R> = fn(Endpoint) -> Result<R, Errno>;
+
+/// Carries out an order on one kind of reactor.
+fn conduct<R: Reactor>(
+    spec: &LoadSpec,
+    nofile: u64,
+    make: Make<R>,
+    endpoint: &Endpoint,
+    go: &mut dyn FnMut(usize) -> bool,
+    emit: &mut dyn FnMut(LoadEvent),
+) -> Result<(), LoadError> {
+    std::thread::scope(|scope| {
+        Conductor::start(scope, spec, nofile, make, endpoint)?.lead(go, emit)
+    })
 }
 
 /// Refuses what no engine could do, or this one not yet.
@@ -105,9 +142,6 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
             ));
         }
     }
-    if spec.reactor == ReactorChoice::Uring {
-        return fail("the io_uring reactor is not supported by this build".into());
-    }
     Ok(())
 }
 
@@ -128,7 +162,7 @@ impl<'a> Conductor<'a> {
         scope: &'scope Scope<'scope, '_>,
         spec: &'a LoadSpec,
         nofile: u64,
-        reactor: fn(&Endpoint) -> Result<R, Errno>,
+        make: Make<R>,
         endpoint: &'scope Endpoint,
     ) -> Result<Self, LoadError>
     where
@@ -165,7 +199,7 @@ impl<'a> Conductor<'a> {
                 reports,
                 spares,
             };
-            let body = move || serve(spec, place, lines, reactor, endpoint);
+            let body = move || serve(spec, place, lines, make, endpoint);
             Builder::new()
                 .name(format!("load-{thread}"))
                 .spawn_scoped(scope, body)
@@ -345,11 +379,11 @@ fn serve<R: Reactor>(
     spec: &LoadSpec,
     place: Place,
     lines: Lines,
-    reactor: fn(&Endpoint) -> Result<R, Errno>,
+    make: Make<R>,
     endpoint: &Endpoint,
 ) {
     let reports = lines.reports.clone();
-    let worker = set_up(spec, place, lines, reactor, endpoint);
+    let worker = set_up(spec, place, lines, make, endpoint);
     match worker {
         Ok(mut worker) => worker.run(),
         // A conductor that is gone has its own reason.
@@ -361,7 +395,7 @@ fn set_up<'a, R: Reactor>(
     spec: &'a LoadSpec,
     place: Place,
     lines: Lines,
-    reactor: fn(&Endpoint) -> Result<R, Errno>,
+    make: Make<R>,
     endpoint: &Endpoint,
 ) -> Result<Worker<'a, R>, Errno> {
     if !spec.cores.is_empty() {
@@ -371,6 +405,6 @@ fn set_up<'a, R: Reactor>(
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
-    let reactor = reactor(endpoint)?;
+    let reactor = make(endpoint.clone())?;
     Ok(Worker::new(spec, place, lines, reactor, requests))
 }

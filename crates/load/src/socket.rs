@@ -7,10 +7,20 @@ use std::time::Duration;
 use bakeoff_model::load::{ErrorClass, Target};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, ipproto, socket_with, sockopt,
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, connect, ipproto,
+    socket_with, sockopt,
 };
 
 use crate::LoadError;
+
+/// Whether calls on a socket wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    /// They do.
+    Yes,
+    /// They return at once.
+    No,
+}
 
 /// Where connections go, resolved once.
 #[derive(Debug, Clone)]
@@ -54,9 +64,12 @@ impl Endpoint {
         Ok(Self::Inet(*chosen))
     }
 
-    /// Makes a non-blocking socket of the right family.
-    pub(crate) fn socket(&self) -> Result<OwnedFd, Errno> {
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    /// Makes a socket of the right family.
+    pub(crate) fn socket(&self, blocking: Blocking) -> Result<OwnedFd, Errno> {
+        let flags = match blocking {
+            Blocking::Yes => SocketFlags::CLOEXEC,
+            Blocking::No => SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        };
         let (family, protocol) = match self {
             Self::Inet(SocketAddr::V4(_)) => (AddressFamily::INET, Some(ipproto::TCP)),
             Self::Inet(SocketAddr::V6(_)) => (AddressFamily::INET6, Some(ipproto::TCP)),
@@ -68,6 +81,14 @@ impl Endpoint {
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
         Ok(socket)
+    }
+
+    /// The address as the kernel wants it.
+    pub(crate) fn any(&self) -> SocketAddrAny {
+        match self {
+            Self::Inet(address) => (*address).into(),
+            Self::Unix(address) => address.clone().into(),
+        }
     }
 
     /// Begins to connect; "in progress" is no error.

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::{Event, Payload, Reactor};
-use crate::socket::Endpoint;
+use crate::socket::{Blocking, Endpoint};
 
 /// Events that one wait takes over.
 const EVENTS_MAX: usize = 512;
@@ -95,7 +95,7 @@ impl Epoll {
     }
 
     fn connect(&self, slot: usize) -> Result<OwnedFd, Errno> {
-        let fd = self.endpoint.socket()?;
+        let fd = self.endpoint.socket(Blocking::No)?;
         self.endpoint.connect(&fd)?;
         let token = token(slot, self.slots[slot].generation);
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;

@@ -5,7 +5,9 @@
 //! stored, and finishes sends by itself. Errors of a slot are always events, never results, so
 //! that they are handled in one place.
 
+mod buffers;
 pub(crate) mod epoll;
+pub(crate) mod uring;
 
 use std::rc::Rc;
 

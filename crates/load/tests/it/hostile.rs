@@ -6,7 +6,7 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::load::ErrorClass;
 
 use crate::server::{Act, Server, say};
-use crate::{order, run};
+use crate::{on_each_reactor, order, run};
 
 const REQUESTS: u64 = 4;
 
@@ -49,6 +49,10 @@ const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 #[test]
 fn odd_but_right_answers_are_right() {
+    on_each_reactor(odd_but_right_answers_are_right_here);
+}
+
+fn odd_but_right_answers_are_right_here() {
     let cases: [(&str, Vec<Act>); 22] = [
         ("plain", vec![say(OK)]),
         ("one byte at a time", vec![Act::Trickle(OK.into())]),
@@ -160,6 +164,10 @@ fn pause(milliseconds: u64) -> Act {
 
 #[test]
 fn what_is_no_http_is_bad_framing() {
+    on_each_reactor(what_is_no_http_is_bad_framing_here);
+}
+
+fn what_is_no_http_is_bad_framing_here() {
     let head = "HTTP/1.1 200 OK\r\n";
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let cases = [
@@ -252,6 +260,10 @@ fn what_is_no_http_is_bad_framing() {
 
 #[test]
 fn what_breaks_off_is_told_apart() {
+    on_each_reactor(what_breaks_off_is_told_apart_here);
+}
+
+fn what_breaks_off_is_told_apart_here() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello";
     let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
     let (early, reset) = (Some(ErrorClass::EarlyClose), Some(ErrorClass::Reset));
@@ -279,6 +291,10 @@ fn what_breaks_off_is_told_apart() {
 
 #[test]
 fn what_takes_too_long_is_told_apart() {
+    on_each_reactor(what_takes_too_long_is_told_apart_here);
+}
+
+fn what_takes_too_long_is_told_apart_here() {
     let (header, body) = (
         Some(ErrorClass::HeaderTimeout),
         Some(ErrorClass::BodyTimeout),
@@ -306,6 +322,10 @@ fn what_takes_too_long_is_told_apart() {
 
 #[test]
 fn wrong_answers_are_told_apart() {
+    on_each_reactor(wrong_answers_are_told_apart_here);
+}
+
+fn wrong_answers_are_told_apart_here() {
     let missing = "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
     check(
         "status",
@@ -352,6 +372,10 @@ fn expect_body(spec: &mut bakeoff_model::load::LoadSpec, body: &str) {
 
 #[test]
 fn answers_to_head_have_no_body() {
+    on_each_reactor(answers_to_head_have_no_body_here);
+}
+
+fn answers_to_head_have_no_body_here() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
     check_request("HEAD", vec![say(head)], None, |spec| {
         spec.requests[0].method = "HEAD".to_owned();
@@ -364,6 +388,10 @@ fn answers_to_head_have_no_body() {
 
 #[test]
 fn a_server_that_is_not_there_is_asked_at_a_bounded_rate() {
+    on_each_reactor(a_server_that_is_not_there_is_asked_at_a_bounded_rate_here);
+}
+
+fn a_server_that_is_not_there_is_asked_at_a_bounded_rate_here() {
     let address = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().to_string()
@@ -384,6 +412,10 @@ fn a_server_that_is_not_there_is_asked_at_a_bounded_rate() {
 
 #[test]
 fn a_bounded_body_is_not_stored() {
+    on_each_reactor(a_bounded_body_is_not_stored_here);
+}
+
+fn a_bounded_body_is_not_stored_here() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n";
     let server = Server::script(vec![say(head), Act::Send(vec![b'x'; 50_000_000])]);
     let mut spec = order(&server.address, 1, 2);

@@ -6,6 +6,7 @@ mod hostile;
 mod server;
 mod steps;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use bakeoff_load::LoadError;
@@ -17,6 +18,26 @@ use bakeoff_model::load::{
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
+
+thread_local! {
+    /// The reactor of the orders that a test makes.
+    static REACTOR: Cell<ReactorChoice> = const { Cell::new(ReactorChoice::Epoll) };
+}
+
+/// Runs a test on each reactor. A host whose kernel forbids io_uring has to say so by setting
+/// `BAKEOFF_TEST_WITHOUT_URING`.
+fn on_each_reactor(test: impl Fn()) {
+    test();
+    if std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
+        #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+        {
+            eprintln!("SKIPPED on io_uring: BAKEOFF_TEST_WITHOUT_URING is set");
+        }
+        return;
+    }
+    REACTOR.set(ReactorChoice::Uring);
+    test();
+}
 
 /// An order with one step that ends after `requests`, or after ten seconds.
 fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
@@ -45,7 +66,7 @@ fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
         seed: 1,
         check_body_every: 0,
         stepwise: false,
-        reactor: ReactorChoice::Epoll,
+        reactor: REACTOR.get(),
         keep_alive_off: false,
     }
 }

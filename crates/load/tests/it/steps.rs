@@ -5,7 +5,7 @@ use std::time::Duration;
 use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, RequestSpec, StepSpec};
 
 use crate::server::{Act, Server, perform, say};
-use crate::{MILLISECOND, SECOND, get, order, run, try_run};
+use crate::{MILLISECOND, SECOND, get, on_each_reactor, order, run, try_run};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -21,6 +21,10 @@ fn step(connections: u32, milliseconds: u64) -> StepSpec {
 
 #[test]
 fn a_ladder_counts_what_the_server_counts() {
+    on_each_reactor(a_ladder_counts_what_the_server_counts_here);
+}
+
+fn a_ladder_counts_what_the_server_counts_here() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = order(&server.address, 1, 0);
     spec.threads = 2;
@@ -65,6 +69,10 @@ fn a_ladder_counts_what_the_server_counts() {
 
 #[test]
 fn faults_between_right_answers_are_counted_exactly() {
+    on_each_reactor(faults_between_right_answers_are_counted_exactly_here);
+}
+
+fn faults_between_right_answers_are_counted_exactly_here() {
     let server = Server::start("127.0.0.1:0", |stream, index| {
         perform(
             stream,
@@ -91,6 +99,10 @@ fn faults_between_right_answers_are_counted_exactly() {
 
 #[test]
 fn without_keep_alive_each_request_has_its_connection() {
+    on_each_reactor(without_keep_alive_each_request_has_its_connection_here);
+}
+
+fn without_keep_alive_each_request_has_its_connection_here() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = order(&server.address, 4, 100);
     spec.keep_alive_off = true;
@@ -106,6 +118,10 @@ fn without_keep_alive_each_request_has_its_connection() {
 
 #[test]
 fn a_server_that_closes_silently_after_each_answer_costs_no_request() {
+    on_each_reactor(a_server_that_closes_silently_after_each_answer_costs_no_request_here);
+}
+
+fn a_server_that_closes_silently_after_each_answer_costs_no_request_here() {
     let server = Server::script(vec![say(OK), Act::Close]);
     let total = run(&order(&server.address, 2, 50));
     let broken = total.count(ErrorClass::EarlyClose) + total.count(ErrorClass::Reset);
@@ -114,6 +130,10 @@ fn a_server_that_closes_silently_after_each_answer_costs_no_request() {
 
 #[test]
 fn requests_come_in_turn_and_by_weight() {
+    on_each_reactor(requests_come_in_turn_and_by_weight_here);
+}
+
+fn requests_come_in_turn_and_by_weight_here() {
     let (paths, seen) = std::sync::mpsc::channel();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -147,6 +167,10 @@ fn requests_come_in_turn_and_by_weight() {
 
 #[test]
 fn open_load_offers_its_rate_and_counts_from_the_intended_instant() {
+    on_each_reactor(open_load_offers_its_rate_and_counts_from_the_intended_instant_here);
+}
+
+fn open_load_offers_its_rate_and_counts_from_the_intended_instant_here() {
     let server = Server::script(vec![say(OK)]);
     for pace in [
         Pace::Constant { rate_per_s: 500.0 },
@@ -191,6 +215,10 @@ fn open_load_offers_its_rate_and_counts_from_the_intended_instant() {
 
 #[test]
 fn open_load_drops_nothing_silently() {
+    on_each_reactor(open_load_drops_nothing_silently_here);
+}
+
+fn open_load_drops_nothing_silently_here() {
     // One connection, 20 ms an answer: 50 of 500 requests a second can be answered.
     let server = Server::script(vec![Act::Pause(Duration::from_millis(20)), say(OK)]);
     let mut spec = order(&server.address, 1, 0);
@@ -213,6 +241,10 @@ fn open_load_drops_nothing_silently() {
 
 #[test]
 fn a_stepwise_order_waits_and_can_be_stopped() {
+    on_each_reactor(a_stepwise_order_waits_and_can_be_stopped_here);
+}
+
+fn a_stepwise_order_waits_and_can_be_stopped_here() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = order(&server.address, 1, 0);
     spec.steps = vec![step(1, 50), step(1, 50), step(1, 50)];
@@ -234,6 +266,10 @@ fn a_stepwise_order_waits_and_can_be_stopped() {
 
 #[test]
 fn idle_connections_that_were_closed_are_made_anew_before_the_window() {
+    on_each_reactor(idle_connections_that_were_closed_are_made_anew_before_the_window_here);
+}
+
+fn idle_connections_that_were_closed_are_made_anew_before_the_window_here() {
     let server = Server::start("127.0.0.1:0", |stream, _| perform(stream, &[say(OK)]));
     let mut spec = order(&server.address, 3, 30);
     spec.stepwise = true;
@@ -255,6 +291,10 @@ fn idle_connections_that_were_closed_are_made_anew_before_the_window() {
 
 #[test]
 fn ipv6_and_unix_sockets_work() {
+    on_each_reactor(ipv6_and_unix_sockets_work_here);
+}
+
+fn ipv6_and_unix_sockets_work_here() {
     let server = Server::start("[::1]:0", |stream, _| perform(stream, &[say(OK)]));
     assert_eq!(run(&order(&server.address, 2, 10)).requests, 10);
 

@@ -1,0 +1,446 @@
+//! io_uring: one issuer per ring, completions run when this thread waits (no interrupts of it in
+//! between), one multishot receive per connection into a ring of buffers.
+//!
+//! Sends are submitted a few at a time: a larger batch would save next to nothing and let the
+//! real send drift away from the instant that was noted for it.
+
+#![expect(
+    unsafe_code,
+    reason = "requests point to memory that the kernel uses later"
+)]
+
+use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::io::Errno;
+use rustix::net::{Shutdown, SocketAddrAny, shutdown};
+
+use super::buffers::Buffers;
+use super::{Event, Payload, Reactor};
+use crate::socket::{Blocking, Endpoint};
+
+/// Requests that one submission can take over.
+const ENTRIES: u32 = 1024;
+
+/// Completions that fit before the kernel has to keep them elsewhere.
+const COMPLETIONS: u32 = 8192;
+
+/// Sends that are submitted together.
+const SENDS_MAX: usize = 8;
+
+/// The one group of receive buffers.
+const GROUP: u16 = 0;
+
+/// How often a closing ring is waited for, a millisecond each, before its memory is left to the
+/// kernel for good.
+const CLOSING_WAITS: usize = 200;
+
+/// What a request was, in the lowest two bits of its token.
+const CONNECT: u64 = 0;
+const RECEIVE: u64 = 1;
+const SEND: u64 = 2;
+const CANCEL: u64 = 3;
+
+/// One socket of a slot.
+#[derive(Debug)]
+struct Socket {
+    fd: OwnedFd,
+    connecting: bool,
+    /// What is being sent: the payload and how much of it was sent before.
+    sending: Option<(Payload, usize)>,
+}
+
+/// A slot; the generation tells completions of its earlier sockets apart.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    socket: Option<Socket>,
+}
+
+/// A completion, copied out of the ring.
+#[derive(Debug, Clone, Copy)]
+struct Completion {
+    token: u64,
+    result: i32,
+    flags: u32,
+}
+
+/// The sockets of one thread on io_uring.
+pub(crate) struct Uring {
+    ring: IoUring,
+    buffers: ManuallyDrop<Buffers>,
+    /// Payloads of sends whose slot was closed before they ended, by token.
+    lingering: ManuallyDrop<Vec<(u64, Payload)>>,
+    endpoint: Endpoint,
+    address: Box<SocketAddrAny>,
+    slots: Vec<Slot>,
+    ready: VecDeque<Completion>,
+    /// The buffer of the event that was returned last.
+    borrowed: Option<u16>,
+    /// Errors that did not come from the ring.
+    failed: VecDeque<(usize, u32, Errno)>,
+    /// Sends since the last submission.
+    sends: usize,
+    /// Requests whose last completion has not come.
+    under_way: usize,
+    sent_bytes: u64,
+}
+
+impl Uring {
+    /// A ring without sockets, to be used by the calling thread only.
+    ///
+    /// # Errors
+    /// When the kernel, its settings or a filter of system calls do not allow such a ring.
+    pub(crate) fn new(endpoint: Endpoint) -> Result<Self, Errno> {
+        let errno = |error: std::io::Error| {
+            Errno::from_raw_os_error(error.raw_os_error().unwrap_or(libc::EIO))
+        };
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_submit_all()
+            .setup_cqsize(COMPLETIONS)
+            .build(ENTRIES)
+            .map_err(errno)?;
+        let buffers = Buffers::register(&ring.submitter(), GROUP).map_err(errno)?;
+        Ok(Self {
+            ring,
+            buffers: ManuallyDrop::new(buffers),
+            lingering: ManuallyDrop::default(),
+            address: Box::new(endpoint.any()),
+            endpoint,
+            slots: Vec::new(),
+            ready: VecDeque::with_capacity(1024),
+            borrowed: None,
+            failed: VecDeque::new(),
+            sends: 0,
+            under_way: 0,
+            sent_bytes: 0,
+        })
+    }
+
+    /// Queues a request. What it points to must stay where it is until its last completion.
+    fn push(&mut self, entry: squeue::Entry, slot: usize, kind: u64) {
+        let token = token(slot, self.slots[slot].generation, kind);
+        let entry = entry.user_data(token);
+        self.under_way += 1;
+        loop {
+            // SAFETY: the addresses in entries are those of `self.address`, which lives as long as
+            // the ring, and of payloads, which are kept in their slot or in `lingering` until
+            // their completion. Receives use the registered buffers.
+            if unsafe { self.ring.submission().push(&entry) }.is_ok() {
+                return;
+            }
+            self.submit();
+            if self.ring.submission().is_full() {
+                // Completions have no room either: waiting takes them over.
+                let _ = self.enter(0);
+            }
+        }
+    }
+
+    /// Hands the queued requests to the kernel without waiting.
+    fn submit(&mut self) {
+        self.sends = 0;
+        // A refusal (the kernel is out of memory for a moment) leaves them queued for the next
+        // wait, which reports what lasts.
+        let _ = self.ring.submit();
+    }
+
+    fn receive(&mut self, slot: usize) {
+        let Some(socket) = &self.slots[slot].socket else {
+            return;
+        };
+        let fd = Fd(socket.fd.as_raw_fd());
+        self.push(opcode::RecvMulti::new(fd, GROUP).build(), slot, RECEIVE);
+    }
+
+    /// Sends what is left of the slot's payload.
+    fn transmit(&mut self, slot: usize) {
+        let Some(socket) = &self.slots[slot].socket else {
+            return;
+        };
+        let Some((payload, sent)) = &socket.sending else {
+            return;
+        };
+        let rest = &payload.bytes()[*sent..];
+        // What does not fit into the length is sent after this part.
+        let length = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+        let entry = opcode::Send::new(Fd(socket.fd.as_raw_fd()), rest.as_ptr(), length)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build();
+        self.push(entry, slot, SEND);
+        self.sends += 1;
+        if self.sends >= SENDS_MAX {
+            self.submit();
+        }
+    }
+
+    /// Takes one completion; what is to be told about it, if anything.
+    fn complete(&mut self, completion: Completion) -> Option<Told> {
+        let (slot, generation, kind) = untoken(completion.token);
+        let more = cqueue::more(completion.flags);
+        self.under_way -= usize::from(!more);
+        let buffer = cqueue::buffer_select(completion.flags);
+        let current = self.slots.get(slot).filter(|s| s.generation == generation);
+        if current.is_none_or(|slot| slot.socket.is_none()) {
+            self.forget(completion.token, buffer);
+            return None;
+        }
+        let amount = usize::try_from(completion.result)
+            .map_err(|_| Errno::from_raw_os_error(-completion.result));
+        match (kind, amount) {
+            (CONNECT, Ok(_)) => {
+                if let Some(socket) = &mut self.slots[slot].socket {
+                    socket.connecting = false;
+                }
+                self.receive(slot);
+                Some(Told::Event(Event::Connected))
+            }
+            (CONNECT, Err(errno)) => Some(Told::Event(Event::Refused(errno))),
+            (RECEIVE, Ok(0)) => {
+                self.forget(completion.token, buffer);
+                Some(Told::Event(Event::End))
+            }
+            (RECEIVE, Ok(bytes)) => {
+                if !more {
+                    self.receive(slot);
+                }
+                let buffer = buffer?;
+                self.borrowed = Some(buffer);
+                // The end of the stream comes right after the last bytes.
+                let next = self.ready.front();
+                let ending =
+                    next.is_some_and(|next| next.token == completion.token && next.result <= 0);
+                Some(Told::Data {
+                    buffer,
+                    bytes,
+                    ending,
+                })
+            }
+            (RECEIVE, Err(Errno::NOBUFS | Errno::AGAIN | Errno::INTR)) => {
+                self.receive(slot);
+                None
+            }
+            (SEND, Ok(bytes)) => {
+                self.sent(slot, bytes);
+                None
+            }
+            (RECEIVE | SEND, Err(errno)) => Some(Told::Event(Event::Broken(errno))),
+            _ => None,
+        }
+    }
+
+    /// A completion of a socket that is gone: what it held is free.
+    fn forget(&mut self, token: u64, buffer: Option<u16>) {
+        if let Some(buffer) = buffer {
+            self.buffers.give_back(buffer);
+        }
+        self.lingering.retain(|(lingering, _)| *lingering != token);
+    }
+
+    /// The kernel took this many bytes of the slot's payload.
+    fn sent(&mut self, slot: usize, bytes: usize) {
+        self.sent_bytes += bytes as u64;
+        let Some(socket) = &mut self.slots[slot].socket else {
+            return;
+        };
+        let Some((payload, sent)) = &mut socket.sending else {
+            return;
+        };
+        *sent += bytes;
+        if *sent == payload.bytes().len() {
+            socket.sending = None;
+        } else {
+            self.transmit(slot);
+        }
+    }
+
+    /// Takes the completions over and waits for the first of them.
+    fn enter(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+        self.sends = 0;
+        let time = Timespec::new()
+            .sec(timeout_ns / 1_000_000_000)
+            .nsec(u32::try_from(timeout_ns % 1_000_000_000).unwrap_or(0));
+        let arguments = SubmitArgs::new().timespec(&time);
+        let result = self.ring.submitter().submit_with_args(1, &arguments);
+        let copy = |entry: cqueue::Entry| Completion {
+            token: entry.user_data(),
+            result: entry.result(),
+            flags: entry.flags(),
+        };
+        self.ready.extend(self.ring.completion().map(copy));
+        match result.map_err(|error| error.raw_os_error()) {
+            // Out of room for completions: they have just been taken.
+            Ok(_) | Err(Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
+            Err(code) => Err(Errno::from_raw_os_error(code.unwrap_or(libc::EIO))),
+        }
+    }
+}
+
+/// What a completion means for the owner of its slot.
+enum Told {
+    Event(Event<'static>),
+    Data {
+        buffer: u16,
+        bytes: usize,
+        ending: bool,
+    },
+}
+
+impl Reactor for Uring {
+    const NAME: &'static str = "uring";
+
+    fn resize(&mut self, count: usize) {
+        // Slots are never taken away: their generations keep late completions apart.
+        if count > self.slots.len() {
+            self.slots.resize_with(count, Slot::default);
+        }
+    }
+
+    fn open(&mut self, slot: usize) {
+        // The ring waits by itself; on a socket that must not block it would not.
+        match self.endpoint.socket(Blocking::Yes) {
+            Ok(fd) => {
+                let raw = Fd(fd.as_raw_fd());
+                self.slots[slot].socket = Some(Socket {
+                    fd,
+                    connecting: true,
+                    sending: None,
+                });
+                let (address, length) = (self.address.as_ptr().cast(), self.address.addr_len());
+                let entry = opcode::Connect::new(raw, address, length).build();
+                self.push(entry, slot, CONNECT);
+            }
+            Err(errno) => {
+                let generation = self.slots[slot].generation;
+                self.failed.push_back((slot, generation, errno));
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, payload: Payload) {
+        if let Some(socket) = &mut self.slots[slot].socket {
+            socket.sending = Some((payload, 0));
+            self.transmit(slot);
+        }
+    }
+
+    fn is_sending(&self, slot: usize) -> bool {
+        let socket = self.slots[slot].socket.as_ref();
+        socket.is_some_and(|socket| socket.sending.is_some())
+    }
+
+    fn close(&mut self, slot: usize) {
+        let Some(socket) = self.slots[slot].socket.take() else {
+            self.slots[slot].generation = self.slots[slot].generation.wrapping_add(1);
+            return;
+        };
+        let generation = self.slots[slot].generation;
+        if socket.connecting {
+            let connect = token(slot, generation, CONNECT);
+            self.push(opcode::AsyncCancel::new(connect).build(), slot, CANCEL);
+        }
+        // What is queued must reach the kernel while the descriptor still is this socket.
+        while !self.ring.submission().is_empty() {
+            if self.ring.submit().is_err() {
+                let _ = self.enter(0);
+            }
+        }
+        self.sends = 0;
+        if !socket.connecting {
+            // Requests hold the socket open: this ends them, and with them the connection.
+            let _ = shutdown(&socket.fd, Shutdown::Both);
+        }
+        if let Some((payload, _)) = socket.sending {
+            self.lingering
+                .push((token(slot, generation, SEND), payload));
+        }
+        self.slots[slot].generation = generation.wrapping_add(1);
+    }
+
+    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+        self.enter(if self.failed.is_empty() {
+            timeout_ns
+        } else {
+            0
+        })
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, Event<'_>)> {
+        if let Some(buffer) = self.borrowed.take() {
+            self.buffers.give_back(buffer);
+        }
+        while let Some((slot, generation, errno)) = self.failed.pop_front() {
+            if self
+                .slots
+                .get(slot)
+                .is_some_and(|s| s.generation == generation)
+            {
+                return Some((slot, Event::Refused(errno)));
+            }
+        }
+        loop {
+            let completion = self.ready.pop_front()?;
+            let (slot, ..) = untoken(completion.token);
+            match self.complete(completion) {
+                None => {}
+                Some(Told::Event(event)) => return Some((slot, event)),
+                Some(Told::Data {
+                    buffer,
+                    bytes,
+                    ending,
+                }) => {
+                    let bytes = self.buffers.bytes(buffer, bytes);
+                    return Some((slot, Event::Data { bytes, ending }));
+                }
+            }
+        }
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        for slot in 0..self.slots.len() {
+            self.close(slot);
+        }
+        for _ in 0..CLOSING_WAITS {
+            if self.under_way == 0 || self.enter(1_000_000).is_err() {
+                break;
+            }
+            while let Some(completion) = self.ready.pop_front() {
+                self.complete(completion);
+            }
+        }
+        if self.under_way == 0 {
+            // SAFETY: neither is used again, and no request is left that could use their memory.
+            // Otherwise both are leaked: lost memory is better than memory that changes.
+            unsafe {
+                ManuallyDrop::drop(&mut self.buffers);
+                ManuallyDrop::drop(&mut self.lingering);
+            }
+        }
+    }
+}
+
+/// Slot, generation and kind in the 64 bits that the kernel carries for us.
+fn token(slot: usize, generation: u32, kind: u64) -> u64 {
+    (slot as u64) << 34 | u64::from(generation) << 2 | kind
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the parts of what `token` made"
+)]
+fn untoken(token: u64) -> (usize, u32, u64) {
+    ((token >> 34) as usize, (token >> 2) as u32, token & 3)
+}
