@@ -87,7 +87,7 @@ pub fn matches(glob: &str, name: &str) -> bool {
 }
 
 /// Compares names as people sort them: runs of digits by their value, so `actix-9` < `actix-10`.
-/// Equal values with more leading zeros come later, so the order is total.
+/// Names that differ in leading zeros only go by their text, so the order is total.
 #[must_use]
 pub fn natural_order(left: &str, right: &str) -> Ordering {
     let (mut rest_left, mut rest_right) = (left, right);
@@ -127,11 +127,17 @@ fn compare_chunks(left: &str, right: &str) -> Ordering {
 
 /// The known names in one line, after the one that was probably meant.
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
-    let list = match known {
+    let mut once: Vec<&str> = Vec::new();
+    for name in known {
+        if !once.contains(name) {
+            once.push(name);
+        }
+    }
+    let list = match once.as_slice() {
         [] => "there are none".to_owned(),
-        _ => format!("known: {}", known.join(", ")),
+        _ => format!("known: {}", once.join(", ")),
     };
-    match nearest(name, known) {
+    match nearest(name, &once) {
         Some(meant) => format!("did you mean `{meant}`? {list}"),
         None => list,
     }
@@ -139,14 +145,25 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
 
 /// The known name that is like this one, if any is.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Jaro-Winkler favours a shared beginning, as in abbreviations; below 0.8 words only share
-    // letters.
     const LIKE: f64 = 0.8;
     let name = name.to_lowercase();
     known
         .iter()
-        .map(|other| (strsim::jaro_winkler(&name, &other.to_lowercase()), *other))
+        .map(|other| (likeness(&name, &other.to_lowercase()), *other))
         .filter(|(likeness, _)| *likeness >= LIKE)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, other)| other)
+}
+
+/// Likeness of two names, 0 to 1. Jaro and Winkler's favours a shared beginning, as abbreviations
+/// have, but misses one slip in a short name, so that counts apart.
+fn likeness(left: &str, right: &str) -> f64 {
+    const ONE_SLIP: f64 = 0.9;
+    const LENGTH_MIN: usize = 3;
+    let alike = strsim::jaro_winkler(left, right);
+    let long_enough = left.len().min(right.len()) >= LENGTH_MIN;
+    if long_enough && strsim::osa_distance(left, right) <= 1 {
+        return alike.max(ONE_SLIP);
+    }
+    alike
 }

@@ -1,13 +1,16 @@
 //! What will be run, in which order, and how long it will take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::names::{UnknownName, matches, select};
-use crate::suite::{Limits, Profile, Step, Suite};
+use crate::suite::{Benchmark, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
+
+/// Version of the plan format.
+pub const FORMAT: u32 = 1;
 
 /// All runs of a session in the order in which they will be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +58,14 @@ pub struct PlannedRun {
     pub expected: Duration,
 }
 
+impl Plan {
+    /// Expected duration of all runs, without builds.
+    #[must_use]
+    pub fn expected(&self) -> Duration {
+        self.runs.iter().map(|run| run.expected).sum()
+    }
+}
+
 impl PlannedRun {
     /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
     #[must_use]
@@ -76,13 +87,12 @@ pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> Str
     format!("{contender}[{}]", list.join(","))
 }
 
-/// Version of the plan format.
-pub const FORMAT: u32 = 1;
-
 /// Time for starting, waiting and stopping, beside the load.
 const START_ALLOWANCE: Duration = Duration::from_secs(5);
-/// Time for the slow lifecycle checks.
-const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(20);
+/// Time for the functional checks.
+const CHECKS_ALLOWANCE: Duration = Duration::from_secs(5);
+/// Time for the slow lifecycle checks, of which two wait up to 15 s for a contender to give up.
+const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(45);
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,112 +114,139 @@ pub struct PlanOptions {
 }
 
 /// Plans a session: repetition by repetition, and inside each all cases in an order drawn from
-/// the seed, so that no contender always runs first or beside the same neighbour.
+/// the seed, so that no contender always runs first or beside the same neighbour. The same suite,
+/// options and seed give the same plan in every version; more repetitions only add to its end.
 ///
 /// # Errors
 /// Every name that the suite does not know.
 pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownName>> {
-    let mut errors = Vec::new();
     let profile = suite.profiles.get(&options.profile);
+    let mut errors = Vec::new();
     if profile.is_none() {
         let known = suite.profiles.keys().cloned().collect();
-        let name = options.profile.clone();
-        errors.push(UnknownName {
-            kind: "profile",
-            name,
-            known,
-        });
+        errors.push(unknown("profile", &options.profile, known));
     }
     let mut backends: Vec<String> = suite.backends.iter().map(|b| b.name.clone()).collect();
-    backends.push("none".to_owned());
-    let backend = std::slice::from_ref(&options.backend);
-    errors.extend(
-        select("backend", &backends, backend)
-            .err()
-            .unwrap_or_default(),
-    );
+    backends.push(NO_BACKEND.to_owned());
+    if !backends.contains(&options.backend) {
+        errors.push(unknown("backend", &options.backend, backends));
+    }
     let names: Vec<String> = suite.contenders.iter().map(|c| c.name.clone()).collect();
     let contenders = select("contender", &names, &options.contenders);
     let names: Vec<String> = suite.benchmarks.iter().map(|b| b.name.clone()).collect();
     let benchmarks = select("benchmark", &names, &options.benchmarks);
-    match (profile, contenders, benchmarks) {
-        (Some(profile), Ok(contenders), Ok(benchmarks)) if errors.is_empty() => {
-            let runs = runs(suite, profile, &contenders, &benchmarks, options);
-            Ok(Plan {
-                format: FORMAT,
-                suite: suite.name.clone(),
-                suite_digest: suite.digest.clone(),
-                profile: options.profile.clone(),
-                runtime: options.runtime.clone(),
-                backend: options.backend.clone(),
-                seed: options.seed,
-                runs,
-            })
+    let (contenders, benchmarks) = match (contenders, benchmarks) {
+        (Ok(contenders), Ok(benchmarks)) => (contenders, benchmarks),
+        (contenders, benchmarks) => {
+            errors.extend(contenders.err().into_iter().flatten());
+            errors.extend(benchmarks.err().into_iter().flatten());
+            return Err(errors);
         }
-        (_, contenders, benchmarks) => {
-            errors.extend(contenders.err().unwrap_or_default());
-            errors.extend(benchmarks.err().unwrap_or_default());
-            Err(errors)
-        }
+    };
+    let Some(profile) = profile.filter(|_| errors.is_empty()) else {
+        return Err(errors);
+    };
+    let cases = cases(suite, &contenders, &benchmarks);
+    Ok(Plan {
+        format: FORMAT,
+        suite: suite.name.clone(),
+        suite_digest: suite.digest.clone(),
+        profile: options.profile.clone(),
+        runtime: options.runtime.clone(),
+        backend: options.backend.clone(),
+        seed: options.seed,
+        runs: runs(profile, cases, options),
+    })
+}
+
+fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> UnknownName {
+    UnknownName {
+        kind,
+        name: name.to_owned(),
+        known,
     }
 }
 
-fn runs(
-    suite: &Suite,
-    profile: &Profile,
-    contenders: &[String],
-    benchmarks: &[String],
-    options: &PlanOptions,
-) -> Vec<PlannedRun> {
-    let mut random = SplitMix(options.seed);
+/// A benchmark for a contender with chosen parameters, before it is repeated.
+struct Case<'s> {
+    /// Unique in the plan and safe as a file name.
+    id: String,
+    benchmark: &'s Benchmark,
+    contender: &'s Contender,
+    parameters: BTreeMap<String, String>,
+}
+
+/// All cases of the chosen contenders and benchmarks, in the order of the suite.
+fn cases<'s>(suite: &'s Suite, contenders: &[String], benchmarks: &[String]) -> Vec<Case<'s>> {
+    let mut ids = BTreeSet::new();
     let mut cases = Vec::new();
-    for benchmark in suite
+    let benchmarks = suite
         .benchmarks
         .iter()
-        .filter(|b| benchmarks.contains(&b.name))
-    {
-        for contender in suite
+        .filter(|b| benchmarks.contains(&b.name));
+    for benchmark in benchmarks {
+        let contenders = suite
             .contenders
             .iter()
-            .filter(|c| contenders.contains(&c.name))
-        {
+            .filter(|c| contenders.contains(&c.name));
+        for contender in contenders {
             for parameters in combinations(&contender.matrix) {
-                cases.push((benchmark, contender, parameters));
+                let wanted = case_id(&benchmark.name, &contender.name, &parameters);
+                let mut id = wanted.clone();
+                let mut twins = 1;
+                while !ids.insert(id.clone()) {
+                    twins += 1;
+                    id = format!("{wanted}~{twins}");
+                }
+                cases.push(Case {
+                    id,
+                    benchmark,
+                    contender,
+                    parameters,
+                });
             }
         }
     }
-    let mut runs: Vec<PlannedRun> = Vec::new();
+    cases
+}
+
+fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> Vec<PlannedRun> {
+    let mut random = SplitMix(options.seed);
+    let mut seen = BTreeSet::new();
+    let mut runs = Vec::new();
     for repetition in 1..=options.runs.unwrap_or(profile.runs) {
         shuffle(&mut cases, &mut random);
-        for (benchmark, contender, parameters) in &cases {
-            let known = runs.iter().any(|run| run.contender == contender.name);
-            let lifecycle = profile.lifecycle_every_run || !known;
-            let steps = if profile.steps.is_empty() {
-                &benchmark.steps
-            } else {
-                &profile.steps
-            };
-            let load: Duration = steps.iter().map(|step| step.duration).sum();
-            let checks = if lifecycle {
-                LIFECYCLE_ALLOWANCE
-            } else {
-                Duration::ZERO
+        for case in &cases {
+            let is_first = seen.insert(case.contender.name.as_str());
+            let lifecycle = is_first || profile.lifecycle_every_run;
+            let steps = match profile.steps.as_slice() {
+                [] => &case.benchmark.steps,
+                _ => &profile.steps,
             };
             runs.push(PlannedRun {
-                id: run_id(&benchmark.name, &contender.name, parameters, repetition),
+                id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
                 repetition,
-                benchmark: benchmark.name.clone(),
-                contender: contender.name.clone(),
-                parameters: parameters.clone(),
+                benchmark: case.benchmark.name.clone(),
+                contender: case.contender.name.clone(),
+                parameters: case.parameters.clone(),
                 limits: profile.limits,
                 steps: steps.clone(),
                 lifecycle,
-                expected: load + START_ALLOWANCE + checks,
+                expected: expected(steps, lifecycle),
             });
         }
     }
     runs
+}
+
+fn expected(steps: &[Step], lifecycle: bool) -> Duration {
+    let load: Duration = steps.iter().map(|step| step.duration).sum();
+    let slow_checks = match lifecycle {
+        true => LIFECYCLE_ALLOWANCE,
+        false => Duration::ZERO,
+    };
+    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
 }
 
 /// Every combination of the values of a matrix; one empty combination for an empty matrix.
@@ -228,28 +265,17 @@ fn combinations(matrix: &BTreeMap<String, Vec<String>>) -> Vec<BTreeMap<String, 
     all
 }
 
-/// A name that is unique in the plan and safe as a file name.
-fn run_id(
-    benchmark: &str,
-    contender: &str,
-    parameters: &BTreeMap<String, String>,
-    repetition: u32,
-) -> String {
-    let safe = |text: &str| {
-        let keep = |c: char| {
-            if c.is_ascii_alphanumeric() || "-_=.".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        };
-        text.chars().map(keep).collect::<String>()
-    };
-    let mut id = format!("{}.{}", safe(benchmark), safe(contender));
-    for (name, value) in parameters {
-        id.push_str(&format!(".{}={}", safe(name), safe(value)));
-    }
-    format!("{id}.r{repetition}")
+/// A name for a case that is safe as a file name, and mostly unique.
+fn case_id(benchmark: &str, contender: &str, parameters: &BTreeMap<String, String>) -> String {
+    // File names end at 255 bytes; repetition, attempt and file type must still fit.
+    const LENGTH_MAX: usize = 180;
+    let parts = parameters
+        .iter()
+        .map(|(name, value)| format!(".{name}={value}"));
+    let text = format!("{benchmark}.{contender}{}", parts.collect::<String>());
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_=.".contains(c);
+    let safe = text.chars().map(|c| if is_safe(c) { c } else { '_' });
+    safe.take(LENGTH_MAX).collect()
 }
 
 /// Fisher and Yates' shuffle.

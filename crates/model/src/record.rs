@@ -309,21 +309,20 @@ pub fn write_line(record: &Record) -> String {
 /// dropped.
 ///
 /// # Errors
-/// A sentence naming the line that is not a record, a first line that is not `begin`, or a
-/// format that is newer than [`FORMAT`].
+/// A sentence naming the line that is not a record, a first line that is not `begin`, records
+/// after the end, or a format that is newer than [`FORMAT`].
 pub fn read_run(text: &str) -> Result<RunRecords, String> {
     let mut lines = text.split_inclusive('\n').enumerate();
-    let (_, first) = lines.next().ok_or("the file is empty")?;
-    let begin = match read_line(0, first)? {
-        Record::Begin(begin) => *begin,
-        _ => return Err("line 1: the first record is not `begin`".to_owned()),
+    let first = lines.next().map(|(_, line)| line).unwrap_or_default();
+    refuse_newer(first)?;
+    let begin = match read_line(0, first) {
+        Ok(Record::Begin(begin)) => *begin,
+        Ok(_) => return Err("line 1: the first record is not `begin`".to_owned()),
+        Err(_) if !first.ends_with('\n') => {
+            return Err("the run was killed before its first record was whole".to_owned());
+        }
+        Err(message) => return Err(message),
     };
-    if begin.format > FORMAT {
-        let found = begin.format;
-        return Err(format!(
-            "format {found} is newer than {FORMAT}; read it with a newer bakeoff"
-        ));
-    }
     let mut run = RunRecords {
         begin,
         startup: None,
@@ -333,10 +332,15 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         end: None,
     };
     for (index, line) in lines {
-        if !line.ends_with('\n') {
-            break;
+        let record = match read_line(index, line) {
+            Ok(record) => record,
+            Err(_) if !line.ends_with('\n') => break,
+            Err(message) => return Err(message),
+        };
+        if run.end.is_some() {
+            return Err(format!("line {}: a record after `end`", index + 1));
         }
-        match read_line(index, line)? {
+        match record {
             Record::Begin(_) => return Err(format!("line {}: a second `begin`", index + 1)),
             Record::Started(startup) => run.startup = Some(startup),
             Record::Check(check) => run.checks.push(check),
@@ -346,6 +350,18 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         }
     }
     Ok(run)
+}
+
+/// Refuses a file of a later format. Only the number is looked at: the rest of such a line need
+/// not be anything that this version knows.
+fn refuse_newer(first: &str) -> Result<(), String> {
+    let line: serde_json::Value = serde_json::from_str(first).unwrap_or_default();
+    match line["format"].as_u64() {
+        Some(found) if found > u64::from(FORMAT) => Err(format!(
+            "format {found} is newer than {FORMAT}, read it with a newer bakeoff"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn read_line(index: usize, line: &str) -> Result<Record, String> {

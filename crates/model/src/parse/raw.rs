@@ -303,6 +303,7 @@ pub(crate) struct CheckTable {
 /// What must come back, perhaps building on a named expectation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(extend("additionalProperties" = false))]
 pub(crate) struct CheckExpect {
     /// The named expectation to which the other fields add.
     pub(crate) like: Option<String>,

@@ -180,10 +180,12 @@ impl<'s> Shape<'s, '_, '_> {
 
     fn table(&mut self, schema: &'s Value, entries: &[Entry], node: &Node, place: &Place) -> Value {
         let mut table = Map::new();
+        let mut misspelt = Vec::new();
         for entry in entries {
             let inner = place.key(&entry.key);
             let Some(inner_schema) = inner_schema(schema, &entry.key) else {
-                self.unknown_key(schema, &entry.key, entry.key_span.clone(), place);
+                let meant = self.unknown_key(schema, &entry.key, entry.key_span.clone(), place);
+                misspelt.extend(meant);
                 continue;
             };
             if let Some(value) = self.value(inner_schema, &entry.value, &inner) {
@@ -195,7 +197,7 @@ impl<'s> Shape<'s, '_, '_> {
         }
         for key in strings(&schema["required"]) {
             if !entries.iter().any(|entry| entry.key == key) {
-                self.missing_key(schema, key, node, place);
+                self.missing_key(schema, key, node, place, misspelt.contains(&key));
             }
             if !table.contains_key(key) {
                 let stand_in = self.stand_in(&schema["properties"][key]);
@@ -205,25 +207,52 @@ impl<'s> Shape<'s, '_, '_> {
         Value::Object(table)
     }
 
-    fn unknown_key(&mut self, schema: &Value, key: &str, span: Range<usize>, place: &Place) {
+    /// Complains, and returns the key that was probably meant.
+    fn unknown_key(
+        &mut self,
+        schema: &'s Value,
+        key: &str,
+        span: Range<usize>,
+        place: &Place,
+    ) -> Option<&'s str> {
         let known: Vec<&str> = match &schema["properties"] {
             Value::Object(properties) => properties.keys().map(String::as_str).collect(),
             _ => Vec::new(),
         };
-        let hint = match names::nearest(key, &known) {
+        let meant = names::nearest(key, &known);
+        let hint = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => names::suggestion(key, &known),
         };
         let message = format!("unknown key `{key}`{}", within(place));
         self.reading.complain_at(span, &message, Some(hint));
+        meant
     }
 
-    fn missing_key(&mut self, schema: &Value, key: &str, node: &Node, place: &Place) {
+    /// Complains, unless the key is there in a misspelling that was complained about.
+    fn missing_key(
+        &mut self,
+        schema: &'s Value,
+        key: &str,
+        node: &Node,
+        place: &Place,
+        is_misspelt: bool,
+    ) {
         // With a syntax error the key may well be there, in the part that could not be read.
-        if self.reading.syntax_holds {
-            let message = format!("missing key `{key}`{}", within(place));
-            let what = schema["properties"][key]["description"].as_str();
-            let hint = what.map(|what| what.trim_end_matches('.').replace('\n', " "));
+        if self.reading.syntax_holds && !is_misspelt {
+            let property = &schema["properties"][key];
+            let what = match types(self.resolve(property)).first() {
+                Some(&"object") if self.resolve(property)["properties"].is_null() => {
+                    format!("table `[{}.NAME]`", place.key(key).header())
+                }
+                Some(&"object") => format!("table `[{}]`", place.key(key).header()),
+                Some(&"array") if !self.resolve(&property["items"])["properties"].is_null() => {
+                    format!("table `[[{}]]`", place.key(key).header())
+                }
+                _ => format!("key `{key}`"),
+            };
+            let message = format!("missing {what}{}", within(place));
+            let hint = property["description"].as_str().map(as_fragment);
             self.reading.complain_at(node.span.clone(), &message, hint);
         }
         self.reading.mark_broken(place.key(key));
@@ -303,7 +332,7 @@ pub(crate) fn name_hint() -> Option<String> {
 }
 
 fn is_path(text: &str) -> bool {
-    text.starts_with('/') && text.chars().all(|c| !c.is_control() && c != ' ')
+    text.starts_with('/') && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn is_method(text: &str) -> bool {
@@ -316,6 +345,16 @@ fn within(place: &Place) -> String {
     } else {
         format!(" in `{place}`")
     }
+}
+
+/// The first sentence of a description as a lower-case fragment.
+fn as_fragment(description: &str) -> String {
+    let one_line = description.replace('\n', " ");
+    let sentence = one_line.split_terminator(". ").next().unwrap_or_default();
+    let sentence = sentence.trim_end_matches('.');
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|first| first.to_lowercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), letters.as_str())
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {

@@ -106,6 +106,12 @@ impl Place {
         Self(steps)
     }
 
+    /// The place as the header of a table has it: without indices.
+    pub(crate) fn header(&self) -> String {
+        let keys = self.0.iter().filter(|step| matches!(step, Step::Key(_)));
+        Self(keys.cloned().collect()).to_string()
+    }
+
     pub(crate) fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -160,7 +166,7 @@ impl<'a> Reading<'a> {
             syntax_holds: errors.is_empty(),
         };
         for error in errors {
-            let message = error.message().trim().replace('\n', ", ");
+            let message = format!("not TOML: {}", error.message().trim().replace('\n', ", "));
             let diagnostic = reading.diagnostic(error.span(), &message, None);
             reading.diagnostics.push(diagnostic);
         }

@@ -1,3 +1,14 @@
 //! Integration tests of the vocabulary, one module per feature.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod choosing;
+mod diagnostics;
+mod evaluate;
 mod format_page;
+mod histograms;
+mod meaning;
+mod planning;
+mod records;
+mod repository;
+mod schemas;

@@ -1,0 +1,424 @@
+//! Every mistake of every file at once, each with its place.
+
+use bakeoff_model::diagnostic::SourceFile;
+use bakeoff_model::parse::{self, SuiteSources};
+use insta::assert_snapshot;
+
+const SUITE: &str = r#"
+[suite]
+name = "small"
+port = 8080
+
+[[backend]]
+name = "replay"
+
+[profile.quick]
+runs = 2
+ladder = { connections = [1, 2], step = "1s" }
+
+[[benchmark]]
+name = "get"
+[[benchmark.request]]
+path = "/"
+"#;
+
+const CONTENDER: &str = r#"
+[contender]
+name = "actix-4"
+describe = "Actix Web 4"
+language = "rust"
+artifact = "target/release/service"
+run = ["{artifact}"]
+"#;
+
+fn file(path: &str, text: &str) -> SourceFile {
+    SourceFile {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+/// All complaints about a suite of these files, one below the other.
+fn complaints(suite: &str, checks: &[&str], contenders: &[&str]) -> String {
+    let checks = checks.iter().enumerate();
+    let contenders = contenders.iter();
+    let sources = SuiteSources {
+        suite: file("suite.toml", suite),
+        checks: checks
+            .map(|(i, text)| file(&format!("checks/{i}.toml"), text))
+            .collect(),
+        contenders: contenders
+            .map(|text| ("actix-4".to_owned(), file("contender.toml", text)))
+            .collect(),
+    };
+    match parse::suite(&sources) {
+        Ok(_) => "no complaints".to_owned(),
+        Err(diagnostics) => {
+            let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            texts.join("\n")
+        }
+    }
+}
+
+fn suite_complaints(suite: &str) -> String {
+    complaints(suite, &[], &[])
+}
+
+fn check_complaints(checks: &str) -> String {
+    complaints(SUITE, &[checks], &[])
+}
+
+fn contender_complaints(contender: &str) -> String {
+    complaints(SUITE, &[], &[contender])
+}
+
+#[test]
+fn the_smallest_suite_has_no_mistakes() {
+    assert_eq!(complaints(SUITE, &[], &[CONTENDER]), "no complaints");
+}
+
+#[test]
+fn wrong_types_in_three_places() {
+    let suite = SUITE
+        .replace("port = 8080", "port = \"8080\"")
+        .replace("runs = 2", "runs = 2.5")
+        .replace(
+            "path = \"/\"",
+            "path = [\"/\"]\nexpect = { values = { \"$.day\" = 2026-11-21 } }",
+        );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:4:8: `suite.port`: expected a whole number, found the string "8080"
+      hint: write it without quotes: 8080
+    suite.toml:10:8: `profile.quick.runs`: expected a whole number, found the number 2.5
+    suite.toml:16:8: `benchmark[0].request[0].path`: expected a string, found a list
+    suite.toml:17:33: `benchmark[0].request[0].expect.values."$.day"`: a date is not possible here
+    "#);
+}
+
+#[test]
+fn values_out_of_range() {
+    let suite = SUITE
+        .replace("port = 8080", "port = 80800")
+        .replace(
+            "runs = 2",
+            "runs = 0\nlimits = { cpus = 0, memory = \"0MiB\" }",
+        )
+        .replace(
+            "[1, 2], step = \"1s\"",
+            "[1, 0, 99999999999], step = \"1 s\"",
+        )
+        .replace("name = \"get\"", "name = \"get it\"");
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:4:8: `suite.port`: must be at most 65535, found 80800
+    suite.toml:10:8: `profile.quick.runs`: must be at least 1, found 0
+    suite.toml:11:19: `profile.quick.limits.cpus`: must be more than 0, found 0
+    suite.toml:11:31: `profile.quick.limits.memory`: the size "0MiB" is zero
+      hint: write a whole number and a unit out of B, KiB, MiB, GiB: "512MiB"
+    suite.toml:12:30: `profile.quick.ladder.connections[1]`: must be at least 1, found 0
+    suite.toml:12:33: `profile.quick.ladder.connections[2]`: must be at most 4294967295, found 99999999999
+    suite.toml:12:54: `profile.quick.ladder.step`: "1 s" is a duration with the unknown unit " s"
+      hint: write a whole number and a unit out of ns, us, ms, s, m, h: "250ms", "10s"
+    suite.toml:15:8: `benchmark[0].name`: "get it" is not a name
+      hint: use letters, digits, `-`, `_` and `.`, the first a letter or digit
+    "#);
+}
+
+#[test]
+fn unknown_keys_and_values() {
+    let suite = SUITE
+        .replace("port =", "prot = 1\nport =")
+        .replace("name = \"replay\"", "name = \"mysql\"")
+        .replace(
+            "runs = 2",
+            "runs = 2\nlimit = { cpus = 1 }\nflavour = \"hot\"",
+        )
+        .replace("[[benchmark]]", "[[benchmarks]]\n[[benchmark]]");
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:4:1: unknown key `prot` in `suite`
+      hint: did you mean `port`?
+    suite.toml:8:8: `backend[0].name`: unknown value "mysql"
+      hint: known: elasticsearch, postgres, replay
+    suite.toml:12:1: unknown key `limit` in `profile.quick`
+      hint: did you mean `limits`?
+    suite.toml:13:1: unknown key `flavour` in `profile.quick`
+      hint: known: describe, limits, runs, slice, lifecycle-every-run, jvm-options, ladder, step
+    suite.toml:16:3: unknown key `benchmarks`
+      hint: did you mean `benchmark`?
+    "#);
+}
+
+#[test]
+fn missing_keys() {
+    let suite = SUITE
+        .replace("name = \"small\"", "")
+        .replace("runs = 2", "")
+        .replace("path = \"/\"", "");
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:2:1: missing key `name` in `suite`
+      hint: the name of the suite's folder
+    suite.toml:9:1: missing key `runs` in `profile.quick`
+      hint: repetitions
+    suite.toml:15:1: missing key `path` in `benchmark[0].request[0]`
+      hint: path and query
+    "#);
+    assert_snapshot!(suite_complaints(""), @r#"
+    suite.toml:1:1: missing table `[suite]`
+      hint: what the suite is
+    suite.toml:1:1: missing table `[profile.NAME]`
+      hint: how much is measured and under which limits, by name
+    suite.toml:1:1: missing table `[[benchmark]]`
+      hint: the workloads
+    "#);
+}
+
+#[test]
+fn syntax_errors_keep_the_rest_readable() {
+    let suite = SUITE
+        .replace("port = 8080", "port = ")
+        .replace("runs = 2", "runs = \"two\"")
+        .replace("name = \"get\"", "name = \"get");
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:4:8: not TOML: string values must be quoted, expected literal string
+    suite.toml:10:8: `profile.quick.runs`: expected a whole number, found the string "two"
+    suite.toml:14:12: not TOML: invalid basic string, expected `"`
+    "#);
+}
+
+#[test]
+fn mistakes_of_all_files_come_together() {
+    let suite = SUITE.replace("runs = 2", "runz = 2");
+    let check = "[[check]]\ngroup = \"get\"\nname = \"x\"\nexpect = {}";
+    let contender = CONTENDER.replace("describe", "description");
+    assert_snapshot!(complaints(&suite, &["[[", check], &[&contender]), @r#"
+    suite.toml:10:1: unknown key `runz` in `profile.quick`
+      hint: did you mean `runs`?
+    checks/0.toml:1:3: not TOML: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+    checks/1.toml:1:1: missing key `path` in `check[0]`
+      hint: path and query
+    contender.toml:4:1: unknown key `description` in `contender`
+      hint: did you mean `describe`?
+    "#);
+}
+
+#[test]
+fn names_that_must_exist_or_be_unique() {
+    let suite = SUITE.replace("port", "default-backend = \"reply\"\nport")
+        + r#"
+[[benchmark]]
+name = "get"
+request = [{ path = "/2" }]
+
+[[round]]
+name = "main"
+contenders = ["actix*", "rocket"]
+benchmarks = ["gte"]
+feeds-from = ["options"]
+
+[[round]]
+name = "option"
+contenders = ["*"]
+winner = "p99"
+
+[[round]]
+name = "option"
+"#;
+    assert_snapshot!(complaints(&suite, &[], &[CONTENDER]), @r#"
+    suite.toml:4:19: unknown backend `reply`
+      hint: did you mean `replay`? known: replay
+    suite.toml:20:8: the benchmark `get` exists twice
+    suite.toml:25:25: no contender is called `rocket`
+      hint: known: actix-4
+    suite.toml:26:15: no benchmark is called `gte`
+      hint: did you mean `get`? known: get
+    suite.toml:27:15: `options` is not a round with a winner
+      hint: did you mean `option`? known: option
+    suite.toml:34:1: the round `option` has no contenders
+      hint: give it `contenders` or `feeds-from`
+    suite.toml:35:8: the round `option` exists twice
+    "#);
+}
+
+#[test]
+fn steps_must_be_said_once() {
+    let suite = SUITE.replace("ladder =", "#")
+        + r#"
+[profile.twice]
+runs = 1
+ladder = { connections = [], step = "1s" }
+step = [{ connections = 1, duration = "1s", pace = "fast" }]
+
+[profile.paces]
+runs = 1
+[[profile.paces.step]]
+connections = 1
+duration = "1s"
+rate = 5
+[[profile.paces.step]]
+connections = 1
+duration = "1s"
+pace = "constant"
+[[profile.paces.step]]
+connections = 1
+duration = "1s"
+pace = "ramp"
+rate = 5
+
+[[round]]
+name = "r"
+contenders = ["*"]
+winner = "fastest"
+
+[profile.warm]
+runs = 1
+step = [{ connections = 1, duration = "1s", warm-up = true }]
+"#;
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:9:1: `profile.quick` has no steps, and the benchmark `get` has none of its own
+      hint: give the profile `ladder` or `[[step]]` tables
+    suite.toml:20:10: `profile.twice` has both `ladder` and `step`
+      hint: keep the one that is meant
+    suite.toml:20:26: `profile.twice.ladder.connections`: must not be empty
+    suite.toml:21:52: `profile.twice.step[0].pace`: unknown value "fast"
+      hint: known: closed, constant, poisson, ramp
+    suite.toml:28:8: `profile.paces.step[0]`: pace `closed` has no `rate`
+      hint: paces with a rate: constant, poisson, ramp; with an end as well: ramp
+    suite.toml:29:1: `profile.paces.step[1]`: pace `constant` needs `rate`
+      hint: requests per second over all connections
+    suite.toml:33:1: `profile.paces.step[2]`: pace `ramp` needs `rate-end`
+      hint: requests per second over all connections
+    suite.toml:41:15: no contender is called `*`
+      hint: there are none
+    suite.toml:42:10: `round[0].winner`: unknown value "fastest"
+      hint: known: peak-throughput, cpu-per-request, p99
+    suite.toml:46:8: `profile.warm`: all steps are warm-up, nothing would be measured
+    "#);
+}
+
+#[test]
+fn expectations() {
+    let checks = r#"
+[expect.err-400]
+status = [400, 999]
+
+[[check]]
+group = "get"
+name = "one"
+path = "no-slash"
+method = "get"
+headers = { "Host" = "x", "a b" = "1", "line" = "a\nb" }
+expect = { like = "err-40", has = ["name", "$.a[*]"], lists = { "$.a" = [1] }, statuses = 1 }
+
+[[check]]
+group = "get"
+name = "one"
+path = "/"
+expect = { like = "err-400", keys = { "$.a[x]" = ["b"] }, values = { "$[\"a" = 1 } }
+
+[[check]]
+group = "lifecycle"
+name = ""
+path = "/ /"
+body-repeat = 5
+expect = { json = "yes" }
+"#;
+    assert_snapshot!(check_complaints(checks), @r#"
+    checks/0.toml:3:16: `expect.err-400.status[1]`: no such status: 999
+      hint: statuses are 100 to 599
+    checks/0.toml:8:8: `check[0].path`: "no-slash" is not a request path
+      hint: begin with `/` and escape spaces and everything beyond ASCII with `%`
+    checks/0.toml:9:10: `check[0].method`: "get" is not a method
+      hint: write it in upper case: "GET"
+    checks/0.toml:10:22: `check[0].headers.Host`: this header is made by bakeoff itself
+      hint: leave it out
+    checks/0.toml:10:35: "a b" is not a header name
+    checks/0.toml:10:49: `check[0].headers.line`: a header value cannot have control characters
+    checks/0.toml:11:19: unknown expectation `err-40`
+      hint: did you mean `err-400`? known: err-400
+    checks/0.toml:11:36: bad JSON path "name": it must begin with `$`
+      hint: paths are like $.cities[0].name and $["any key"]
+    checks/0.toml:11:44: the JSON path "$.a[*]" has `[*]`, which is for `lists`
+      hint: name one item, as in `[0]`
+    checks/0.toml:11:73: the JSON path "$.a" must have exactly one `[*]`
+      hint: write it where the items are: $.cities[*].name
+    checks/0.toml:11:80: unknown key `statuses` in `check[0].expect`
+      hint: did you mean `status`?
+    checks/0.toml:15:8: the check "one" of the group `get` exists twice
+    checks/0.toml:17:50: bad JSON path "$.a[x]": `[x]` is neither an index, `[*]` nor a key in quotes
+      hint: paths are like $.cities[0].name and $["any key"]
+    checks/0.toml:17:80: bad JSON path "$[\"a": `["a` has a key without an end quote
+      hint: paths are like $.cities[0].name and $["any key"]
+    checks/0.toml:20:9: the group `lifecycle` is bakeoff's own
+      hint: choose another name
+    checks/0.toml:21:8: `check[2].name`: must not be empty
+      hint: write at least one character
+    checks/0.toml:22:8: `check[2].path`: "/ /" is not a request path
+      hint: begin with `/` and escape spaces and everything beyond ASCII with `%`
+    checks/0.toml:23:15: `check[2]`: `body-repeat` without `body`
+    checks/0.toml:24:19: `check[2].expect.json`: expected true or false, found the string "yes"
+    "#);
+}
+
+#[test]
+fn contenders() {
+    let contender = CONTENDER
+        .replace("\"actix-4\"", "\"actix-3\"")
+        .replace("\"rust\"", "\"Rust\"")
+        .replace("\"target/release/service\"", "\"../service\"")
+        .replace(
+            "[\"{artifact}\"]",
+            "[\"{java}\", \"{artefact}\", \"{level}\"]\nversion = []",
+        )
+        + r#"
+[matrix]
+WORKERS = ["8", "8"]
+"A=B" = []
+
+[variant."a b"]
+env = { X = 1 }
+
+[variant.fast]
+run = "./fast"
+builds = ["make"]
+"#;
+    assert_snapshot!(contender_complaints(&contender), @r#"
+    contender.toml:3:8: `contender.name`: "actix-3" is not the folder's name
+      hint: write "actix-4", or rename the folder
+    contender.toml:5:12: `contender.language`: "Rust" has upper case
+      hint: write "rust"
+    contender.toml:6:12: `contender.artifact`: must be a path inside the contender's folder
+    contender.toml:7:7: `contender.run`: uses `{java}`, but no `jdk` is wanted
+      hint: say which one: jdk = 17
+    contender.toml:7:18: `contender.run[1]`: unknown placeholder `{artefact}`
+      hint: did you mean `{artifact}`?
+    contender.toml:8:11: `contender.version`: must not be empty
+    contender.toml:11:17: `matrix.WORKERS[1]`: "8" is there twice
+    contender.toml:12:9: `matrix."A=B"`: must not be empty
+    contender.toml:14:1: `variant."a b"`: "a b" is not a name
+      hint: use letters, digits, `-`, `_` and `.`, the first a letter or digit
+    contender.toml:15:13: `variant."a b".env.X`: expected a string, found the whole number 1
+      hint: write it in quotes: "1"
+    contender.toml:18:7: `variant.fast.run`: expected a list, found the string "./fast"
+      hint: write it in brackets: ["./fast"]
+    contender.toml:19:1: unknown key `builds` in `variant.fast`
+      hint: did you mean `build`?
+    "#);
+    let lonely = CONTENDER.replace("language", "only-variants = true\nlanguage");
+    assert_snapshot!(contender_complaints(&lonely), @r#"contender.toml:5:17: `contender.only-variants`: there are no variants"#);
+}
+
+#[test]
+fn spans_are_bytes_and_columns_are_characters() {
+    let suite = SUITE.replace("name = \"small\"", "analysis = \"Plzeň\"; name = \"small\"");
+    let suite = suite.replace(";", "\n\"ň\" = 1\n");
+    let sources = SuiteSources {
+        suite: file("suite.toml", &suite),
+        checks: Vec::new(),
+        contenders: Vec::new(),
+    };
+    let diagnostics = parse::suite(&sources).unwrap_err();
+    let [diagnostic] = diagnostics.as_slice() else {
+        panic!("{diagnostics:?}");
+    };
+    assert_eq!((diagnostic.line, diagnostic.column), (4, 1));
+    assert_eq!(&suite[diagnostic.span.clone().unwrap()], "\"ň\"");
+}

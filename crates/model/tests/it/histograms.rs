@@ -1,0 +1,69 @@
+//! Histograms keep what was counted, through text and merging.
+
+use bakeoff_model::histogram::{HIGHEST_NS, Histogram};
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+
+fn of(times: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for time in times {
+        histogram.record(*time);
+    }
+    histogram
+}
+
+#[test]
+fn an_empty_one_has_no_figures() {
+    let empty = Histogram::new();
+    assert_eq!(empty.count(), 0);
+    assert_eq!(empty.quantile_ns(0.5), None);
+    assert_eq!(empty.mean_ns(), None);
+    assert_eq!(Histogram::decode(&empty.encode()).unwrap(), empty);
+}
+
+#[test]
+fn longer_times_are_recorded_as_the_longest() {
+    let histogram = of(&[0, u64::MAX]);
+    assert_eq!(histogram.count(), 2);
+    assert_eq!(histogram.min_ns(), Some(1));
+    assert!(histogram.max_ns().unwrap() >= HIGHEST_NS);
+}
+
+#[test]
+fn what_is_no_histogram_is_refused() {
+    let truncated = &of(&[5]).encode()[..8];
+    for text in ["", "%", "AAAA", truncated] {
+        assert!(Histogram::decode(text).is_err(), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn text_loses_nothing(times in proptest::collection::vec(1..HIGHEST_NS, 0..50)) {
+        let histogram = of(&times);
+        prop_assert_eq!(Histogram::decode(&histogram.encode()).unwrap(), histogram);
+    }
+
+    #[test]
+    fn merging_is_counting_together(
+        left in proptest::collection::vec(any::<u32>(), 0..30),
+        right in proptest::collection::vec(any::<u32>(), 0..30),
+    ) {
+        let wide = |times: &[u32]| times.iter().map(|time| u64::from(*time)).collect::<Vec<u64>>();
+        let mut merged = of(&wide(&left));
+        merged.merge(&of(&wide(&right)));
+        let together = of(&[wide(&left), wide(&right)].concat());
+        prop_assert_eq!(merged.buckets().collect::<Vec<_>>(), together.buckets().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn quantiles_are_right_to_three_digits(time in 1..HIGHEST_NS) {
+        let found = of(&[time]).quantile_ns(0.5).unwrap();
+        prop_assert!(found.abs_diff(time) as f64 <= time as f64 / 1000.0 + 1.0, "{found} {time}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Plans: which runs, in which order, and what is said about names that nothing has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bakeoff_model::plan::{self, Plan, PlanOptions};
+use bakeoff_model::suite::{Contender, Suite};
+use insta::assert_snapshot;
+
+use crate::format_page::page_suite;
+
+/// The suite of the page with more contenders, so that there is an order to shuffle.
+fn suite() -> Suite {
+    let mut suite = page_suite();
+    let bare = suite.contenders[0].clone();
+    let more = ["actix-4", "axum", "rocket-0.4"].map(|name| Contender {
+        name: name.to_owned(),
+        folder: name.to_owned(),
+        matrix: BTreeMap::new(),
+        ..bare.clone()
+    });
+    suite.contenders.extend(more);
+    let second = bakeoff_model::suite::Benchmark {
+        name: "closest".to_owned(),
+        ..suite.benchmarks[0].clone()
+    };
+    suite.benchmarks.push(second);
+    suite
+}
+
+fn options() -> PlanOptions {
+    PlanOptions {
+        profile: "seed".to_owned(),
+        contenders: Vec::new(),
+        benchmarks: Vec::new(),
+        runs: None,
+        seed: 7,
+        runtime: "process".to_owned(),
+        backend: "replay".to_owned(),
+    }
+}
+
+fn made(options: &PlanOptions) -> Plan {
+    plan::plan(&suite(), options).unwrap()
+}
+
+#[test]
+fn the_order_is_that_of_every_version() {
+    let options = PlanOptions {
+        benchmarks: vec!["city-get".to_owned()],
+        runs: Some(2),
+        ..options()
+    };
+    let plan = made(&options);
+    let ids: Vec<&str> = plan.runs.iter().map(|run| run.id.as_str()).collect();
+    assert_snapshot!(ids.join("\n"), @r#"
+    city-get.axum.r1
+    city-get.rocket-0.4.r1
+    city-get.actix-4.r1
+    city-get.http4k-3_jetty.WORKERS=16.r1
+    city-get.http4k-3.WORKERS=16.r1
+    city-get.http4k-3.WORKERS=8.r1
+    city-get.http4k-3_jetty.WORKERS=8.r1
+    city-get.actix-4.r2
+    city-get.http4k-3.WORKERS=16.r2
+    city-get.http4k-3_jetty.WORKERS=16.r2
+    city-get.rocket-0.4.r2
+    city-get.http4k-3_jetty.WORKERS=8.r2
+    city-get.axum.r2
+    city-get.http4k-3.WORKERS=8.r2
+    "#);
+    assert_eq!(plan, made(&options));
+}
+
+#[test]
+fn repetitions_are_interleaved() {
+    let plan = made(&options());
+    let cases = plan.runs.len() / 4;
+    // Two contenders without a matrix of their own but with 2 combinations, and three plain ones.
+    assert_eq!(cases, 2 * (2 * 2 + 3));
+    let labels = |runs: &[plan::PlannedRun]| -> Vec<(String, String)> {
+        runs.iter()
+            .map(|run| (run.benchmark.clone(), run.case_label()))
+            .collect()
+    };
+    let blocks: Vec<_> = plan.runs.chunks(cases).map(labels).collect();
+    let sets: BTreeSet<BTreeSet<_>> = blocks.iter().map(|b| b.iter().collect()).collect();
+    assert_eq!(sets.len(), 1, "each repetition has every case once");
+    assert_eq!(
+        blocks.iter().collect::<BTreeSet<_>>().len(),
+        4,
+        "in an order of its own"
+    );
+    for (position, run) in plan.runs.iter().enumerate() {
+        assert_eq!(run.order, position);
+        assert_eq!(run.repetition as usize, position / cases + 1);
+    }
+}
+
+#[test]
+fn more_repetitions_only_add() {
+    let shorter = made(&options());
+    let longer = made(&PlanOptions {
+        runs: Some(6),
+        ..options()
+    });
+    assert_eq!(shorter.runs, longer.runs[..shorter.runs.len()]);
+}
+
+#[test]
+fn another_seed_is_another_order() {
+    let other = made(&PlanOptions {
+        seed: 8,
+        ..options()
+    });
+    let ids = |plan: &Plan| {
+        plan.runs
+            .iter()
+            .map(|run| run.id.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_ne!(ids(&made(&options())), ids(&other));
+    let sorted = |plan: &Plan| ids(plan).into_iter().collect::<BTreeSet<_>>();
+    assert_eq!(sorted(&made(&options())), sorted(&other));
+}
+
+#[test]
+fn slow_checks_belong_to_the_first_run_of_each_contender() {
+    let mut suite = suite();
+    let plan = plan::plan(&suite, &options()).unwrap();
+    let mut seen = BTreeSet::new();
+    for run in &plan.runs {
+        assert_eq!(
+            run.lifecycle,
+            seen.insert(run.contender.clone()),
+            "{}",
+            run.id
+        );
+        let slow = if run.lifecycle { 45 } else { 0 };
+        assert_eq!(run.expected, Duration::from_secs(160 + 10 + slow));
+    }
+    suite.profiles.get_mut("seed").unwrap().lifecycle_every_run = true;
+    let plan = plan::plan(&suite, &options()).unwrap();
+    assert!(plan.runs.iter().all(|run| run.lifecycle));
+}
+
+#[test]
+fn ids_are_unique_and_safe_as_file_names() {
+    let mut suite = suite();
+    let values = ["a/b", "a b", "ň", ".."].map(str::to_owned).to_vec();
+    suite.contenders[0].matrix.insert("X".to_owned(), values);
+    suite.contenders[0]
+        .matrix
+        .insert("LONG".to_owned(), vec!["l".repeat(500)]);
+    let plan = plan::plan(&suite, &options()).unwrap();
+    let ids: BTreeSet<&str> = plan.runs.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(ids.len(), plan.runs.len());
+    for id in ids {
+        let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_=.~".contains(c);
+        assert!(id.chars().all(is_safe) && id.len() < 200, "{id}");
+    }
+}
+
+#[test]
+fn a_plan_survives_its_file() {
+    let plan = made(&options());
+    let text = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+}
+
+#[test]
+fn unknown_names_come_together() {
+    let options = PlanOptions {
+        profile: "sead".to_owned(),
+        contenders: vec!["actx-4".to_owned(), "axum".to_owned(), "tide*".to_owned()],
+        benchmarks: vec!["?".to_owned()],
+        backend: "postgres".to_owned(),
+        ..options()
+    };
+    let errors = plan::plan(&suite(), &options).unwrap_err();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_snapshot!(texts.join("\n"), @r#"
+    unknown profile `sead`
+      hint: did you mean `seed`? known: seed
+    unknown backend `postgres`
+      hint: known: elasticsearch, replay, none
+    unknown contender `actx-4`
+      hint: did you mean `actix-4`? known: http4k-3, http4k-3/jetty, actix-4, axum, rocket-0.4
+    unknown contender `tide*`
+      hint: known: http4k-3, http4k-3/jetty, actix-4, axum, rocket-0.4
+    unknown benchmark `?`
+      hint: known: city-get, closest
+    "#);
+}

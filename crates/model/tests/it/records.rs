@@ -1,0 +1,79 @@
+//! Files of runs: format 1 is read for ever, torn and newer files are told apart.
+
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::load::ErrorClass;
+use bakeoff_model::record::{self, Outcome, Record, Validity};
+
+/// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
+const FORMAT_1: &str = include_str!("fixtures/run-format-1.jsonl");
+
+#[test]
+fn format_1_is_read() {
+    let run = record::read_run(FORMAT_1).unwrap();
+    assert_eq!(run.begin.run.id, "city-get.http4k-3_undertow.WORKERS=8.r2");
+    assert_eq!(run.begin.run.case_label(), "http4k-3/undertow[WORKERS=8]");
+    assert_eq!(run.startup.unwrap().startup_ns, 812_000_000);
+    assert_eq!(run.checks.len(), 2);
+    assert_eq!(
+        run.checks[1].outcome,
+        CheckOutcome::Bad {
+            assertion: "status: expected 400, found 200".to_owned()
+        }
+    );
+    assert_eq!(run.idle[0].moment, "before-load");
+    let interval = &run.intervals[0];
+    assert_eq!(interval.load.requests, 3);
+    assert_eq!(interval.load.errors[&ErrorClass::Reset].count, 1);
+    assert_eq!(interval.load.service_time.count(), 3);
+    assert_eq!(interval.validity.name(), "generator-bound");
+    assert!(matches!(interval.validity, Validity::GeneratorBound { .. }));
+    assert_eq!(run.end.unwrap().outcome, Outcome::Completed);
+}
+
+#[test]
+fn lines_are_written_as_they_were_read() {
+    for line in FORMAT_1.split_inclusive('\n') {
+        let record: Record = serde_json::from_str(line).unwrap();
+        assert_eq!(record::write_line(&record), line);
+    }
+}
+
+#[test]
+fn a_killed_run_keeps_what_was_whole() {
+    let lines: Vec<&str> = FORMAT_1.split_inclusive('\n').collect();
+    let whole = record::read_run(FORMAT_1).unwrap();
+    for cut in lines[0].len()..FORMAT_1.len() {
+        if !FORMAT_1.is_char_boundary(cut) {
+            continue;
+        }
+        let run = record::read_run(&FORMAT_1[..cut]).unwrap();
+        assert_eq!(run.begin, whole.begin);
+        let whole_lines = FORMAT_1[..cut].matches('\n').count();
+        assert_eq!(
+            run.end.is_some(),
+            whole_lines >= lines.len() || cut + 1 == FORMAT_1.len()
+        );
+    }
+    let torn = record::read_run(&lines[0][..50]).unwrap_err();
+    assert_eq!(torn, "the run was killed before its first record was whole");
+}
+
+#[test]
+fn what_is_no_run_is_refused_with_the_line() {
+    let lines: Vec<&str> = FORMAT_1.split_inclusive('\n').collect();
+    let (begin, end) = (lines[0], lines[lines.len() - 1]);
+    let refusal = |lines: &[&str]| record::read_run(&lines.concat()).unwrap_err();
+    assert_eq!(refusal(&[end]), "line 1: the first record is not `begin`");
+    assert_eq!(refusal(&[begin, begin]), "line 2: a second `begin`");
+    assert_eq!(refusal(&[begin, end, end]), "line 3: a record after `end`");
+    assert!(refusal(&[begin, "{}\n", end]).starts_with("line 2: missing field `record`"));
+}
+
+#[test]
+fn a_newer_format_is_refused_whatever_it_holds() {
+    let newer = "{\"record\":\"begin\",\"format\":2,\"something\":\"new\"}\n";
+    assert_eq!(
+        record::read_run(newer).unwrap_err(),
+        "format 2 is newer than 1, read it with a newer bakeoff"
+    );
+}
