@@ -45,7 +45,12 @@ impl Group {
             match if made { Ok(()) } else { create_fresh(&dir) } {
                 Ok(()) => group.dirs.push((controller.clone(), dir)),
                 Err(_) if controller == "unified" => {}
-                Err(error) => return Err(format!("cannot make {}: {error}", dir.display())),
+                Err(error) => {
+                    return Err(format!(
+                        "cannot make a group in {}: {error}",
+                        parent.display()
+                    ));
+                }
             }
         }
         match group.version {
