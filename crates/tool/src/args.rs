@@ -1,5 +1,6 @@
 //! What the user can type. Only names and shapes; what the values mean is the commands' business.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -43,7 +44,7 @@ pub(crate) enum Command {
     #[command(hide = true, disable_help_flag = true)]
     Shim {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
+        args: Vec<OsString>,
     },
 }
 

@@ -31,7 +31,9 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            format!("--fail-if {text}: not a condition\n  hint: like p99>50ms, errors>0.1%, rate<1000")
+            format!(
+                "--fail-if {text}: not a condition\n  hint: like p99>50ms, errors>0.1%, rate<1000"
+            )
         };
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
@@ -49,7 +51,12 @@ impl FromStr for Condition {
                 None => rest.parse().map_err(|_| wrong())?,
             },
         };
-        Ok(Self { text: text.to_owned(), figure, above: &text[at..=at] == ">", bound })
+        Ok(Self {
+            text: text.to_owned(),
+            figure,
+            above: &text[at..=at] == ">",
+            bound,
+        })
     }
 }
 
@@ -74,8 +81,14 @@ impl Condition {
             Figure::Errors => Some(summary.error_share()),
             Figure::Rate => Some(summary.requests_per_s()),
         };
-        let Some(found) = found else { return Some("no request succeeded".to_owned()) };
-        let holds = if self.above { found > self.bound } else { found < self.bound };
+        let Some(found) = found else {
+            return Some("no request succeeded".to_owned());
+        };
+        let holds = if self.above {
+            found > self.bound
+        } else {
+            found < self.bound
+        };
         holds.then(|| match self.figure {
             Figure::Quantile(_) => format!("{:.3} ms", found / 1e6),
             Figure::Errors => format!("{:.3} %", found * 100.0),
@@ -92,7 +105,11 @@ mod tests {
     fn conditions_are_read() {
         let check = |text: &str, figure, above, bound: f64| {
             let condition: Condition = text.parse().unwrap();
-            assert_eq!((condition.figure, condition.above), (figure, above), "{text}");
+            assert_eq!(
+                (condition.figure, condition.above),
+                (figure, above),
+                "{text}"
+            );
             assert!((condition.bound - bound).abs() < 1e-9 * bound, "{text}");
         };
         check("p99>50ms", Figure::Quantile(0.99), true, 50e6);

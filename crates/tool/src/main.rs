@@ -2,10 +2,36 @@
 
 mod args;
 mod clock;
+mod commands;
+mod condition;
 mod exit;
 mod loader;
 mod progress;
 mod recorder;
 mod session;
+mod suite_folder;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    exit::code(match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Verify(args) => commands::verify::verify(&args),
+        Command::Load(args) => commands::load::load(&args),
+        Command::Plan(args) => commands::plan::plan(&args),
+        Command::List(args) => commands::list::list(&args),
+        Command::Build(args) => commands::build::build(&args),
+        Command::Report(args) => commands::report::report(&args),
+        Command::Rank(args) => commands::report::rank(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Record(args) => commands::record::record(&args),
+        Command::Schema(args) => commands::schema::schema(&args),
+        Command::Replay(args) => commands::replay::replay(&args),
+        Command::Shim { args } => commands::shim(&args),
+    })
+}

@@ -234,6 +234,17 @@ impl<W: Write> Observer for Progress<W> {
                 let version = version.as_deref().unwrap_or("no version receipt");
                 self.line(&format!("{contender}: {state}: {}", version.trim()));
             }
+            Event::BuildFailed {
+                contender: _,
+                message,
+                evidence,
+            } => {
+                self.line(&format!("FAILED {message}"));
+                for line in last_lines(evidence, 8) {
+                    self.line(&format!("    {line}"));
+                }
+            }
+            Event::Swept { removed } => self.line(&format!("swept: {removed}")),
             Event::Skipped { contender, why } => {
                 self.line(&format!("{contender}: skipped: {why}"));
             }

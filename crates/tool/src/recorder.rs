@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct SessionFile {
     /// Folder of the suite as the user named it, made absolute.
     pub(crate) suite_folder: PathBuf,
+    /// Contenders that take no part, each with the line that says why.
+    pub(crate) skipped: Vec<String>,
     /// The runs in their order.
     pub(crate) plan: Plan,
 }
@@ -95,13 +97,6 @@ impl Recorder {
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_data())
             .map_err(|error| explain(path, &error))
-    }
-
-    /// Where this folder keeps the logs of a run's contender.
-    pub(crate) fn log_path(&self, run_id: &str, attempt: u32) -> anyhow::Result<PathBuf> {
-        let logs = self.folder.join("logs");
-        fs::create_dir_all(&logs).map_err(|error| explain(&logs, &error))?;
-        Ok(logs.join(format!("{run_id}.a{attempt}.log")))
     }
 }
 

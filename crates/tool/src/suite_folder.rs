@@ -26,7 +26,10 @@ impl SuiteFolder {
 pub(crate) fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
     let sources = read_sources(path)?;
     match parse::suite(&sources) {
-        Ok(suite) => Ok(SuiteFolder { path: path.canonicalize()?, suite }),
+        Ok(suite) => Ok(SuiteFolder {
+            path: path.canonicalize()?,
+            suite,
+        }),
         Err(diagnostics) => bail!(render(path, &sources, &diagnostics)),
     }
 }
@@ -34,11 +37,18 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
 fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
     let file = path.join("suite.toml");
     if !file.is_file() {
-        bail!("{}: unknown suite: no suite.toml there{}", path.display(), known_suites());
+        bail!(
+            "{}: unknown suite: no suite.toml there{}",
+            path.display(),
+            known_suites()
+        );
     }
     let mut checks = Vec::new();
     for file in sorted(&path.join("checks"))? {
-        if file.extension().is_some_and(|extension| extension == "toml") {
+        if file
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
             checks.push(read_file(&file)?);
         }
     }
@@ -49,12 +59,19 @@ fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
             contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
         }
     }
-    Ok(SuiteSources { suite: read_file(&file)?, checks, contenders })
+    Ok(SuiteSources {
+        suite: read_file(&file)?,
+        checks,
+        contenders,
+    })
 }
 
 fn read_file(path: &Path) -> anyhow::Result<SourceFile> {
     let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
-    Ok(SourceFile { path: path.display().to_string(), text })
+    Ok(SourceFile {
+        path: path.display().to_string(),
+        text,
+    })
 }
 
 /// Entries of a folder in name order; a missing folder has none.

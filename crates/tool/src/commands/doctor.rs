@@ -42,17 +42,37 @@ async fn findings() -> Vec<Finding> {
         Ok(runtime) => {
             let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);
             let good = !enforcement.starts_with("unlimited");
-            Finding { what: "limits".to_owned(), good, found: enforcement }
+            Finding {
+                what: "limits".to_owned(),
+                good,
+                found: enforcement,
+            }
         }
-        Err(error) => Finding { what: "limits".to_owned(), good: false, found: error.to_string() },
+        Err(error) => Finding {
+            what: "limits".to_owned(),
+            good: false,
+            found: error.to_string(),
+        },
     });
-    findings.push(match super::bench::docker_engine().await {
-        Ok(engine) => Finding { what: "docker".to_owned(), good: true, found: engine },
-        Err(error) => Finding { what: "docker".to_owned(), good: false, found: error.to_string() },
+    findings.push(match super::machine::docker_engine().await {
+        Ok(engine) => Finding {
+            what: "docker".to_owned(),
+            good: true,
+            found: engine,
+        },
+        Err(error) => Finding {
+            what: "docker".to_owned(),
+            good: false,
+            found: error.to_string(),
+        },
     });
     for needs in TOOLCHAINS {
         findings.push(match toolchain(needs) {
-            Ok(found) => Finding { what: needs.to_owned(), good: true, found: found.version },
+            Ok(found) => Finding {
+                what: needs.to_owned(),
+                good: true,
+                found: found.version,
+            },
             Err(missing) => Finding {
                 what: needs.to_owned(),
                 good: false,
@@ -65,10 +85,17 @@ async fn findings() -> Vec<Finding> {
 
 fn host_findings() -> Vec<Finding> {
     let host = host::describe();
-    let finding = |what: &str, good, found: String| Finding { what: what.to_owned(), good, found };
+    let finding = |what: &str, good, found: String| Finding {
+        what: what.to_owned(),
+        good,
+        found,
+    };
     let cores = match host.cores {
         1 => "1: contender, loader and backend share it".to_owned(),
-        2 | 3 => format!("{}: loader and backend share one; profiles scale down", host.cores),
+        2 | 3 => format!(
+            "{}: loader and backend share one; profiles scale down",
+            host.cores
+        ),
         cores => cores.to_string(),
     };
     let memory_gib = host.memory_bytes >> 30;
@@ -86,7 +113,11 @@ fn host_findings() -> Vec<Finding> {
         None => findings.push(finding("governor", false, "cannot be read here".to_owned())),
     }
     if let Some(virtualisation) = host.virtualisation {
-        findings.push(finding("virtual", false, format!("{virtualisation}: watch for steal")));
+        findings.push(finding(
+            "virtual",
+            false,
+            format!("{virtualisation}: watch for steal"),
+        ));
     }
     findings
 }

@@ -19,26 +19,49 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<u8> {
     }
     let mut section = |title: &str, lines: Vec<(String, String)>| -> std::io::Result<()> {
         writeln!(output, "{title}")?;
-        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let width = lines
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         for (name, describe) in lines {
             writeln!(output, "  {name:<width$}  {describe}")?;
         }
         Ok(())
     };
-    let contenders = suite.contenders.iter().map(|c| (c.name.clone(), c.describe.clone()));
+    let contenders = suite
+        .contenders
+        .iter()
+        .map(|c| (c.name.clone(), c.describe.clone()));
     section("contenders", contenders.collect())?;
-    let benchmarks = suite.benchmarks.iter().map(|b| (b.name.clone(), b.describe.clone()));
+    let benchmarks = suite
+        .benchmarks
+        .iter()
+        .map(|b| (b.name.clone(), b.describe.clone()));
     section("benchmarks", benchmarks.collect())?;
-    let profiles = suite.profiles.values().map(|p| (p.name.clone(), p.describe.clone()));
+    let profiles = suite
+        .profiles
+        .values()
+        .map(|p| (p.name.clone(), p.describe.clone()));
     section("profiles", profiles.collect())?;
     let backends = suite.backends.iter().map(|backend| {
         let is_default = backend.name == suite.default_backend;
-        (backend.name.clone(), if is_default { "default".to_owned() } else { String::new() })
+        (
+            backend.name.clone(),
+            if is_default {
+                "default".to_owned()
+            } else {
+                String::new()
+            },
+        )
     });
     section("backends", backends.collect())?;
     section("check groups", groups(suite))?;
     if !suite.rounds.is_empty() {
-        let rounds = suite.rounds.iter().map(|r| (r.name.clone(), r.contenders.join(", ")));
+        let rounds = suite
+            .rounds
+            .iter()
+            .map(|r| (r.name.clone(), r.contenders.join(", ")));
         section("rounds", rounds.collect())?;
     }
     Ok(exit::DONE)
@@ -53,8 +76,13 @@ fn groups(suite: &Suite) -> Vec<(String, String)> {
             None => groups.push((check.group.clone(), 1)),
         }
     }
-    let lifecycle = ("lifecycle".to_owned(), "start, threads, logs, stop".to_owned());
-    let counted = groups.into_iter().map(|(name, count)| (name, format!("{count} checks")));
+    let lifecycle = (
+        "lifecycle".to_owned(),
+        "start, threads, logs, stop".to_owned(),
+    );
+    let counted = groups
+        .into_iter()
+        .map(|(name, count)| (name, format!("{count} checks")));
     counted.chain([lifecycle]).collect()
 }
 

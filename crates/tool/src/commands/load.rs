@@ -32,12 +32,20 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     let mut failure = None;
     let live = !args.json && std::io::IsTerminal::is_terminal(&std::io::stderr());
     bakeoff_load::run(&spec, &mut |_| true, &mut |event| match event {
-        LoadEvent::Ready { connections, reactor, .. } => summary.ready(connections, &reactor),
+        LoadEvent::Ready {
+            connections,
+            reactor,
+            ..
+        } => summary.ready(connections, &reactor),
         LoadEvent::Interval(interval) => {
             summary.add(&interval);
             if live {
                 // The live view is a courtesy; a closed terminal must not end the load.
-                let _ = write!(std::io::stderr(), "\r\x1b[K{}", summary.live_line(&interval));
+                let _ = write!(
+                    std::io::stderr(),
+                    "\r\x1b[K{}",
+                    summary.live_line(&interval)
+                );
             }
         }
         LoadEvent::Failed { message } => failure = Some(message),
@@ -49,7 +57,11 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     if let Some(message) = failure {
         bail!("{}: {message}", args.url);
     }
-    let text = if args.json { summary.json()? } else { summary.text() };
+    let text = if args.json {
+        summary.json()?
+    } else {
+        summary.text()
+    };
     std::io::stdout().write_all(text.as_bytes())?;
     judge(&conditions, &summary)
 }
@@ -71,7 +83,9 @@ fn judge(conditions: &[Condition], summary: &Summary) -> anyhow::Result<u8> {
 fn obey() -> anyhow::Result<u8> {
     let mut input = std::io::stdin().lock();
     let mut line = String::new();
-    input.read_line(&mut line).context("cannot read the load order")?;
+    input
+        .read_line(&mut line)
+        .context("cannot read the load order")?;
     let spec: LoadSpec = serde_json::from_str(&line)
         .context("standard input: the first line is not a load order as JSON")?;
     let mut output = std::io::stdout().lock();
@@ -97,7 +111,9 @@ fn obey() -> anyhow::Result<u8> {
         },
     );
     if let Err(error) = result {
-        write(&LoadEvent::Failed { message: error.to_string() })?;
+        write(&LoadEvent::Failed {
+            message: error.to_string(),
+        })?;
         return Ok(exit::ERROR);
     }
     Ok(exit::DONE)
@@ -151,11 +167,17 @@ fn reactor(name: &str) -> anyhow::Result<ReactorChoice> {
 }
 
 fn pace(args: &LoadArgs) -> anyhow::Result<Pace> {
-    let Some(rate_per_s) = args.rate else { return Ok(Pace::Closed) };
+    let Some(rate_per_s) = args.rate else {
+        return Ok(Pace::Closed);
+    };
     if !(rate_per_s.is_finite() && rate_per_s > 0.0) {
         bail!("--rate: must be a positive number of requests per second");
     }
-    Ok(if args.poisson { Pace::Poisson { rate_per_s } } else { Pace::Constant { rate_per_s } })
+    Ok(if args.poisson {
+        Pace::Poisson { rate_per_s }
+    } else {
+        Pace::Constant { rate_per_s }
+    })
 }
 
 /// Splits the URL into where to connect and what to ask.
@@ -176,9 +198,21 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
         .rsplit_once(':')
         .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
     let default = if tls { 443 } else { 80 };
-    let address = if has_port { authority.to_owned() } else { format!("{authority}:{default}") };
-    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-    let protocol = if args.http2 { Protocol::Http2 } else { Protocol::Http1 };
+    let address = if has_port {
+        authority.to_owned()
+    } else {
+        format!("{authority}:{default}")
+    };
+    let path = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    };
+    let protocol = if args.http2 {
+        Protocol::Http2
+    } else {
+        Protocol::Http1
+    };
     let target = Target {
         address,
         host: Some(authority.to_owned()),

@@ -68,7 +68,9 @@ impl Summary {
         for (class, error) in &interval.errors {
             *self.errors.entry(*class).or_default() += error.count;
             if let Some(example) = &error.example {
-                self.examples.entry(*class).or_insert_with(|| example.clone());
+                self.examples
+                    .entry(*class)
+                    .or_insert_with(|| example.clone());
             }
         }
         self.service_time.merge(&interval.service_time);
@@ -97,7 +99,11 @@ impl Summary {
     /// Successful requests per second.
     pub(crate) fn requests_per_s(&self) -> f64 {
         let duration = self.duration_s();
-        if duration > 0.0 { as_f64(self.requests) / duration } else { 0.0 }
+        if duration > 0.0 {
+            as_f64(self.requests) / duration
+        } else {
+            0.0
+        }
     }
 
     /// Failed requests over all that ended, 0 to 1.
@@ -114,7 +120,11 @@ impl Summary {
 
     fn generator_busy(&self) -> f64 {
         let wall = self.duration_s() * 1e9 * as_f64(self.threads as u64);
-        if wall > 0.0 { as_f64(self.cpu.total_ns()) / wall } else { 0.0 }
+        if wall > 0.0 {
+            as_f64(self.cpu.total_ns()) / wall
+        } else {
+            0.0
+        }
     }
 
     /// One line about the slice that just ended.
@@ -133,8 +143,11 @@ impl Summary {
 
     /// The documented JSON object, one line.
     pub(crate) fn json(&self) -> anyhow::Result<String> {
-        let errors: Map<String, Value> =
-            self.errors.iter().map(|(class, count)| (class.name().into(), json!(count))).collect();
+        let errors: Map<String, Value> = self
+            .errors
+            .iter()
+            .map(|(class, count)| (class.name().into(), json!(count)))
+            .collect();
         let mut object = json!({
             "target": self.target,
             "reactor": self.reactor,
@@ -187,7 +200,10 @@ impl Summary {
                 connections.established, connections.asked, connections.reconnects
             ),
         );
-        line("requests", format!("{} in {:.2} s", self.requests, self.duration_s()));
+        line(
+            "requests",
+            format!("{} in {:.2} s", self.requests, self.duration_s()),
+        );
         line("rate", format!("{:.1} requests/s", self.requests_per_s()));
         if let Some(offered) = self.offered {
             let rate = as_f64(offered) / self.duration_s().max(1e-9);
@@ -211,7 +227,10 @@ impl Summary {
         if self.censored.count() > 0 {
             let oldest = self.censored.max_ns().map_or(0.0, as_f64) / 1e6;
             let count = self.censored.count();
-            line("unanswered", format!("{count} at the end, the oldest for {oldest:.1} ms"));
+            line(
+                "unanswered",
+                format!("{count} at the end, the oldest for {oldest:.1} ms"),
+            );
         }
         line("errors", self.errors_text());
         line("generator", self.generator_text());
@@ -271,7 +290,9 @@ fn times_us(histogram: &Histogram) -> Value {
 }
 
 fn times_text(histogram: &Histogram) -> String {
-    let Some(max) = histogram.max_ns() else { return "nothing measured".to_owned() };
+    let Some(max) = histogram.max_ns() else {
+        return "nothing measured".to_owned();
+    };
     let milliseconds = |share| histogram.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
     format!(
         "p50 {:.3}  p90 {:.3}  p99 {:.3}  p99.9 {:.3}  max {:.3} ms",
@@ -283,7 +304,10 @@ fn times_text(histogram: &Histogram) -> String {
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times of a load stay below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and times of a load stay below 2^53"
+)]
 fn as_f64(count: u64) -> f64 {
     count as f64
 }

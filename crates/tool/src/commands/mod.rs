@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod load_summary;
+pub(crate) mod machine;
 pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -15,12 +16,15 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod verify;
 
-use bakeoff_model::plan::{self as planning, Plan, PlanOptions};
-use bakeoff_model::suite::Suite;
+use std::ffi::OsString;
+
+use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
+use bakeoff_model::suite::{NO_BACKEND, Suite};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Becomes the contender that the arguments name; returns only when that failed.
-pub(crate) fn shim(args: &[String]) -> anyhow::Result<u8> {
-    match bakeoff_runtime::shim::shim_main(args) {
+pub(crate) fn shim(args: &[OsString]) -> anyhow::Result<u8> {
+    match bakeoff_runtime::process::shim_main(args.iter().cloned()) {
         Ok(never) => match never {},
         Err(error) => Err(error.into()),
     }
@@ -28,13 +32,46 @@ pub(crate) fn shim(args: &[String]) -> anyhow::Result<u8> {
 
 /// The plan, or every unknown name at once.
 pub(crate) fn planned(suite: &Suite, options: &PlanOptions) -> anyhow::Result<Plan> {
-    planning::plan(suite, options).map_err(|errors| {
-        let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!(list.join("\n"))
-    })
+    planning::plan(suite, options).map_err(unknown)
+}
+
+/// All unknown names as one error.
+pub(crate) fn unknown(errors: Vec<UnknownName>) -> anyhow::Error {
+    let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    anyhow::anyhow!(list.join("\n"))
 }
 
 /// Cores that this process may use.
 pub(crate) fn host_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The globs of contenders when the user gave none: those of the suite's main round, if it has
+/// one. Qualification variants take part only when they are asked for.
+pub(crate) fn default_contenders(suite: &Suite, globs: &[String]) -> Vec<String> {
+    if !globs.is_empty() {
+        return globs.to_vec();
+    }
+    let main = suite.rounds.iter().find(|round| round.winner.is_none());
+    main.map(|round| round.contenders.clone())
+        .unwrap_or_default()
+}
+
+/// Refuses a backend that the suite does not list.
+pub(crate) fn known_backend(suite: &Suite, name: &str) -> anyhow::Result<()> {
+    let mut known: Vec<String> = suite.backends.iter().map(|one| one.name.clone()).collect();
+    known.push(NO_BACKEND.to_owned());
+    planning::select("backend", &known, &[name.to_owned()]).map_err(unknown)?;
+    Ok(())
+}
+
+/// Waits for Ctrl-C or a termination signal.
+pub(crate) async fn interrupted() {
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
 }

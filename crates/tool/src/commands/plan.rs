@@ -20,12 +20,16 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let suite = &folder.suite;
     let options = PlanOptions {
         profile: args.profile.clone(),
-        contenders: args.selection.contender.clone(),
+        contenders: super::default_contenders(suite, &args.selection.contender),
         benchmarks: args.benchmark.clone(),
         runs: args.runs,
         seed: args.seed,
         runtime: args.selection.runtime.name().to_owned(),
-        backend: args.selection.backend.clone().unwrap_or_else(|| suite.default_backend.clone()),
+        backend: args
+            .selection
+            .backend
+            .clone()
+            .unwrap_or_else(|| suite.default_backend.clone()),
     };
     let plan = super::planned(suite, &options)?;
     let placement = placement(&plan);
@@ -58,10 +62,21 @@ fn write_text(
         "{} · profile {} · runtime {} · backend {} · seed {}",
         plan.suite, plan.profile, plan.runtime, plan.backend, plan.seed
     )?;
-    writeln!(output, "{} runs, about {} without builds", plan.runs.len(), human(expected))?;
+    writeln!(
+        output,
+        "{} runs, about {} without builds",
+        plan.runs.len(),
+        human(expected)
+    )?;
     let cores = |list: &[usize]| match list {
         [] => "all cores".to_owned(),
-        _ => format!("cores {}", list.iter().map(usize::to_string).collect::<Vec<_>>().join(",")),
+        _ => format!(
+            "cores {}",
+            list.iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        ),
     };
     writeln!(
         output,
@@ -76,9 +91,16 @@ fn write_text(
     for run in &plan.runs {
         let expected = human(run.expected);
         let (order, label) = (run.order + 1, run.case_label());
-        let connections: Vec<_> =
-            run.steps.iter().map(|step| step.connections.to_string()).collect();
-        writeln!(output, "{order:>4}  {label}  {}  run {}  {expected}", run.benchmark, run.repetition)?;
+        let connections: Vec<_> = run
+            .steps
+            .iter()
+            .map(|step| step.connections.to_string())
+            .collect();
+        writeln!(
+            output,
+            "{order:>4}  {label}  {}  run {}  {expected}",
+            run.benchmark, run.repetition
+        )?;
         writeln!(output, "      connections {}", connections.join(" "))?;
     }
     Ok(())
@@ -95,9 +117,18 @@ fn order_of(
     let Some(run) = plan.runs.iter().find(|run| run.contender == contender) else {
         bail!("no run of {contender} in the plan\n  hint: `bakeoff list` names the contenders");
     };
-    let benchmark = suite.benchmarks.iter().find(|benchmark| benchmark.name == run.benchmark);
-    let requests = benchmark.map(|benchmark| benchmark.requests.as_slice()).unwrap_or_default();
-    let slice = suite.profiles.get(&plan.profile).map(|profile| profile.slice).unwrap_or_default();
+    let benchmark = suite
+        .benchmarks
+        .iter()
+        .find(|benchmark| benchmark.name == run.benchmark);
+    let requests = benchmark
+        .map(|benchmark| benchmark.requests.as_slice())
+        .unwrap_or_default();
+    let slice = suite
+        .profiles
+        .get(&plan.profile)
+        .map(|profile| profile.slice)
+        .unwrap_or_default();
     let mut order = order::order(&OrderInput {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
         requests,

@@ -33,7 +33,10 @@ pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
 
 /// The ranked table as text.
 pub(crate) fn table(results: &Results) -> String {
-    let input = ReportInput { results, title: &title(results) };
+    let input = ReportInput {
+        results,
+        title: &title(results),
+    };
     bakeoff_report::terminal_table(&bakeoff_report::summary(&input), WIDTH)
 }
 
@@ -51,17 +54,34 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Results> {
 /// Writes `report/index.html`, `results.csv` and `results.md`.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     let title = title(results);
-    let input = ReportInput { results, title: &title };
+    let input = ReportInput {
+        results,
+        title: &title,
+    };
     let report = folder.join("report");
     fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
-    write_whole(&report.join("index.html"), bakeoff_report::html(&input).as_bytes())?;
-    write_whole(&folder.join("results.csv"), bakeoff_report::csv(&input).as_bytes())?;
-    write_whole(&folder.join("results.md"), bakeoff_report::markdown(&input).as_bytes())
+    write_whole(
+        &report.join("index.html"),
+        bakeoff_report::html(&input).as_bytes(),
+    )?;
+    write_whole(
+        &folder.join("results.csv"),
+        bakeoff_report::csv(&input).as_bytes(),
+    )?;
+    write_whole(
+        &folder.join("results.md"),
+        bakeoff_report::markdown(&input).as_bytes(),
+    )
 }
 
 /// What was measured, with the backend in it.
 fn title(results: &Results) -> String {
-    let Some(run) = results.runs.first() else { return "bakeoff: no runs".to_owned() };
+    let Some(run) = results.runs.first() else {
+        return "bakeoff: no runs".to_owned();
+    };
     let begin = &run.begin;
-    format!("{}, profile {}, backend {}", begin.suite, begin.profile, begin.backend)
+    format!(
+        "{}, profile {}, backend {}",
+        begin.suite, begin.profile, begin.backend
+    )
 }

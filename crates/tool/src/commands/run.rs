@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
 
-use super::bench::{Bench, BenchOptions, HttpClient};
+use super::bench::{self, Bench, BenchOptions, HttpClient};
 use super::plan::placement;
 use super::report;
 use crate::args::RunArgs;
@@ -17,7 +16,7 @@ use crate::loader::ProcessLoader;
 use crate::progress::{JsonLines, Progress};
 use crate::recorder::{self, Recorder, SessionFile};
 use crate::session::event::{Event, Observer};
-use crate::session::{BackendProbe, Parts, PendingRun, Session};
+use crate::session::{Parts, PendingRun, Session};
 use crate::{clock, exit, suite_folder};
 
 /// Runs the command.
@@ -33,17 +32,14 @@ async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
         say(&format!("{}: nothing is left to run", folder.display()))?;
         return finish(&folder, &session.plan);
     }
-    let mut observers = Observers { recorder, watcher: watcher(args), current: None };
-    let options = BenchOptions {
-        plan: &session.plan,
-        suite_folder: &session.suite_folder,
-        results: &folder,
-        placement: placement(&session.plan),
-        pending: &pending,
+    let mut observers = Observers {
+        recorder,
+        watcher: watcher(args),
+        current: None,
     };
     let outcome = tokio::select! {
-        outcome = play(&options, &mut observers) => Some(outcome),
-        () = interrupted() => None,
+        outcome = play(&session, &folder, &pending, &mut observers) => Some(outcome),
+        () = super::interrupted() => None,
     };
     let Some(outcome) = outcome else {
         observers.interrupt()?;
@@ -52,39 +48,80 @@ async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
             session.suite_folder.display(),
             folder.display()
         ))?;
-        super::bench::clean_up().await;
+        super::machine::clean_up().await;
         return Ok(exit::INTERRUPTED);
     };
     outcome?;
-    observers.observe(&Event::SessionEnded { results: folder.clone() })?;
+    observers.observe(&Event::SessionEnded {
+        results: folder.clone(),
+    })?;
     finish(&folder, &session.plan)
 }
 
 /// Builds, starts the backend and plays all pending runs.
-async fn play(options: &BenchOptions<'_>, observers: &mut Observers) -> anyhow::Result<()> {
-    let finished_before = options.plan.runs.len() - options.pending.len();
+async fn play(
+    session: &SessionFile,
+    results: &Path,
+    pending: &[PendingRun],
+    observers: &mut Observers,
+) -> anyhow::Result<()> {
+    let plan = &session.plan;
+    let placement = placement(plan);
+    let mut warnings = placement.warnings;
+    warnings.extend(
+        session
+            .skipped
+            .iter()
+            .map(|skipped| format!("skipped: {skipped}")),
+    );
     observers.observe(&Event::SessionBegan {
-        runs: options.pending.len(),
-        finished_before,
-        expected: options.pending.iter().map(|one| one.run.expected).sum(),
-        warnings: options.placement.warnings.clone(),
+        runs: pending.len(),
+        finished_before: plan.runs.len() - pending.len(),
+        expected: pending.iter().map(|one| one.run.expected).sum(),
+        warnings,
     })?;
-    let mut bench = Bench::prepare(options, observers).await?;
+    let folder = suite_folder::read(&session.suite_folder)?;
+    if folder.suite.digest != plan.suite_digest {
+        bail!(
+            "{}: the suite has changed since the session began\n  hint: its numbers could not be \
+             compared; begin a new session",
+            session.suite_folder.display()
+        );
+    }
+    let mut contenders: Vec<String> = pending
+        .iter()
+        .map(|one| one.run.contender.clone())
+        .collect();
+    contenders.sort();
+    contenders.dedup();
+    let options = BenchOptions {
+        runtime: plan.runtime.clone(),
+        backend: plan.backend.clone(),
+        profile: plan.profile.clone(),
+        contenders,
+        cores: placement.cores,
+        seed: plan.seed,
+        logs: results.join("logs"),
+    };
+    let bench = Bench::prepare(folder, options, observers).await?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let session = Session {
+    let played = Session {
         parts: Parts {
             suite: bench.suite(),
             runtime: bench.runtime(),
             loader: &ProcessLoader { program },
-            client: &HttpClient,
-            backend: bench.backend().map(|backend| backend as &dyn BackendProbe),
+            client: &HttpClient {
+                prefix: String::new(),
+            },
+            backend: bench.backend(),
             host_cores: super::host_cores(),
             steal_ns: bakeoff_runtime::host::steal_ns,
         },
         cases: &bench,
         now: clock::now_rfc3339,
-    };
-    let played = session.play(options.pending, observers).await;
+    }
+    .play(pending, observers)
+    .await;
     bench.close().await;
     played
 }
@@ -99,18 +136,38 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
     let suite = &suite_folder.suite;
     let options = PlanOptions {
         profile: args.profile.clone(),
-        contenders: args.selection.contender.clone(),
+        contenders: super::default_contenders(suite, &args.selection.contender),
         benchmarks: args.benchmark.clone(),
         runs: args.runs,
         seed: args.seed.unwrap_or_else(clock::fresh_seed),
         runtime: args.selection.runtime.name().to_owned(),
-        backend: args.selection.backend.clone().unwrap_or_else(|| suite.default_backend.clone()),
+        backend: args
+            .selection
+            .backend
+            .clone()
+            .unwrap_or_else(|| suite.default_backend.clone()),
     };
-    let plan = super::planned(suite, &options)?;
+    let mut plan = super::planned(suite, &options)?;
+    let (here, skipped) = bench::buildable(suite, &contenders_of(&plan));
+    plan.runs.retain(|run| here.contains(&run.contender));
+    let skipped: Vec<String> = skipped
+        .into_iter()
+        .map(|(name, why)| format!("{name}: {why}"))
+        .collect();
+    if plan.runs.is_empty() {
+        bail!(
+            "no contender can be built on this machine\n  hint: {}",
+            skipped.join("; ")
+        );
+    }
     let folder = args.out.clone().unwrap_or_else(|| {
         PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
     });
-    let session = SessionFile { suite_folder: suite_folder.path, plan };
+    let session = SessionFile {
+        suite_folder: suite_folder.path,
+        skipped,
+        plan,
+    };
     let recorder = Recorder::create(&folder, &session)?;
     Ok((folder, recorder, session))
 }
@@ -120,7 +177,10 @@ fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
     let progress = recorder::progress(folder)?;
     let pending = plan.runs.iter().filter_map(|run| {
         let (attempts, finished) = progress.get(&run.id).copied().unwrap_or_default();
-        (!finished).then(|| PendingRun { run: run.clone(), attempt: attempts + 1 })
+        (!finished).then(|| PendingRun {
+            run: run.clone(),
+            attempt: attempts + 1,
+        })
     });
     Ok(pending.collect())
 }
@@ -130,12 +190,20 @@ fn finish(folder: &Path, plan: &Plan) -> anyhow::Result<u8> {
     let results = report::read(folder)?;
     report::write(folder, &results)?;
     let report_path = folder.join("report").join("index.html");
-    say(&format!("\n{}\nreport: {}", report::table(&results), report_path.display()))?;
+    say(&format!(
+        "\n{}\nreport: {}",
+        report::table(&results),
+        report_path.display()
+    ))?;
     let failed = failed_runs(&results);
     if failed.is_empty() {
         return Ok(exit::DONE);
     }
-    say(&format!("{} of {} runs failed; the report says why", failed.len(), plan.runs.len()))?;
+    say(&format!(
+        "{} of {} runs failed; the report says why",
+        failed.len(),
+        plan.runs.len()
+    ))?;
     Ok(exit::CHECK_FAILED)
 }
 
@@ -144,9 +212,15 @@ fn failed_runs(results: &Results) -> Vec<String> {
     let mut last: BTreeMap<&str, bool> = BTreeMap::new();
     for run in &results.runs {
         let outcome = run.end.as_ref().map(|end| &end.outcome);
-        last.insert(&run.begin.run.id, !matches!(outcome, Some(Outcome::Completed)));
+        last.insert(
+            &run.begin.run.id,
+            !matches!(outcome, Some(Outcome::Completed)),
+        );
     }
-    last.into_iter().filter(|(_, failed)| *failed).map(|(id, _)| id.to_owned()).collect()
+    last.into_iter()
+        .filter(|(_, failed)| *failed)
+        .map(|(id, _)| id.to_owned())
+        .collect()
 }
 
 fn say(text: &str) -> anyhow::Result<()> {
@@ -154,16 +228,9 @@ fn say(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ctrl-C or a termination signal.
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
+/// Names of the contenders of a plan.
+fn contenders_of(plan: &Plan) -> Vec<String> {
+    plan.runs.iter().map(|run| run.contender.clone()).collect()
 }
 
 fn watcher(args: &RunArgs) -> Box<dyn Observer> {
@@ -208,10 +275,14 @@ impl Observers {
         }
         let at = clock::now_rfc3339();
         let outcome = Outcome::Interrupted;
-        let end = EndRecord { at, outcome, last_connections: None, notes: Vec::new() };
-        self.observe(&Event::Recorded { record: Box::new(Record::End(end)) })
+        let end = EndRecord {
+            at,
+            outcome,
+            last_connections: None,
+            notes: Vec::new(),
+        };
+        self.observe(&Event::Recorded {
+            record: Box::new(Record::End(end)),
+        })
     }
 }
-
-/// How long a clean end may take after an interruption.
-pub(crate) const CLEAN_UP_LIMIT: Duration = Duration::from_secs(20);

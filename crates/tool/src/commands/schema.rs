@@ -29,7 +29,10 @@ pub(crate) fn schema(args: &SchemaArgs) -> anyhow::Result<u8> {
         .iter()
         .find(|(name, _)| name == format || name.split('.').next() == Some(format.as_str()));
     let Some((_, text)) = found else {
-        bail!("unknown format {format}\n  hint: known: {}", known.join(", "));
+        bail!(
+            "unknown format {format}\n  hint: known: {}",
+            known.join(", ")
+        );
     };
     writeln!(output, "{text}")?;
     Ok(exit::DONE)

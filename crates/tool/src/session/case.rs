@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::load::RequestSpec;
 use bakeoff_model::record::Begin;
-use bakeoff_model::suite::{Benchmark, Contender, Suite};
+use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::StartSpec;
 use std::time::Duration;
 
@@ -13,16 +14,23 @@ use std::time::Duration;
 pub(crate) struct Case {
     /// The first record.
     pub(crate) begin: Begin,
-    /// How the contender is started.
-    pub(crate) start: StartSpec,
+    /// How the contender is started, or why it cannot be.
+    pub(crate) start: Result<StartSpec, NoStart>,
     /// What it is loaded with.
-    pub(crate) benchmark: Benchmark,
+    pub(crate) requests: Vec<RequestSpec>,
     /// Length of a recorded slice.
     pub(crate) slice: Duration,
     /// Seed of the loader's random choices.
     pub(crate) seed: u64,
     /// Size of the artifact, bytes, shown where there is no image.
     pub(crate) artifact_bytes: Option<u64>,
+}
+
+/// Why a contender has nothing to start: its build or its image failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoStart {
+    pub(crate) message: String,
+    pub(crate) evidence: String,
 }
 
 /// Where contenders reach the backend.

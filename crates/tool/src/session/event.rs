@@ -31,8 +31,16 @@ pub(crate) enum Event {
         fresh: bool,
         version: Option<String>,
     },
+    /// A contender could not be built; its runs will be recorded as failed.
+    BuildFailed {
+        contender: String,
+        message: String,
+        evidence: String,
+    },
     /// A contender takes no part.
     Skipped { contender: String, why: String },
+    /// Something that a dead session left behind was removed.
+    Swept { removed: String },
     /// The backend is being started.
     BackendStarting { name: String },
     /// The backend answers.

@@ -10,7 +10,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_runtime::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};
 
-use super::case::{Case, environment_unreachable};
+use super::case::environment_unreachable;
 use super::event::Observer;
 use super::run::{self, START_LIMIT};
 use super::{Halt, Parts, tell, verify};
@@ -34,12 +34,12 @@ pub(crate) struct Figures {
 /// The checks that need instances of their own; they come before the measured one.
 pub(crate) async fn before<L>(
     parts: &Parts<'_, L>,
-    case: &Case,
+    spec: &StartSpec,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     let no_env = StartSpec {
         env: BTreeMap::new(),
-        ..case.start.clone()
+        ..spec.clone()
     };
     let check = must_exit(parts, &no_env, "does not start without its environment").await;
     tell(observer, Record::Check(check))?;
@@ -53,12 +53,12 @@ pub(crate) async fn before<L>(
             None,
         )
     } else {
-        let env = environment_unreachable(parts.suite, &case.start.env);
+        let env = environment_unreachable(parts.suite, &spec.env);
         must_exit(
             parts,
             &StartSpec {
                 env,
-                ..case.start.clone()
+                ..spec.clone()
             },
             name,
         )
@@ -66,10 +66,10 @@ pub(crate) async fn before<L>(
     };
     tell(observer, Record::Check(check))?;
 
-    for (cores, cpus) in [(4, Some(4.0)), (4, case.start.limits.cpus), (1, Some(1.0))] {
+    for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
         tell(
             observer,
-            Record::Check(threads(parts, case, cores, cpus).await),
+            Record::Check(threads(parts, spec, cores, cpus).await),
         )?;
     }
     Ok(())
@@ -111,7 +111,7 @@ async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> Che
 /// Threads of a fresh instance on so many cores with such a quota.
 async fn threads<L>(
     parts: &Parts<'_, L>,
-    case: &Case,
+    base: &StartSpec,
     cores: usize,
     cpus: Option<f64>,
 ) -> CheckRecord {
@@ -124,12 +124,12 @@ async fn threads<L>(
     );
     let limits = Limits {
         cpus,
-        memory_bytes: case.start.limits.memory_bytes,
+        memory_bytes: base.limits.memory_bytes,
     };
     let spec = StartSpec {
         limits,
         cores: (0..usable).collect(),
-        ..case.start.clone()
+        ..base.clone()
     };
     let mut instance = match run::start(parts, &spec).await {
         Ok(instance) => instance,
@@ -172,7 +172,6 @@ fn thread_list(sample: &ResourceSample) -> Option<String> {
 /// The checks that look at the measured instance.
 pub(crate) async fn observed<L>(
     parts: &Parts<'_, L>,
-    case: &Case,
     instance: &dyn Instance,
     figures: Figures,
 ) -> Vec<CheckRecord> {
@@ -193,7 +192,7 @@ pub(crate) async fn observed<L>(
             bytes.map(|bytes| format!("artifact {}", mib(bytes))),
         ),
     };
-    let port = case.start.port.to_string();
+    let port = parts.suite.port.to_string();
     let logs_port = logged(instance, "logs on start-up", &port, begun).await;
     let begun = Instant::now();
     let canary = Check {

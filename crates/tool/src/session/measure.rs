@@ -30,7 +30,7 @@ pub(crate) async fn load<L: Loader>(
 ) -> Result<(), Halt> {
     let spec = order::order(&OrderInput {
         address: instance.address(),
-        requests: &case.benchmark.requests,
+        requests: &case.requests,
         steps: &case.begin.run.steps,
         cores: &case.begin.cores,
         slice: case.slice,

@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
 use crate::loader::Loader;
@@ -99,11 +99,8 @@ pub(crate) struct PendingRun {
 /// What the session must know about a contender to start it: supplied by the command that built
 /// it, or by a test.
 pub(crate) trait Cases {
-    /// The ready-to-start case of a planned run, or why there is none (a failed build).
-    fn case(&self, pending: &PendingRun) -> Result<case::Case, Outcome>;
-
-    /// The contender of a planned run.
-    fn contender(&self, name: &str) -> Option<&Contender>;
+    /// The case of a planned run.
+    fn case(&self, pending: &PendingRun) -> case::Case;
 }
 
 impl<L: Loader> Session<'_, L> {
@@ -131,10 +128,7 @@ impl<L: Loader> Session<'_, L> {
         pending: &PendingRun,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let case = match self.cases.case(pending) {
-            Ok(case) => case,
-            Err(outcome) => return self.end(outcome, Vec::new(), None, observer),
-        };
+        let case = self.cases.case(pending);
         tell(observer, Record::Begin(Box::new(case.begin.clone())))?;
         let mut notes = Vec::new();
         let made = run::make(&self.parts, &case, &mut notes, observer).await;

@@ -25,12 +25,17 @@ pub(crate) async fn make<L: Loader>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let run = &case.begin.run;
+    let spec = case.start.as_ref().map_err(|why| Halt::Failed {
+        stage: "build",
+        message: why.message.clone(),
+        evidence: why.evidence.clone(),
+    })?;
     if run.lifecycle {
         stage(observer, case, "lifecycle")?;
-        lifecycle::before(parts, case, observer).await?;
+        lifecycle::before(parts, spec, observer).await?;
     }
     stage(observer, case, "start")?;
-    let mut instance = start(parts, &case.start).await?;
+    let mut instance = start(parts, spec).await?;
     let startup = await_ready(instance.as_mut()).await?;
     let startup_ns = startup.startup_ns;
     tell(observer, Record::Started(startup))?;
@@ -44,7 +49,7 @@ pub(crate) async fn make<L: Loader>(
             startup_ns,
             artifact_bytes: case.artifact_bytes,
         };
-        for check in lifecycle::observed(parts, case, instance.as_ref(), figures).await {
+        for check in lifecycle::observed(parts, instance.as_ref(), figures).await {
             tell(observer, Record::Check(check))?;
         }
     }

@@ -13,7 +13,7 @@ use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpe
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Benchmark, Contender, Limits, Step, Suite};
+use bakeoff_model::suite::{Limits, Step, Suite};
 use bakeoff_runtime::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
     SweepError,
@@ -247,12 +247,8 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
 struct FakeCases;
 
 impl Cases for FakeCases {
-    fn case(&self, pending: &PendingRun) -> Result<Case, Outcome> {
-        Ok(case(pending))
-    }
-
-    fn contender(&self, _: &str) -> Option<&Contender> {
-        None
+    fn case(&self, pending: &PendingRun) -> Case {
+        case(pending)
     }
 }
 
@@ -289,17 +285,11 @@ fn case(pending: &PendingRun) -> Case {
         image: None,
         log_path: "fake.log".into(),
     };
-    let benchmark = Benchmark {
-        name: "one".to_owned(),
-        describe: String::new(),
-        requests: Vec::new(),
-        steps: Vec::new(),
-    };
     let slice = Duration::from_secs(1);
     Case {
         begin,
-        start,
-        benchmark,
+        start: Ok(start),
+        requests: Vec::new(),
         slice,
         seed: 0,
         artifact_bytes: Some(1_048_576),

@@ -128,7 +128,7 @@ name = "world"
 analysis = "Nothing."
 port = {port}
 ready-path = "/"
-default-backend = "none"
+
 
 [env]
 PORT = "{port}"

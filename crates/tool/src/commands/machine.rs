@@ -1,0 +1,152 @@
+//! The runtime and the backends behind one face, so that commands need not know which they got.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::Contender;
+use bakeoff_runtime::backend::{Backend, BackendOptions, elasticsearch, replay};
+use bakeoff_runtime::build::{self, Built};
+use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::{BoxFuture, Runtime};
+
+use super::bench::{Ready, process_runtime, resolve, size_bytes};
+use crate::session::BackendProbe;
+
+/// How long a real backend is asked before contenders call it.
+const WARM_UP: Duration = Duration::from_secs(10);
+
+/// What runs contenders, and always local processes for the backends.
+pub(crate) struct Machine {
+    process: ProcessRuntime,
+}
+
+impl Machine {
+    /// Connects to the runtime of this name.
+    pub(crate) async fn start(runtime: &str) -> anyhow::Result<Self> {
+        Ok(Self {
+            process: process_runtime()?,
+        })
+    }
+
+    pub(crate) fn runtime(&self) -> &dyn Runtime {
+        &self.process
+    }
+
+    /// Versions of what the runtime itself consists of.
+    pub(crate) fn versions(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// Brings a built contender into the form that the runtime starts.
+    pub(crate) async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        let java = match contender.jdk {
+            Some(major) => Some(build::java(major)?.display().to_string()),
+            None => None,
+        };
+        let artifact = built.artifact.display().to_string();
+        let command = resolve(contender, artifact, java, jvm_options)?;
+        let artifact_bytes = size_bytes(&built.artifact);
+        Ok(Ready {
+            built,
+            command,
+            image: None,
+            artifact_bytes,
+        })
+    }
+
+    /// Starts a backend where the contenders of this runtime reach it.
+    pub(crate) async fn start_backend(
+        &self,
+        name: &str,
+        suite: &Path,
+        data: Option<PathBuf>,
+        cores: &[usize],
+        logs: &Path,
+    ) -> anyhow::Result<BackendAtWork> {
+        let (listen, reach) = self.backend_addresses().await?;
+        let options = BackendOptions {
+            listen,
+            reach,
+            cores: cores.to_vec(),
+            logs: logs.canonicalize()?,
+        };
+        let data = data.with_context(|| format!("backend {name} names no `data`"))?;
+        let backend = match name {
+            "replay" => {
+                let program = std::env::current_exe()?;
+                replay::start(&self.process, &program, &data, &options).await?
+            }
+            "elasticsearch" => {
+                let source = module_folder(suite, name)?;
+                elasticsearch::start(&self.process, &source, &data, WARM_UP, &options).await?
+            }
+            other => {
+                bail!("backend {other} cannot be started\n  hint: known: replay, elasticsearch")
+            }
+        };
+        Ok(BackendAtWork { backend })
+    }
+
+    /// Where a backend listens, and where contenders reach it.
+    async fn backend_addresses(&self) -> anyhow::Result<(IpAddr, IpAddr)> {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Ok((loopback, loopback))
+    }
+
+    /// Gives everything back.
+    pub(crate) async fn close(self) {}
+}
+
+/// A started backend.
+pub(crate) struct BackendAtWork {
+    backend: Backend,
+}
+
+impl BackendAtWork {
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.backend.address()
+    }
+
+    pub(crate) async fn stop(self) {
+        self.backend.stop().await;
+    }
+}
+
+impl BackendProbe for BackendAtWork {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(self.backend.sample())
+    }
+
+    fn unknown_requests(&self) -> Vec<String> {
+        self.backend.unknown_requests()
+    }
+}
+
+/// The folder `backends/NAME` beside `suites/`, or further up.
+fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let found = suite
+        .ancestors()
+        .map(|folder| folder.join("backends").join(name));
+    let found = found
+        .into_iter()
+        .find(|folder| folder.join("pom.xml").is_file());
+    found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
+}
+
+/// Removes what this very process started and could not stop in an orderly way.
+pub(crate) async fn clean_up() {}
+
+/// The Docker engine that would be used, in one line.
+pub(crate) async fn docker_engine() -> anyhow::Result<String> {
+    bail!("not there yet")
+}
