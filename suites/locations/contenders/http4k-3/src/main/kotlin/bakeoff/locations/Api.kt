@@ -167,8 +167,8 @@ private fun RouteMetaDsl.city() {
 private fun RouteMetaDsl.cities() = returning(OK, manyCities to MultiCityResponse(listOf(exampleCity)), "the cities")
 
 private fun one(place: Place?, language: Language): Response =
-    if (place == null) failure(NOT_FOUND, "there is no such city")
-    else Response(OK).with(oneCity of place.toResponse(language))
+    place?.let { Response(OK).with(oneCity of it.toResponse(language)) }
+        ?: failure(NOT_FOUND, "there is no such city")
 
 private fun many(places: List<Place>, language: Language): Response =
     Response(OK).with(manyCities of MultiCityResponse(places.map { it.toResponse(language) }))

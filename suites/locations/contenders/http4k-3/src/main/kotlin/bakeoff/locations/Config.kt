@@ -7,13 +7,14 @@ data class Config(val elastic: ElasticConfig, val engine: Engine, val withContra
         fun from(environment: Map<String, String>): Config {
             val host = environment.required("GOOUT_ELASTIC_HOST")
             val port = environment.required("GOOUT_ELASTIC_PORT")
+            val engines = Engine.values().associateBy { it.name.toLowerCase() }
             return Config(
                 elastic = ElasticConfig(
                     host = host,
                     port = port.toIntOrNull()?.takeIf { it in 1..65_535 }
                         ?: throw ConfigError("GOOUT_ELASTIC_PORT is not a port number: $port")
                 ),
-                engine = environment.choice("ENGINE", Engine.values().associateBy { it.name.toLowerCase() }, "undertow"),
+                engine = environment.choice("ENGINE", engines, "undertow"),
                 withContract = environment.choice("CONTRACT", mapOf("on" to true, "off" to false), "on")
             )
         }

@@ -4,7 +4,6 @@ import io.undertow.Undertow
 import io.undertow.server.HttpServerExchange
 import io.undertow.server.handlers.BlockingHandler
 import io.undertow.util.HttpString
-import java.net.InetSocketAddress
 import org.http4k.core.HttpHandler
 import org.http4k.core.Method
 import org.http4k.core.Request
@@ -13,6 +12,7 @@ import org.http4k.server.Http4kServer
 import org.http4k.server.Jetty
 import org.http4k.server.ServerConfig
 import org.http4k.server.SunHttp
+import java.net.InetSocketAddress
 
 /** The HTTP servers the service can run on, each with the defaults of its makers. */
 enum class Engine(val on: (port: Int) -> ServerConfig) {

@@ -1,9 +1,9 @@
 package bakeoff.locations
 
-import java.util.concurrent.atomic.AtomicInteger
 import org.http4k.core.Filter
 import org.http4k.filter.ResponseFilters
 import org.slf4j.LoggerFactory
+import java.util.concurrent.atomic.AtomicInteger
 
 private val log = LoggerFactory.getLogger("Http")
 

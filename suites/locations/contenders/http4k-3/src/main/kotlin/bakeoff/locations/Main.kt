@@ -1,10 +1,10 @@
 package bakeoff.locations
 
-import java.util.Properties
-import kotlin.system.exitProcess
 import org.http4k.core.then
 import org.http4k.server.asServer
 import org.slf4j.LoggerFactory
+import java.util.Properties
+import kotlin.system.exitProcess
 
 private const val PORT = 8080
 private const val DRAIN_MS = 10_000L
@@ -45,7 +45,9 @@ private fun serve(config: Config) {
     )
     LoggerFactory.getLogger("Main").info(
         "listening on port {} with {}, contract {}",
-        server.port(), config.engine.name.toLowerCase(), if (config.withContract) "on" else "off"
+        server.port(),
+        config.engine.name.toLowerCase(),
+        if (config.withContract) "on" else "off"
     )
 }
 

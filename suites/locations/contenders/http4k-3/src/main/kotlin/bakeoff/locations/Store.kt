@@ -1,8 +1,6 @@
 package bakeoff.locations
 
 import com.fasterxml.jackson.databind.JsonNode
-import java.io.IOException
-import java.util.concurrent.ConcurrentHashMap
 import org.apache.http.HttpHost
 import org.elasticsearch.client.Request
 import org.elasticsearch.client.RestClient
@@ -12,6 +10,8 @@ import org.http4k.format.Jackson.boolean
 import org.http4k.format.Jackson.number
 import org.http4k.format.Jackson.obj
 import org.http4k.format.Jackson.string
+import java.io.IOException
+import java.util.concurrent.ConcurrentHashMap
 
 /**
  * The largest pool any engine can use: each of its threads holds at most one connection, and connections are opened
@@ -21,11 +21,10 @@ private const val MAX_CONNECTIONS = 256
 private const val CONNECT_TIMEOUT_MS = 2_000
 private const val SOCKET_TIMEOUT_MS = 10_000
 
-fun elasticClient(config: ElasticConfig): RestClient =
-    RestClient.builder(HttpHost(config.host, config.port))
-        .setRequestConfigCallback { it.setConnectTimeout(CONNECT_TIMEOUT_MS).setSocketTimeout(SOCKET_TIMEOUT_MS) }
-        .setHttpClientConfigCallback { it.setMaxConnTotal(MAX_CONNECTIONS).setMaxConnPerRoute(MAX_CONNECTIONS) }
-        .build()
+fun elasticClient(config: ElasticConfig): RestClient = RestClient.builder(HttpHost(config.host, config.port))
+    .setRequestConfigCallback { it.setConnectTimeout(CONNECT_TIMEOUT_MS).setSocketTimeout(SOCKET_TIMEOUT_MS) }
+    .setHttpClientConfigCallback { it.setMaxConnTotal(MAX_CONNECTIONS).setMaxConnPerRoute(MAX_CONNECTIONS) }
+    .build()
 
 /** Reads cities anew for each request and remembers regions, which are few and never change. */
 class ElasticStore(private val client: RestClient) : Store {
@@ -50,24 +49,22 @@ class ElasticStore(private val client: RestClient) : Store {
     override fun closestCity(coordinates: Coordinates, onlyFeatured: Boolean): City? =
         search(closestQuery(coordinates, onlyFeatured)).firstOrNull()
 
-    private fun source(path: String, excludes: String): JsonNode? =
-        perform(
-            Request("GET", path).apply {
-                addParameter("_source_excludes", excludes)
-                addParameter("ignore", "404")
-            }
-        )["_source"]
+    private fun source(path: String, excludes: String): JsonNode? = perform(
+        Request("GET", path).apply {
+            addParameter("_source_excludes", excludes)
+            addParameter("ignore", "404")
+        }
+    )["_source"]
 
     private fun search(query: JsonNode): List<City> =
         perform(Request("POST", "/city/_search").apply { setJsonEntity(Jackson.compact(query)) })
             .path("hits").path("hits").map { it["_source"].toCity() }
 
-    private fun perform(request: Request): JsonNode =
-        try {
-            client.performRequest(request).entity.content.use { Jackson.mapper.readTree(it) }
-        } catch (e: IOException) {
-            throw StoreUnavailable("elasticsearch did not answer ${request.method} ${request.endpoint}", e)
-        }
+    private fun perform(request: Request): JsonNode = try {
+        client.performRequest(request).entity.content.use { Jackson.mapper.readTree(it) }
+    } catch (e: IOException) {
+        throw StoreUnavailable("elasticsearch did not answer ${request.method} ${request.endpoint}", e)
+    }
 }
 
 private fun JsonNode.toCity() = City(

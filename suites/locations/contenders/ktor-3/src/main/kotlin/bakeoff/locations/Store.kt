@@ -29,11 +29,10 @@ private const val MAX_CONNECTIONS = 256
 private const val CONNECT_TIMEOUT_MS = 2_000
 private const val SOCKET_TIMEOUT_MS = 10_000
 
-fun elasticClient(config: Config): RestClient =
-    RestClient.builder(HttpHost(config.elasticHost, config.elasticPort))
-        .setRequestConfigCallback { it.setConnectTimeout(CONNECT_TIMEOUT_MS).setSocketTimeout(SOCKET_TIMEOUT_MS) }
-        .setHttpClientConfigCallback { it.setMaxConnTotal(MAX_CONNECTIONS).setMaxConnPerRoute(MAX_CONNECTIONS) }
-        .build()
+fun elasticClient(config: Config): RestClient = RestClient.builder(HttpHost(config.elasticHost, config.elasticPort))
+    .setRequestConfigCallback { it.setConnectTimeout(CONNECT_TIMEOUT_MS).setSocketTimeout(SOCKET_TIMEOUT_MS) }
+    .setHttpClientConfigCallback { it.setMaxConnTotal(MAX_CONNECTIONS).setMaxConnPerRoute(MAX_CONNECTIONS) }
+    .build()
 
 /** Reads cities anew for each request and remembers regions, which are few and never change. */
 class ElasticStore(private val client: RestClient) : Store {
@@ -48,11 +47,10 @@ class ElasticStore(private val client: RestClient) : Store {
         document("/city/_doc/$id", excludes = "geometry,population", Found.serializer(CityDocument.serializer()))
             ?.toCity()
 
-    override suspend fun region(id: Long): Region? =
-        regions[id]
-            ?: document("/region/_doc/$id", excludes = "geometry", Found.serializer(RegionDocument.serializer()))
-                ?.toRegion()
-                ?.also { regions[id] = it }
+    override suspend fun region(id: Long): Region? = regions[id]
+        ?: document("/region/_doc/$id", excludes = "geometry", Found.serializer(RegionDocument.serializer()))
+            ?.toRegion()
+            ?.also { regions[id] = it }
 
     override suspend fun featuredCities(language: Language): List<City> = search(featuredQuery(language))
 
@@ -75,25 +73,23 @@ class ElasticStore(private val client: RestClient) : Store {
         return lenientJson.decodeFromString<SearchResult>(perform(request)).hits.hits.map { it.source.toCity() }
     }
 
-    private suspend fun perform(request: Request): String =
-        try {
-            EntityUtils.toString(client.perform(request).entity)
-        } catch (e: IOException) {
-            throw StoreUnavailable("elasticsearch did not answer ${request.method} ${request.endpoint}", e)
-        }
+    private suspend fun perform(request: Request): String = try {
+        EntityUtils.toString(client.perform(request).entity)
+    } catch (e: IOException) {
+        throw StoreUnavailable("elasticsearch did not answer ${request.method} ${request.endpoint}", e)
+    }
 }
 
 /** The client's callback as a suspending function; cancelling the coroutine aborts the request. */
-private suspend fun RestClient.perform(request: Request): Response =
-    suspendCancellableCoroutine { continuation ->
-        val listener = object : ResponseListener {
-            override fun onSuccess(response: Response) = continuation.resume(response)
+private suspend fun RestClient.perform(request: Request): Response = suspendCancellableCoroutine { continuation ->
+    val listener = object : ResponseListener {
+        override fun onSuccess(response: Response) = continuation.resume(response)
 
-            override fun onFailure(exception: Exception) = continuation.resumeWithException(exception)
-        }
-        val call = performRequestAsync(request, listener)
-        continuation.invokeOnCancellation { call.cancel() }
+        override fun onFailure(exception: Exception) = continuation.resumeWithException(exception)
     }
+    val call = performRequestAsync(request, listener)
+    continuation.invokeOnCancellation { call.cancel() }
+}
 
 private val lenientJson = Json { ignoreUnknownKeys = true }
 
