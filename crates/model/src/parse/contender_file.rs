@@ -191,6 +191,11 @@ pub(super) fn is_relative(path: &str) -> bool {
 /// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours
 /// may well be meant for the contender.
 fn check_placeholders(reading: &mut Reading<'_>, place: &Place, argument: &str) {
+    if argument.contains("{jvm-options}") && argument != "{jvm-options}" {
+        let message = format!("`{place}`: `{{jvm-options}}` must be an argument of its own");
+        let hint = Some("it stands for any number of arguments".to_owned());
+        reading.complain(place, &message, hint);
+    }
     for part in argument.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else {
             continue;

@@ -58,7 +58,8 @@ proptest! {
         let mut merged = of(&wide(&left));
         merged.merge(&of(&wide(&right)));
         let together = of(&[wide(&left), wide(&right)].concat());
-        prop_assert_eq!(merged.buckets().collect::<Vec<_>>(), together.buckets().collect::<Vec<_>>());
+        let buckets = |histogram: &Histogram| histogram.buckets().collect::<Vec<_>>();
+        prop_assert_eq!(buckets(&merged), buckets(&together));
     }
 
     #[test]

@@ -249,7 +249,11 @@ proptest! {
 
     /// Damaged files are complained about at places that exist, and never stop the reader.
     #[test]
-    fn damage_is_told_with_its_place(at in 0_usize..1000, length in 0_usize..9, put in "\\PC{0,4}") {
+    fn damage_is_told_with_its_place(
+        at in 0_usize..1000,
+        length in 0_usize..9,
+        put in "\\PC{0,4}",
+    ) {
         let damage = |source: &mut SourceFile| {
             let at = at % source.text.len();
             let end = (at + length).min(source.text.len());

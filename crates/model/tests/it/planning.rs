@@ -181,7 +181,7 @@ fn unknown_names_come_together() {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: seed
+      hint: did you mean `seed`? known: open, seed
     unknown backend `postgres`
       hint: known: elasticsearch, replay, none
     unknown contender `actx-4`
