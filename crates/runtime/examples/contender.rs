@@ -49,7 +49,7 @@ fn main() -> Outcome {
         }
         "eat" => eat(word(0)?.parse()?),
         "limits" => limits(word(0)?),
-        "session" => session(word(0)?.into(), word(1)?.parse()?),
+        "session" => session(word(0)?.into(), word(1)?.parse()?, word(2).is_ok()),
         _ => Err(format!("unknown task {task:?}").into()),
     }
 }
@@ -112,14 +112,18 @@ fn limits(address: &str) -> Outcome {
 }
 
 /// A session that starts a contender with a child of its own and is then killed by the test.
-fn session(base: PathBuf, port: u16) -> Outcome {
+fn session(base: PathBuf, port: u16, unlimited: bool) -> Outcome {
     let shim = env::current_exe()?;
     let options = ProcessOptions {
         shim: shim.clone(),
         shim_args: vec!["shim".into()],
         run_base: base.clone(),
     };
-    let runtime = ProcessRuntime::new(options)?;
+    let runtime = if unlimited {
+        ProcessRuntime::unlimited(options, "by the test")?
+    } else {
+        ProcessRuntime::new(options)?
+    };
     let serve = format!(
         "sleep 1000 & exec {} serve 127.0.0.1:{port}",
         shim.display()

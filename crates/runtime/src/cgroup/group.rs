@@ -341,6 +341,38 @@ mod tests {
     }
 
     #[test]
+    fn v1_group_has_its_limits_in_each_hierarchy() {
+        let root = tempfile::tempdir().unwrap();
+        let mut mountinfo = String::new();
+        for (number, name) in ["cpu,cpuacct", "cpuset", "memory"].iter().enumerate() {
+            let point = root.path().join(name);
+            fs::create_dir_all(point.join("own")).unwrap();
+            let line = format!(
+                "{number} 1 0:{number} / {} rw - cgroup cgroup rw,{name}\n",
+                point.display()
+            );
+            mountinfo.push_str(&line);
+        }
+        fs::write(root.path().join("cpuset/own/cpuset.mems"), "0\n").unwrap();
+        fs::write(root.path().join("cpuset/own/cpuset.cpus"), "0-3\n").unwrap();
+        let own = "4:memory:/own\n3:cpuset:/own\n2:cpu,cpuacct:/elsewhere\n";
+        let hierarchy = Hierarchy::detect(&mountinfo, own).unwrap();
+        assert_eq!(hierarchy.version, Version::V1);
+        let group = Group::make(&hierarchy, "bakeoff-1-x-0", LIMITS, &[]).unwrap();
+        let read = |path: &str| fs::read_to_string(root.path().join(path)).unwrap();
+        assert_eq!(read("cpu,cpuacct/bakeoff-1-x-0/cpu.cfs_quota_us"), "150000");
+        assert_eq!(read("cpuset/own/bakeoff-1-x-0/cpuset.cpus"), "0-3");
+        assert_eq!(read("cpuset/own/bakeoff-1-x-0/cpuset.mems"), "0");
+        assert_eq!(
+            read("memory/own/bakeoff-1-x-0/memory.limit_in_bytes"),
+            "536870912"
+        );
+        // There is no swap account in the fixture, so swapping is switched off instead.
+        assert_eq!(read("memory/own/bakeoff-1-x-0/memory.swappiness"), "0");
+        assert_eq!(group.entrances().len(), 3, "cpu and cpuacct are one");
+    }
+
+    #[test]
     fn hosts_without_the_controllers_say_so() {
         let root = tempfile::tempdir().unwrap();
         let line = format!(

@@ -8,6 +8,7 @@
 )]
 
 mod build;
+mod http;
 mod jvm;
 mod process;
 mod support;

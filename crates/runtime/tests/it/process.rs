@@ -355,6 +355,32 @@ async fn what_a_killed_session_left_is_swept() {
 }
 
 #[tokio::test]
+async fn without_groups_leftovers_are_found_by_their_session() {
+    let bench = Bench::unlimited();
+    let mut session = Command::new(contender())
+        .args([
+            "session",
+            &bench.base.path().display().to_string(),
+            &free_port().to_string(),
+        ])
+        .arg("unlimited")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(session.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    session.kill().unwrap();
+    session.wait().unwrap();
+    let removed = bench.runtime.sweep().await.unwrap();
+    let count = |what: &str| removed.iter().filter(|line| line.starts_with(what)).count();
+    // The contender died with its session, or is met here while it does; its `sleep` did not.
+    assert!(count("process ") >= 1, "{removed:?}");
+    assert_eq!((count("group "), count("folder ")), (0, 1), "{removed:?}");
+}
+
+#[tokio::test]
 async fn a_group_is_found_by_any_process_in_it() {
     let bench = Bench::new();
     if !bench.limits_hold() {
