@@ -1,17 +1,76 @@
 //! Carries out a load order from standard input and prints its events as JSON Lines: the engine
-//! alone, for benchmarks and for a look at it by hand.
+//! alone, for benchmarks and for a look at it by hand. `drive summary` prints one line per step
+//! instead.
 
 use std::io::Write as _;
 
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec};
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let spec = serde_json::from_reader(std::io::stdin().lock())?;
+    let spec: LoadSpec = serde_json::from_reader(std::io::stdin().lock())?;
+    let summary = std::env::args()
+        .nth(1)
+        .is_some_and(|argument| argument == "summary");
     let mut out = std::io::stdout().lock();
     let mut written = Ok(());
+    let mut slices: Vec<LoadInterval> = Vec::new();
     bakeoff_load::run(&spec, &mut |_| true, &mut |event| {
-        let line = serde_json::to_string(&event).expect("events are plain data");
+        let line = match event {
+            event if !summary => serde_json::to_string(&event).expect("events are plain data"),
+            LoadEvent::Interval(slice) => {
+                slices.push(*slice);
+                return;
+            }
+            LoadEvent::StepDone { .. } => summarise(&std::mem::take(&mut slices)),
+            _ => return,
+        };
         if written.is_ok() {
             written = writeln!(out, "{line}");
         }
     })?;
     Ok(written?)
+}
+
+/// Rate, CPU time and quantiles of a step in one line.
+fn summarise(slices: &[LoadInterval]) -> String {
+    let seconds: f64 = slices
+        .iter()
+        .map(|s| (s.end_ns - s.start_ns) as f64 / 1e9)
+        .sum();
+    let requests: u64 = slices.iter().map(|s| s.requests).sum();
+    let errors: u64 = slices
+        .iter()
+        .flat_map(|s| s.errors.values())
+        .map(|e| e.count)
+        .sum();
+    let offered: u64 = slices.iter().filter_map(|s| s.offered).sum();
+    let censored: u64 = slices.iter().map(|s| s.censored.count()).sum();
+    let cpu_ns: u64 = slices.iter().map(|s| s.loader_cpu.total_ns()).sum();
+    let quantiles = |name: &str, pick: fn(&LoadInterval) -> Option<&Histogram>| {
+        let mut sum = Histogram::new();
+        slices
+            .iter()
+            .filter_map(pick)
+            .for_each(|one| sum.merge(one));
+        let at = |q| sum.quantile_ns(q).unwrap_or(0) as f64 / 1e3;
+        if sum.count() == 0 {
+            return String::new();
+        }
+        format!(
+            "; {name} p50 {:.0} p99 {:.0} p99.9 {:.0} us",
+            at(0.5),
+            at(0.99),
+            at(0.999)
+        )
+    };
+    format!(
+        "{:.0}/s, {requests} requests, {errors} errors, {offered} offered, {censored} censored, \
+         {:.2} us CPU each{}{}{}",
+        requests as f64 / seconds,
+        cpu_ns as f64 / 1e3 / requests.max(1) as f64,
+        quantiles("service", |s| Some(&s.service_time)),
+        quantiles("response", |s| s.response_time.as_ref()),
+        quantiles("send lag", |s| s.send_lag.as_ref()),
+    )
 }

@@ -19,6 +19,7 @@ use crate::reactor::uring::Uring;
 use crate::request::Requests;
 use crate::socket::Endpoint;
 use crate::tally::Tally;
+use crate::tls::Settings;
 use crate::worker::{Command, Lines, Place, Report, Worker};
 
 /// Empty tallies that each thread finds laid out; a third one covers a late conductor.
@@ -49,15 +50,19 @@ pub fn run(
     let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
     // Found wrong here rather than in a thread.
     Requests::prepare(spec)?;
+    let way = Way {
+        endpoint,
+        tls: Settings::of(&spec.target)?,
+    };
     let nofile = raise_nofile();
     let before = if spec.cores.is_empty() {
         None
     } else {
         Some(pin(&spec.cores)?)
     };
-    let result = match choose(spec.reactor, &endpoint) {
-        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::new, &endpoint, go, emit),
-        Ok(Chosen::Uring) => conduct(spec, nofile, Uring::new, &endpoint, go, emit),
+    let result = match choose(spec.reactor, &way.endpoint) {
+        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::new, &way, go, emit),
+        Ok(Chosen::Uring) => conduct(spec, nofile, Uring::new, &way, go, emit),
         Err(error) => Err(error),
     };
     if let Some(before) = before {
@@ -90,6 +95,12 @@ fn choose(choice: ReactorChoice, endpoint: &Endpoint) -> Result<Chosen, LoadErro
     }
 }
 
+/// How the service is reached.
+struct Way {
+    endpoint: Endpoint,
+    tls: Option<Settings>,
+}
+
 /// Makes a thread's reactor.
 type Make<R> = fn(Endpoint) -> Result<R, Errno>;
 
@@ -98,21 +109,16 @@ fn conduct<R: Reactor>(
     spec: &LoadSpec,
     nofile: u64,
     make: Make<R>,
-    endpoint: &Endpoint,
+    way: &Way,
     go: &mut dyn FnMut(usize) -> bool,
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
-    std::thread::scope(|scope| {
-        Conductor::start(scope, spec, nofile, make, endpoint)?.lead(go, emit)
-    })
+    std::thread::scope(|scope| Conductor::start(scope, spec, nofile, make, way)?.lead(go, emit))
 }
 
 /// Refuses what no engine could do, or this one not yet.
 fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     let fail = |message: String| Err(LoadError::Spec { message });
-    if spec.target.tls {
-        return fail("TLS is not supported by this build".into());
-    }
     if spec.target.protocol != Protocol::Http1 {
         return fail("HTTP/2 is not supported by this build".into());
     }
@@ -163,7 +169,7 @@ impl<'a> Conductor<'a> {
         spec: &'a LoadSpec,
         nofile: u64,
         make: Make<R>,
-        endpoint: &'scope Endpoint,
+        way: &'scope Way,
     ) -> Result<Self, LoadError>
     where
         'a: 'scope,
@@ -199,7 +205,7 @@ impl<'a> Conductor<'a> {
                 reports,
                 spares,
             };
-            let body = move || serve(spec, place, lines, make, endpoint);
+            let body = move || serve(spec, place, lines, make, way);
             Builder::new()
                 .name(format!("load-{thread}"))
                 .spawn_scoped(scope, body)
@@ -375,15 +381,9 @@ fn interval(
 }
 
 /// The life of one thread.
-fn serve<R: Reactor>(
-    spec: &LoadSpec,
-    place: Place,
-    lines: Lines,
-    make: Make<R>,
-    endpoint: &Endpoint,
-) {
+fn serve<R: Reactor>(spec: &LoadSpec, place: Place, lines: Lines, make: Make<R>, way: &Way) {
     let reports = lines.reports.clone();
-    let worker = set_up(spec, place, lines, make, endpoint);
+    let worker = set_up(spec, place, lines, make, way);
     match worker {
         Ok(mut worker) => worker.run(),
         // A conductor that is gone has its own reason.
@@ -396,7 +396,7 @@ fn set_up<'a, R: Reactor>(
     place: Place,
     lines: Lines,
     make: Make<R>,
-    endpoint: &Endpoint,
+    way: &Way,
 ) -> Result<Worker<'a, R>, Errno> {
     if !spec.cores.is_empty() {
         let core = spec.cores[place.thread % spec.cores.len()];
@@ -405,6 +405,13 @@ fn set_up<'a, R: Reactor>(
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
-    let reactor = make(endpoint.clone())?;
-    Ok(Worker::new(spec, place, lines, reactor, requests))
+    let reactor = make(way.endpoint.clone())?;
+    Ok(Worker::new(
+        spec,
+        place,
+        lines,
+        reactor,
+        requests,
+        way.tls.clone(),
+    ))
 }

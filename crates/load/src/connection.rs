@@ -1,6 +1,7 @@
 //! The engine's side of one connection: what it is doing, since when, and how often it failed.
 
 use crate::http1::Reader;
+use crate::tls::Session;
 
 /// Longest pause before another attempt to connect, ns.
 const BACKOFF_NS_MAX: u64 = 1_000_000_000;
@@ -13,7 +14,7 @@ const BACKOFF_NS_MIN: u64 = 1_000_000;
 pub(crate) enum State {
     /// It has no socket.
     Down,
-    /// Its socket is being connected.
+    /// Its socket is being connected, or its TLS session negotiated.
     Connecting,
     /// It is open and waits for a request.
     Idle,
@@ -42,6 +43,8 @@ pub(crate) struct Connection {
     pub(crate) queued: bool,
     /// Reads the answers.
     pub(crate) reader: Reader,
+    /// Its TLS session, from the established socket on.
+    pub(crate) session: Option<Box<Session>>,
 }
 
 impl Connection {
@@ -57,6 +60,7 @@ impl Connection {
             answers: 0,
             queued: false,
             reader: Reader::new(),
+            session: None,
         }
     }
 

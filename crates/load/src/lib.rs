@@ -21,6 +21,7 @@ mod reactor;
 mod request;
 mod socket;
 mod tally;
+mod tls;
 mod verify;
 mod worker;
 

@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_gives_the_same_verdict_however_it_is_cut(
+    fn a_changed_byte_is_never_judged_better_when_it_is_cut(
         written in written(),
         at in any::<usize>(),
         byte in any::<u8>(),
@@ -175,6 +175,11 @@ proptest! {
             reader.begin(false, false);
             read(&mut reader, &stream, cuts)
         };
-        prop_assert_eq!(verdict(&[]), verdict(&cuts));
+        // A long beginning of a head in pieces is not parsed again before its end, so that it may
+        // be found wrong later; it must never be taken for an answer.
+        match (verdict(&[]), verdict(&cuts)) {
+            (Read::Bad, Read::Bad | Read::More) => {}
+            (whole, cut) => prop_assert_eq!(whole, cut),
+        }
     }
 }

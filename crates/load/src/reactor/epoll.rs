@@ -32,6 +32,8 @@ struct Socket {
     connecting: bool,
     /// What the kernel has not taken yet: the payload and how far it was taken.
     unsent: Option<(Payload, usize)>,
+    /// What comes after it.
+    queue: VecDeque<Payload>,
 }
 
 /// A slot; the generation tells events of its earlier sockets apart.
@@ -113,7 +115,7 @@ impl Epoll {
                     *taken += bytes;
                     self.sent_bytes += bytes as u64;
                     if *taken == payload.bytes().len() {
-                        socket.unsent = None;
+                        socket.unsent = socket.queue.pop_front().map(|next| (next, 0));
                     }
                 }
                 Err(Errno::INTR) => {}
@@ -263,6 +265,7 @@ impl Reactor for Epoll {
                     fd,
                     connecting: true,
                     unsent: None,
+                    queue: VecDeque::new(),
                 });
             }
             Err(errno) => {
@@ -276,6 +279,10 @@ impl Reactor for Epoll {
     #[inline]
     fn send(&mut self, slot: usize, payload: Payload) {
         if let Some(socket) = &mut self.slots[slot].socket {
+            if socket.unsent.is_some() {
+                socket.queue.push_back(payload);
+                return;
+            }
             socket.unsent = Some((payload, 0));
             self.flush(slot);
         }

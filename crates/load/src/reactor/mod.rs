@@ -18,6 +18,8 @@ use rustix::io::Errno;
 pub(crate) enum Payload {
     /// Prepared before the window.
     Shared(Rc<[u8]>),
+    /// Made for one send, as TLS has to.
+    Owned(Vec<u8>),
 }
 
 impl Payload {
@@ -26,6 +28,7 @@ impl Payload {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Shared(bytes) => bytes,
+            Self::Owned(bytes) => bytes,
         }
     }
 }
@@ -61,10 +64,10 @@ pub(crate) trait Reactor: Sized {
     /// Begins to connect a closed slot.
     fn open(&mut self, slot: usize);
 
-    /// Sends all of `payload` on an open slot that is not sending.
+    /// Sends all of `payload` on an open slot, after everything that was sent before.
     fn send(&mut self, slot: usize, payload: Payload);
 
-    /// Whether a part of the last payload has not been taken by the kernel yet.
+    /// Whether the kernel has not taken all that was sent.
     fn is_sending(&self, slot: usize) -> bool;
 
     /// Closes a slot, whatever state it is in. No event of the old connection follows.

@@ -51,6 +51,8 @@ struct Socket {
     connecting: bool,
     /// What is being sent: the payload and how much of it was sent before.
     sending: Option<(Payload, usize)>,
+    /// What comes after it.
+    queue: VecDeque<Payload>,
 }
 
 /// A slot; the generation tells completions of its earlier sockets apart.
@@ -253,8 +255,9 @@ impl Uring {
         };
         *sent += bytes;
         if *sent == payload.bytes().len() {
-            socket.sending = None;
-        } else {
+            socket.sending = socket.queue.pop_front().map(|next| (next, 0));
+        }
+        if socket.sending.is_some() {
             self.transmit(slot);
         }
     }
@@ -310,6 +313,7 @@ impl Reactor for Uring {
                     fd,
                     connecting: true,
                     sending: None,
+                    queue: VecDeque::new(),
                 });
                 let (address, length) = (self.address.as_ptr().cast(), self.address.addr_len());
                 let entry = opcode::Connect::new(raw, address, length).build();
@@ -325,6 +329,10 @@ impl Reactor for Uring {
     #[inline]
     fn send(&mut self, slot: usize, payload: Payload) {
         if let Some(socket) = &mut self.slots[slot].socket {
+            if socket.sending.is_some() {
+                socket.queue.push_back(payload);
+                return;
+            }
             socket.sending = Some((payload, 0));
             self.transmit(slot);
         }

@@ -7,11 +7,12 @@ use rustix::io::Errno;
 
 use super::Worker;
 use crate::clock::now_ns;
-use crate::connection::State;
+use crate::connection::{Connection, State};
 use crate::http1::{Progress, Reader};
-use crate::reactor::{Event, Reactor};
+use crate::reactor::{Event, Payload, Reactor};
 use crate::request::Prepared;
 use crate::socket::{broken_class, connect_class};
+use crate::tls::Session;
 use crate::verify::verify;
 
 /// An event with its bytes already read.
@@ -19,6 +20,10 @@ enum Outcome {
     /// Nothing to do yet.
     More,
     Connected,
+    /// The TLS handshake is over.
+    Secured,
+    /// TLS failed.
+    Insecure(String),
     Refused(Errno),
     /// An answer is whole.
     Whole {
@@ -46,17 +51,17 @@ impl<R: Reactor> Worker<'_, R> {
             let outcome = match event {
                 Event::Data { bytes, ending } => {
                     self.tally.received_bytes += bytes.len() as u64;
-                    if connection.state == State::Busy {
-                        match connection.reader.feed(bytes) {
-                            Ok(Progress::More) => Outcome::More,
-                            Ok(Progress::Whole { rest }) => Outcome::Whole {
-                                extra: rest > 0,
-                                ending,
-                            },
-                            Err(message) => Outcome::Garbled(message),
+                    match &mut connection.session {
+                        None => take(connection, bytes, ending),
+                        Some(session) => {
+                            self.plain.clear();
+                            match session.feed(bytes, &mut self.plain) {
+                                Err(message) => Outcome::Insecure(message),
+                                Ok(()) if connection.state == State::Connecting => secured(session),
+                                Ok(()) if self.plain.is_empty() => Outcome::More,
+                                Ok(()) => take(connection, &self.plain, ending),
+                            }
                         }
-                    } else {
-                        Outcome::Unasked
                     }
                 }
                 Event::Connected => Outcome::Connected,
@@ -64,7 +69,19 @@ impl<R: Reactor> Worker<'_, R> {
                 Event::End => Outcome::End,
                 Event::Broken(errno) => Outcome::Broken(errno),
             };
+            self.send_session(slot);
             self.handle(slot, outcome);
+        }
+    }
+
+    /// Sends what the TLS session of a slot has to say: handshakes, alerts, new keys.
+    #[inline]
+    fn send_session(&mut self, slot: usize) {
+        if let Some(session) = &mut self.connections[slot].session {
+            let output = session.output();
+            if !output.is_empty() {
+                self.reactor.send(slot, Payload::Owned(output));
+            }
         }
     }
 
@@ -73,7 +90,16 @@ impl<R: Reactor> Worker<'_, R> {
         match outcome {
             Outcome::More => {}
             Outcome::Whole { extra, ending } => self.answered(slot, extra, ending),
-            Outcome::Connected => self.connected(slot),
+            Outcome::Connected if self.tls.is_some() => self.begin_session(slot),
+            Outcome::Connected | Outcome::Secured => self.connected(slot),
+            Outcome::Insecure(message) => self.fail(slot, ErrorClass::Tls, || message),
+            Outcome::End if self.connections[slot].state == State::Connecting => {
+                let message = || "closed during the handshake".to_owned();
+                self.fail(slot, ErrorClass::Tls, message);
+            }
+            Outcome::Broken(errno) if self.connections[slot].state == State::Connecting => {
+                self.fail(slot, ErrorClass::Tls, || words(errno));
+            }
             Outcome::Refused(errno) => {
                 self.fail(slot, connect_class(errno), || {
                     format!("connect: {}", words(errno))
@@ -87,6 +113,18 @@ impl<R: Reactor> Worker<'_, R> {
             // An idle connection that ends, or talks without being asked (a server's farewell
             // before it closes), costs no request: another one is opened.
             Outcome::Unasked | Outcome::End | Outcome::Broken(_) => self.reopen(slot),
+        }
+    }
+
+    /// The socket is established: the handshake is next, within the time allowed to connect.
+    fn begin_session(&mut self, slot: usize) {
+        let Some(settings) = &self.tls else { return };
+        match settings.session() {
+            Ok(session) => {
+                self.connections[slot].session = Some(Box::new(session));
+                self.send_session(slot);
+            }
+            Err(message) => self.fail(slot, ErrorClass::Tls, || message),
         }
     }
 
@@ -199,6 +237,30 @@ impl<R: Reactor> Worker<'_, R> {
             let at = now + connection.backoff_ns();
             self.retries.push(Reverse((at, slot)));
         }
+    }
+}
+
+/// What bytes mean to a connection.
+#[inline]
+fn take(connection: &mut Connection, bytes: &[u8], ending: bool) -> Outcome {
+    if connection.state != State::Busy {
+        return Outcome::Unasked;
+    }
+    match connection.reader.feed(bytes) {
+        Ok(Progress::More) => Outcome::More,
+        Ok(Progress::Whole { rest }) => Outcome::Whole {
+            extra: rest > 0,
+            ending,
+        },
+        Err(message) => Outcome::Garbled(message),
+    }
+}
+
+fn secured(session: &Session) -> Outcome {
+    if session.is_handshaking() {
+        Outcome::More
+    } else {
+        Outcome::Secured
     }
 }
 

@@ -18,6 +18,7 @@ use crate::random::Random;
 use crate::reactor::Reactor;
 use crate::request::Requests;
 use crate::tally::Tally;
+use crate::tls::Settings;
 use window::Window;
 
 /// Connections that are being made at the same time before a window; a burst of thousands would
@@ -101,6 +102,10 @@ pub(crate) struct Worker<'a, R> {
     lines: Lines,
     reactor: R,
     requests: Requests,
+    /// TLS, if the order wants it.
+    tls: Option<Settings>,
+    /// Decrypted bytes of the event in hand.
+    plain: Vec<u8>,
     connections: Vec<Connection>,
     /// Established connections.
     open: u32,
@@ -129,6 +134,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         lines: Lines,
         reactor: R,
         requests: Requests,
+        tls: Option<Settings>,
     ) -> Self {
         let seed = spec.seed ^ (place.thread as u64).wrapping_mul(0xD134_2543_DE82_EF95);
         let mut worker = Self {
@@ -137,6 +143,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
             lines,
             reactor,
             requests,
+            tls,
+            plain: Vec::new(),
             connections: Vec::new(),
             open: 0,
             busy: 0,
@@ -329,6 +337,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             }
         }
         connection.state = State::Down;
+        connection.session = None;
         self.reactor.close(slot);
     }
 

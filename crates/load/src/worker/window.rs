@@ -240,7 +240,12 @@ impl<R: Reactor> Worker<'_, R> {
                 window.requests_left -= 1;
                 self.start(slot, now, now);
             }
-        } else if let Some(due_ns) = self.waiting.pop_front() {
+            return;
+        }
+        // Between two looks at the schedule there may have been a long batch of events.
+        self.collect_due(now);
+        if let Some(due_ns) = self.waiting.pop_front() {
+            self.tally.send_lag.record(now.saturating_sub(due_ns));
             self.start(slot, due_ns, now);
         } else if !self.connections[slot].queued {
             self.connections[slot].queued = true;
@@ -270,11 +275,14 @@ impl<R: Reactor> Worker<'_, R> {
         let sampled = sampled && request.expect.is_some();
         connection.reader.begin(request.head_only, sampled);
         self.busy += 1;
-        let payload = Payload::Shared(request.bytes.clone());
+        let payload = match &mut connection.session {
+            None => Payload::Shared(request.bytes.clone()),
+            Some(session) => {
+                session.write(&request.bytes);
+                Payload::Owned(session.output())
+            }
+        };
         self.reactor.send(slot, payload);
-        if intended_ns != now {
-            self.tally.send_lag.record(now.saturating_sub(intended_ns));
-        }
     }
 
     /// Counts a right answer.

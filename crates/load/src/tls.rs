@@ -1,0 +1,214 @@
+//! TLS on top of a reactor: rustls takes bytes and gives bytes, and never sees a socket.
+//!
+//! Every connection makes a full handshake: resumed sessions would make reconnects look cheaper
+//! than they are for new clients.
+
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+
+use bakeoff_model::load::Target;
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+
+use crate::LoadError;
+
+/// What all connections of an order have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Settings {
+    /// Reads the host's root certificates, unless any certificate will do. `None` without TLS.
+    ///
+    /// # Errors
+    /// [`LoadError::Spec`] when the host name cannot be one, [`LoadError::System`] when the host
+    /// has no usable root certificates.
+    pub(crate) fn of(target: &Target) -> Result<Option<Self>, LoadError> {
+        if !target.tls {
+            return Ok(None);
+        }
+        let host = target.host.as_deref().unwrap_or(&target.address);
+        let name =
+            ServerName::try_from(without_port(host).to_owned()).map_err(|_| LoadError::Spec {
+                message: format!("host {host:?} is no name that a certificate could have"),
+            })?;
+        let system = |source| LoadError::System {
+            what: "TLS cannot be set up".into(),
+            source,
+        };
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| system(std::io::Error::other(error)))?;
+        let mut config = if target.insecure {
+            let verifier = Arc::new(AnyCertificate(provider));
+            let builder = builder
+                .dangerous()
+                .with_custom_certificate_verifier(verifier);
+            builder.with_no_client_auth()
+        } else {
+            let mut roots = RootCertStore::empty();
+            let found = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(found.certs);
+            if roots.is_empty() {
+                let why = "the host has no root certificates";
+                return Err(system(std::io::Error::new(
+                    std::io::ErrorKind::NotFound,
+                    why,
+                )));
+            }
+            builder.with_root_certificates(roots).with_no_client_auth()
+        };
+        config.resumption = Resumption::disabled();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let config = Arc::new(config);
+        Ok(Some(Self { config, name }))
+    }
+
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// In words, when the settings do not allow one.
+    pub(crate) fn session(&self) -> Result<Session, String> {
+        let mut client = ClientConnection::new(self.config.clone(), self.name.clone())
+            .map_err(|error| error.to_string())?;
+        client.set_buffer_limit(None);
+        Ok(Session { client })
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    // A bare IPv6 address has colons of its own.
+    let name = if name.contains(':') && !name.starts_with('[') {
+        host
+    } else {
+        name
+    };
+    name.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// The TLS side of one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    client: ClientConnection,
+}
+
+impl Session {
+    /// Whether requests cannot be sent yet.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.client.is_handshaking()
+    }
+
+    /// Takes bytes of the connection and appends what they mean to `plain`.
+    ///
+    /// # Errors
+    /// In words, when TLS fails. What [`Session::output`] then gives is the alert.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), String> {
+        while !bytes.is_empty() {
+            let read = self.client.read_tls(&mut bytes);
+            let state = self.client.process_new_packets();
+            let state = state.map_err(|error| error.to_string())?;
+            let before = plain.len();
+            plain.resize(before + state.plaintext_bytes_to_read(), 0);
+            if plain.len() > before {
+                let result = self.client.reader().read_exact(&mut plain[before..]);
+                result.map_err(|error| error.to_string())?;
+            }
+            match read {
+                // After the other side's farewell nothing more is read.
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Encrypts what is to be sent.
+    pub(crate) fn write(&mut self, plain: &[u8]) {
+        // There is no limit of the buffer, so that there is nothing to fail.
+        let _ = self.client.writer().write_all(plain);
+    }
+
+    /// The bytes that the connection has to carry now; empty = none.
+    pub(crate) fn output(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while self.client.wants_write() {
+            // A vector takes everything.
+            if self.client.write_tls(&mut bytes).is_err() {
+                break;
+            }
+        }
+        bytes
+    }
+}
+
+/// Accepts every certificate, for services under test that sign their own.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let schemes = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, schemes)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let schemes = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, schemes)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_port;
+
+    #[test]
+    fn names_lose_their_port() {
+        for (host, name) in [
+            ("example.org:443", "example.org"),
+            ("example.org", "example.org"),
+            ("127.0.0.1:8443", "127.0.0.1"),
+            ("[::1]:8443", "::1"),
+            ("::1", "::1"),
+        ] {
+            assert_eq!(without_port(host), name);
+        }
+    }
+}
