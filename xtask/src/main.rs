@@ -1,6 +1,7 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | schema | docker-engine | base-images`.
 
 mod ci;
+mod docker;
 mod tidy;
 
 use std::io::Write as _;
@@ -25,6 +26,11 @@ enum Chore {
     Ci,
     /// Write the JSON Schemas into `docs/schema/`.
     Schema,
+    /// Install, start, stop or name the Docker engine.
+    DockerEngine {
+        /// What is to be done with it.
+        action: docker::Action,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -34,6 +40,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Test => ci::test(&root),
         Chore::Ci => ci::ci(&root),
         Chore::Schema => ci::schema(&root),
+        Chore::DockerEngine { action } => docker::docker_engine(action),
     }
 }
 
