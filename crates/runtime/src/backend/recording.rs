@@ -1,165 +1,331 @@
-//! Recorded exchanges between contenders and a real backend: their file format and the key under
-//! which a request is found again. Reading and writing text only; serving is `replay`'s business.
+//! Recorded exchanges: what was asked, what the real backend answered, how long it took.
+//!
+//! A recording is a file of JSON Lines, one exchange a line, sorted by request, so that two
+//! recordings differ where the exchanges do (`docs/FORMAT.md`).
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// Durations kept for one exchange.
-pub const DURATIONS_MAX: usize = 16;
+use super::key::RequestKey;
 
-/// One exchange: a line of a recording.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Exchange {
-    /// The request.
-    #[serde(flatten)]
-    pub key: Key,
-    /// Status of the answer.
+/// Most durations kept of one exchange: enough for a distribution, few enough to read.
+pub const DURATIONS_MAX: usize = 32;
+
+/// Headers of an answer that are kept. The others are the connection's, or nobody reads them.
+pub(crate) const HEADERS: [&str; 3] = ["content-type", "location", "x-elastic-product"];
+
+/// One recorded answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The status.
     pub status: u16,
-    /// Content type of the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<String>,
-    /// Body of the answer.
-    pub answer: String,
+    /// Headers, names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body, byte for byte.
+    pub body: Vec<u8>,
     /// How long the real backend took, us; at most [`DURATIONS_MAX`].
     pub durations_us: Vec<u64>,
 }
 
-/// What makes two requests the same: method, path, the query's parameters in any order, and the
-/// body as JSON, whatever its spaces and the order of its keys.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
-    /// The method, upper case.
-    pub method: String,
-    /// Path and sorted query.
-    pub path: String,
-    /// The canonical body; empty when there is none.
+/// Exchanges by request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    exchanges: BTreeMap<RequestKey, Recorded>,
+}
+
+/// Why recordings cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// There is nothing to replay.
+    #[error("{}: no recordings", .0.display())]
+    Empty(PathBuf),
+    /// A file cannot be read or written.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line is not an exchange.
+    #[error("{}:{line}: not a recorded exchange: {message}", .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        message: String,
+    },
+}
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    method: String,
+    target: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub body: String,
+    request: String,
+    status: u16,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    /// As text, so that the answer is byte for byte what the backend sent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    body: String,
+    /// Instead of `body`, where that is no UTF-8.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    body_base64: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    durations_us: Vec<u64>,
 }
 
-impl Key {
-    /// The key of a request.
-    #[must_use]
-    pub fn new(method: &str, path_and_query: &str, body: &[u8]) -> Self {
-        Self {
-            method: method.to_uppercase(),
-            path: sorted_query(path_and_query),
-            body: canonical_body(body),
+impl Recording {
+    /// Reads a file, or all `*.jsonl` files of a folder in the order of their names. Where two
+    /// answer the same request, the first one counts.
+    ///
+    /// # Errors
+    /// Something cannot be read, a line is no exchange, or there is no exchange at all.
+    pub fn read(path: &Path) -> Result<Self, RecordingError> {
+        let mut recording = Self::default();
+        for file in files(path)? {
+            recording.merge_file(&file)?;
         }
+        if recording.exchanges.is_empty() {
+            return Err(RecordingError::Empty(path.to_owned()));
+        }
+        Ok(recording)
     }
-}
 
-impl std::fmt::Display for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.method, self.path)?;
-        if !self.body.is_empty() {
-            write!(f, " {}", self.body)?;
+    /// Adds the exchanges of a file.
+    pub(crate) fn merge_file(&mut self, path: &Path) -> Result<(), RecordingError> {
+        let text = fs::read_to_string(path).map_err(|error| io_error(path, error))?;
+        for (index, line) in text.lines().enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let (key, recorded) = parse(line).map_err(|message| RecordingError::Line {
+                path: path.to_owned(),
+                line: index + 1,
+                message,
+            })?;
+            self.add(key, recorded);
         }
         Ok(())
     }
-}
 
-fn sorted_query(path_and_query: &str) -> String {
-    let Some((path, query)) = path_and_query.split_once('?') else {
-        return path_and_query.to_owned();
-    };
-    let mut parameters: Vec<&str> = query.split('&').filter(|one| !one.is_empty()).collect();
-    if parameters.is_empty() {
-        return path.to_owned();
-    }
-    parameters.sort_unstable();
-    format!("{path}?{}", parameters.join("&"))
-}
-
-fn canonical_body(body: &[u8]) -> String {
-    match serde_json::from_slice::<Value>(body) {
-        Ok(value) => sorted(value).to_string(),
-        Err(_) => String::from_utf8_lossy(body).into_owned(),
-    }
-}
-
-/// The same JSON with the keys of every object in order.
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let ordered: BTreeMap<String, Value> = object
-                .into_iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            Value::Object(ordered.into_iter().collect())
+    /// Adds an exchange and says whether the recording has changed. The answer that is there is
+    /// kept, unless it was the failure of a server (5xx) and this one is not: recordings stay the
+    /// same where nothing new was seen, although times and identities in answers differ.
+    pub fn add(&mut self, key: RequestKey, new: Recorded) -> bool {
+        let Some(old) = self.exchanges.get_mut(&key) else {
+            self.exchanges.insert(key, new);
+            return true;
+        };
+        if old.status >= 500 && new.status < 500 {
+            *old = new;
+            return true;
         }
-        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
-        other => other,
+        let room = DURATIONS_MAX.saturating_sub(old.durations_us.len());
+        let count = room.min(new.durations_us.len());
+        old.durations_us.extend(&new.durations_us[..count]);
+        count > 0
+    }
+
+    /// The exchanges in the order of the file.
+    pub fn exchanges(&self) -> impl Iterator<Item = (&RequestKey, &Recorded)> {
+        self.exchanges.iter()
+    }
+
+    /// How many exchanges there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.exchanges.is_empty()
+    }
+
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), RecordingError> {
+        let write = || -> io::Result<()> {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            if let Some(folder) = folder {
+                fs::create_dir_all(folder)?;
+            }
+            let new = path.with_extension("jsonl.new");
+            let mut file = io::BufWriter::new(fs::File::create(&new)?);
+            for (key, recorded) in &self.exchanges {
+                serde_json::to_writer(&mut file, &line(key, recorded))?;
+                file.write_all(b"\n")?;
+            }
+            file.into_inner()
+                .map_err(io::IntoInnerError::into_error)?
+                .sync_all()?;
+            fs::rename(&new, path)
+        };
+        write().map_err(|error| io_error(path, error))
     }
 }
 
-/// Reads all recordings (`*.jsonl`) of a folder; a request that several files hold counts once.
-///
-/// # Errors
-/// A sentence naming the folder or the file and line that cannot be read.
-pub fn read_folder(folder: &Path) -> Result<BTreeMap<Key, Exchange>, String> {
-    let entries = fs::read_dir(folder)
-        .map_err(|error| format!("{}: cannot read recordings: {error}", folder.display()))?;
-    let mut exchanges = BTreeMap::new();
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths
-        .iter()
-        .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
-    {
-        let text =
-            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        for (index, line) in text.lines().enumerate() {
-            let exchange: Exchange = serde_json::from_str(line)
-                .map_err(|error| format!("{}:{}: {error}", path.display(), index + 1))?;
-            exchanges.entry(exchange.key.clone()).or_insert(exchange);
-        }
+fn io_error(path: &Path, error: io::Error) -> RecordingError {
+    RecordingError::Io {
+        path: path.to_owned(),
+        error,
     }
-    if exchanges.is_empty() {
-        return Err(format!(
-            "{}: no recordings there (*.jsonl)",
-            folder.display()
-        ));
-    }
-    Ok(exchanges)
 }
 
-/// The text of a recording: one line an exchange, ordered by request, so that files compare well.
-#[must_use]
-pub fn write(exchanges: &BTreeMap<Key, Exchange>) -> String {
-    let line = |exchange: &Exchange| {
-        serde_json::to_string(exchange).expect("strings and numbers are always JSON") + "\n"
+fn files(path: &Path) -> Result<Vec<PathBuf>, RecordingError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path).map_err(|error| io_error(path, error))?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|file| file.extension().is_some_and(|ending| ending == "jsonl"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+fn parse(text: &str) -> Result<(RequestKey, Recorded), String> {
+    let line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if !(100..1000).contains(&line.status) {
+        return Err(format!("{} is not a status", line.status));
+    }
+    let body = if line.body_base64.is_empty() {
+        line.body.into_bytes()
+    } else {
+        let decoded = STANDARD.decode(&line.body_base64);
+        decoded.map_err(|error| format!("body_base64: {error}"))?
     };
-    exchanges.values().map(line).collect()
+    // Through the same canon as requests, so that a line may be written by hand.
+    let key = RequestKey::of(&line.method, &line.target, line.request.as_bytes());
+    Ok((
+        key,
+        Recorded {
+            status: line.status,
+            headers: line.headers,
+            body,
+            durations_us: line.durations_us,
+        },
+    ))
+}
+
+fn line(key: &RequestKey, recorded: &Recorded) -> Line {
+    let (body, body_base64) = match String::from_utf8(recorded.body.clone()) {
+        Ok(text) => (text, String::new()),
+        Err(error) => (String::new(), STANDARD.encode(error.as_bytes())),
+    };
+    Line {
+        method: key.method.clone(),
+        target: key.target.clone(),
+        request: key.body.clone(),
+        status: recorded.status,
+        headers: recorded.headers.clone(),
+        body,
+        body_base64,
+        durations_us: recorded.durations_us.clone(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Key;
+    use std::fs;
 
-    fn check(left: (&str, &str, &str), right: (&str, &str, &str), same: bool) {
-        let key =
-            |(method, path, body): (&str, &str, &str)| Key::new(method, path, body.as_bytes());
-        assert_eq!(key(left) == key(right), same, "{left:?} and {right:?}");
+    use super::{DURATIONS_MAX, Recorded, Recording, RequestKey};
+
+    fn answer(status: u16, body: &[u8], durations_us: &[u64]) -> Recorded {
+        Recorded {
+            status,
+            body: body.to_vec(),
+            durations_us: durations_us.to_vec(),
+            ..Recorded::default()
+        }
+    }
+
+    fn get(target: &str) -> RequestKey {
+        RequestKey::of("GET", target, b"")
     }
 
     #[test]
-    fn requests_are_the_same_whatever_their_order_and_spaces() {
-        check(("get", "/a?x=1&y=2", ""), ("GET", "/a?y=2&x=1", ""), true);
-        check(("GET", "/a?", ""), ("GET", "/a", ""), true);
-        check(
-            ("POST", "/s", r#"{"b": [1, {"d": 2, "c": 1}], "a": 0}"#),
-            ("POST", "/s", r#"{"a":0,"b":[1,{"c":1,"d":2}]}"#),
-            true,
+    fn what_is_written_is_read_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/exchanges.jsonl");
+        let mut recording = Recording::default();
+        let post = RequestKey::of("POST", "/b", br#"{"z":1,"a":"\""}"#);
+        recording.add(post, answer(200, b"{\"x\":\"\xc5\x99\"}\n", &[7]));
+        recording.add(get("/b"), answer(404, b"", &[]));
+        recording.add(get("/a"), answer(200, &[0xff, 0xfe], &[1, 2]));
+        recording.write(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let targets: Vec<&str> = text.lines().map(|line| &line[..28]).collect();
+        assert_eq!(targets[0], r#"{"method":"GET","target":"/a"#);
+        assert_eq!(targets[1], r#"{"method":"GET","target":"/b"#);
+        assert_eq!(
+            Recording::read(folder.path().join("deep").as_path()).unwrap(),
+            recording
         );
-        check(("GET", "/a?x=1", ""), ("GET", "/a?x=2", ""), false);
-        check(("GET", "/a", ""), ("HEAD", "/a", ""), false);
-        check(("POST", "/s", "[1,2]"), ("POST", "/s", "[2,1]"), false);
-        check(("POST", "/s", "no json"), ("POST", "/s", "no  json"), false);
+        assert_eq!(Recording::read(&path).unwrap(), recording);
+    }
+
+    #[test]
+    fn a_known_exchange_is_kept() {
+        let mut recording = Recording::default();
+        assert!(recording.add(get("/"), answer(503, b"starting", &[1])));
+        assert!(recording.add(get("/"), answer(200, b"first", &[2])));
+        assert!(recording.add(get("/"), answer(200, b"second", &[3])));
+        assert!(!recording.add(get("/"), answer(500, b"broken", &[])));
+        let kept: Vec<_> = recording
+            .exchanges()
+            .map(|(_, recorded)| recorded)
+            .collect();
+        assert_eq!(kept, [&answer(200, b"first", &[2, 3])]);
+        recording.add(get("/"), answer(200, b"", &[4; 100]));
+        let full = recording.exchanges().next().unwrap().1.durations_us.len();
+        assert_eq!(full, DURATIONS_MAX);
+        assert!(!recording.add(get("/"), answer(200, b"", &[5])));
+    }
+
+    #[test]
+    fn mistakes_are_placed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let check = |text: &str, expect: &str| {
+            fs::write(&path, text).unwrap();
+            let error = Recording::read(folder.path()).unwrap_err().to_string();
+            let error = error.replace(&folder.path().display().to_string(), "DIR");
+            assert!(error.starts_with(expect), "{error}");
+        };
+        check("", "DIR: no recordings");
+        check(
+            "\n{}\n",
+            "DIR/a.jsonl:2: not a recorded exchange: missing field `method`",
+        );
+        let line = r#"{"method":"GET","target":"/","status":99}"#;
+        check(
+            line,
+            "DIR/a.jsonl:1: not a recorded exchange: 99 is not a status",
+        );
+        let line = r#"{"method":"GET","target":"/","status":200,"body_base64":"!"}"#;
+        check(
+            line,
+            "DIR/a.jsonl:1: not a recorded exchange: body_base64: ",
+        );
     }
 }

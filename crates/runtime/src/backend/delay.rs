@@ -1,0 +1,244 @@
+//! How long the replay backend waits before it answers, and a timer fine enough for that.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bakeoff_model::parse::duration;
+use tokio::sync::oneshot;
+
+/// How long an answer is held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delay {
+    /// Not at all.
+    #[default]
+    None,
+    /// One of the durations recorded with the exchange, each as likely as the others; not at all
+    /// where none was recorded.
+    Recorded,
+    /// Always the same.
+    Constant(Duration),
+    /// Exponentially distributed, as behind a queue.
+    Exponential {
+        /// The mean.
+        mean: Duration,
+    },
+}
+
+impl FromStr for Delay {
+    type Err = String;
+
+    /// Reads `none`, `recorded`, `constant:10ms` or `exponential:10ms`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            None if text == "recorded" => Ok(Self::Recorded),
+            Some(("constant", time)) => duration(time).map(Self::Constant),
+            Some(("exponential", time)) => duration(time).map(|mean| Self::Exponential { mean }),
+            _ => Err(format!(
+                "{text:?} is not a delay: none, recorded, constant:TIME or exponential:TIME"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(f, "none"),
+            Self::Recorded => write!(f, "recorded"),
+            Self::Constant(time) => write!(f, "constant:{}ns", time.as_nanos()),
+            Self::Exponential { mean } => write!(f, "exponential:{}ns", mean.as_nanos()),
+        }
+    }
+}
+
+/// Longest exponential delay in means: beyond it lies one in 10^8, which would only be a hang.
+const MEANS_MAX: f64 = 18.0;
+
+/// Draws delays and waits for them.
+#[derive(Debug)]
+pub(crate) struct Delayer {
+    delay: Delay,
+    random: AtomicU64,
+    /// `None` without delay: no thread is needed then.
+    timer: Option<Sender<Alarm>>,
+}
+
+impl Delayer {
+    pub(crate) fn new(delay: Delay, seed: u64) -> Self {
+        let timer = (delay != Delay::None).then(|| {
+            let (sender, receiver) = channel();
+            thread::spawn(move || ring(&receiver));
+            sender
+        });
+        Self {
+            delay,
+            random: AtomicU64::new(seed),
+            timer,
+        }
+    }
+
+    /// Draws a delay and waits until it is over, counted from `since`.
+    pub(crate) async fn hold(&self, since: Instant, recorded_us: &[u64]) {
+        let Some(timer) = &self.timer else { return };
+        let delay = draw(self.delay, self.next(), recorded_us);
+        if delay.is_zero() {
+            return;
+        }
+        let (bell, rung) = oneshot::channel();
+        let alarm = Alarm {
+            at: since + delay,
+            bell,
+        };
+        if timer.send(alarm).is_ok() {
+            // The thread only ends with the sender, so somebody rings.
+            let _ = rung.await;
+        }
+    }
+
+    /// A number of the SplitMix64 sequence (Steele, Lea, Flood 2014); shared by all threads.
+    fn next(&self) -> u64 {
+        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut z = self
+            .random
+            .fetch_add(STEP, Ordering::Relaxed)
+            .wrapping_add(STEP);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
+
+fn draw(delay: Delay, random: u64, recorded_us: &[u64]) -> Duration {
+    match delay {
+        Delay::None => Duration::ZERO,
+        Delay::Constant(time) => time,
+        Delay::Recorded => {
+            let count = recorded_us.len() as u64;
+            let index = usize::try_from(random.checked_rem(count).unwrap_or(0)).unwrap_or(0);
+            Duration::from_micros(recorded_us.get(index).copied().unwrap_or(0))
+        }
+        Delay::Exponential { mean } => {
+            // 53 bits make a double in (0, 1]: the logarithm is finite.
+            #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+            let uniform = ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+            mean.mul_f64((-uniform.ln()).clamp(0.0, MEANS_MAX))
+        }
+    }
+}
+
+/// Somebody to be woken.
+#[derive(Debug)]
+struct Alarm {
+    at: Instant,
+    bell: oneshot::Sender<()>,
+}
+
+impl PartialEq for Alarm {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Alarm {}
+
+impl PartialOrd for Alarm {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Alarm {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+/// Wakes everybody in time. A thread of its own because tokio's timer has whole milliseconds and
+/// a backend answers in tenths of one.
+fn ring(alarms: &Receiver<Alarm>) {
+    let mut waiting: BinaryHeap<Reverse<Alarm>> = BinaryHeap::new();
+    loop {
+        let now = Instant::now();
+        while waiting.peek().is_some_and(|first| first.0.at <= now) {
+            if let Some(Reverse(alarm)) = waiting.pop() {
+                // Whoever hung up in the meantime need not be woken.
+                let _ = alarm.bell.send(());
+            }
+        }
+        let next = match waiting.peek() {
+            Some(first) => alarms.recv_timeout(first.0.at.saturating_duration_since(now)),
+            None => alarms.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match next {
+            Ok(alarm) => waiting.push(Reverse(alarm)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Delay, Delayer, draw};
+
+    #[test]
+    fn delays_are_read_as_they_are_written() {
+        for text in [
+            "none",
+            "recorded",
+            "constant:10000000ns",
+            "exponential:250000ns",
+        ] {
+            assert_eq!(text.parse::<Delay>().unwrap().to_string(), text);
+        }
+        let constant = Delay::Constant(Duration::from_millis(10));
+        assert_eq!("constant:10ms".parse(), Ok(constant));
+        for text in [
+            "",
+            "constant",
+            "constant:",
+            "constant:10",
+            "normal:1ms",
+            "none:1ms",
+        ] {
+            assert!(text.parse::<Delay>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn draws_follow_their_distribution() {
+        let delayer = Delayer::new(Delay::None, 1);
+        let mean = Duration::from_millis(10);
+        let draws = 100_000_u32;
+        let sum: Duration = (0..draws)
+            .map(|_| draw(Delay::Exponential { mean }, delayer.next(), &[]))
+            .sum();
+        // The standard error of the mean is 0.3 %; the seed is fixed.
+        assert!(
+            (9_900..10_100).contains(&(sum / draws).as_micros()),
+            "{sum:?}"
+        );
+        let seen: std::collections::BTreeSet<Duration> = (0..1000)
+            .map(|_| draw(Delay::Recorded, delayer.next(), &[1, 2, 3]))
+            .collect();
+        assert_eq!(seen.len(), 3);
+        assert_eq!(draw(Delay::Recorded, 5, &[]), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_hold_ends_not_too_early() {
+        let delayer = Delayer::new(Delay::Constant(Duration::from_micros(1500)), 1);
+        let began = Instant::now();
+        tokio::join!(delayer.hold(began, &[]), delayer.hold(began, &[]));
+        assert!(began.elapsed() >= Duration::from_micros(1500));
+    }
+}
