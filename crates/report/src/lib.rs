@@ -1,1 +1,34 @@
-//! Part of bakeoff.
+//! Results in, documents out: HTML, Markdown, CSV, the terminal's table.
+//!
+//! Pure: no clock, no files, no network. The same results always give the same bytes. What is
+//! sure and what is not is decided by `bakeoff_stats`; whether a number is fair was decided when
+//! it was measured. This crate only refuses to rank what is not.
+
+mod checks;
+mod csv;
+mod html;
+mod markdown;
+mod measure;
+mod natural;
+mod number;
+mod summary;
+mod terminal;
+mod words;
+
+use bakeoff_model::record::Results;
+
+pub use checks::CheckCount;
+pub use csv::csv;
+pub use html::html;
+pub use markdown::markdown;
+pub use summary::{BenchmarkSummary, FailedRun, RankTable, Row, Summary, Unranked, summary};
+pub use terminal::terminal_table;
+
+/// What a document is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// The records.
+    pub results: &'a Results,
+    /// The title; should name the suite and the backend.
+    pub title: &'a str,
+}

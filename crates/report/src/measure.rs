@@ -1,0 +1,495 @@
+//! From records to the figures of steps, runs, cases and benchmarks. Nothing is rendered here and
+//! nothing is averaged over runs: that is for [`crate::summary`] and the figures.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{ErrorClass, Pace};
+use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Validity};
+use bakeoff_model::resource::{Memory, ResourceSample};
+use bakeoff_model::suite::Step;
+
+use crate::natural;
+use crate::number::{as_f64, figures, milliseconds, seconds};
+
+/// Times of one step in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Latency {
+    pub(crate) mean_ms: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p75_ms: f64,
+    pub(crate) p90_ms: f64,
+    pub(crate) p95_ms: f64,
+    pub(crate) p99_ms: f64,
+    pub(crate) p999_ms: f64,
+    pub(crate) max_ms: f64,
+}
+
+/// All slices of one step of one run.
+#[derive(Debug)]
+pub(crate) struct StepFigures<'a> {
+    pub(crate) index: usize,
+    pub(crate) label: String,
+    pub(crate) connections: u32,
+    pub(crate) warm_up: bool,
+    pub(crate) seconds: f64,
+    pub(crate) requests: u64,
+    pub(crate) errors: BTreeMap<ErrorClass, u64>,
+    /// From the real send to the end of the answer.
+    pub(crate) service: Option<Latency>,
+    /// From the intended send; open load only.
+    pub(crate) response: Option<Latency>,
+    pub(crate) intervals: Vec<&'a IntervalRecord>,
+}
+
+/// One run: the last attempt at it.
+#[derive(Debug)]
+pub(crate) struct RunFigures<'a> {
+    pub(crate) records: &'a RunRecords,
+    pub(crate) steps: Vec<StepFigures<'a>>,
+}
+
+/// Benchmark x contender x parameters.
+#[derive(Debug)]
+pub(crate) struct CaseFigures<'a> {
+    pub(crate) label: String,
+    pub(crate) runs: Vec<RunFigures<'a>>,
+}
+
+/// All cases that may be compared with each other.
+#[derive(Debug)]
+pub(crate) struct BenchmarkFigures<'a> {
+    pub(crate) name: String,
+    /// Backend, runtime, profile and limits in words, for titles.
+    pub(crate) conditions: String,
+    pub(crate) backend: String,
+    /// Labels of all steps in order: the categories of the horizontal axis.
+    pub(crate) step_labels: Vec<String>,
+    pub(crate) cases: Vec<CaseFigures<'a>>,
+}
+
+/// All benchmarks of the results, in order of first appearance; cases in natural order.
+pub(crate) fn benchmarks(results: &Results) -> Vec<BenchmarkFigures<'_>> {
+    let mut made: Vec<BenchmarkFigures<'_>> = Vec::new();
+    for records in last_attempts(results) {
+        let begin = &records.begin;
+        let conditions = conditions(records);
+        let name = &begin.run.benchmark;
+        let place = made
+            .iter()
+            .position(|b| b.name == *name && b.conditions == conditions);
+        let benchmark = if let Some(place) = place {
+            &mut made[place]
+        } else {
+            made.push(BenchmarkFigures {
+                name: name.clone(),
+                conditions,
+                backend: begin.backend.clone(),
+                step_labels: Vec::new(),
+                cases: Vec::new(),
+            });
+            made.last_mut().expect("it was pushed above")
+        };
+        let labels = step_labels(&begin.run.steps);
+        if labels.len() > benchmark.step_labels.len() {
+            benchmark.step_labels.clone_from(&labels);
+        }
+        let run = RunFigures {
+            records,
+            steps: steps(records, &labels),
+        };
+        let label = begin.run.case_label();
+        match benchmark.cases.iter_mut().find(|case| case.label == label) {
+            Some(case) => case.runs.push(run),
+            None => benchmark.cases.push(CaseFigures {
+                label,
+                runs: vec![run],
+            }),
+        }
+    }
+    for benchmark in &mut made {
+        benchmark
+            .cases
+            .sort_by(|a, b| natural::compare(&a.label, &b.label));
+        for case in &mut benchmark.cases {
+            case.runs
+                .sort_by_key(|run| run.records.begin.run.repetition);
+        }
+    }
+    made
+}
+
+/// The last attempt at each run. Earlier ones were interrupted and are listed in the report's
+/// order of runs, but their numbers are not used.
+pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecords> {
+    let mut last: BTreeMap<&str, u32> = BTreeMap::new();
+    for run in &results.runs {
+        let attempt = last.entry(run.begin.run.id.as_str()).or_default();
+        *attempt = run.begin.attempt.max(*attempt);
+    }
+    let wanted =
+        move |run: &&RunRecords| last.get(run.begin.run.id.as_str()) == Some(&run.begin.attempt);
+    results.runs.iter().filter(wanted)
+}
+
+/// What must be equal for two numbers to be comparable, in words.
+fn conditions(records: &RunRecords) -> String {
+    let begin = &records.begin;
+    let limits = &begin.run.limits;
+    let cpus = limits.cpus.map_or("CPU not limited".to_owned(), |cpus| {
+        format!(
+            "{} CPU{}",
+            figures_short(cpus),
+            if cpus == 1.0 { "" } else { "s" }
+        )
+    });
+    let memory = limits
+        .memory_bytes
+        .map_or("memory not limited".to_owned(), |bytes| {
+            format!("{} MiB", bytes / (1 << 20))
+        });
+    let mut text = format!(
+        "backend {}, {cpus}, {memory}, runtime {}, profile {}",
+        begin.backend, begin.runtime, begin.profile
+    );
+    if let Some(reason) = begin.enforcement.strip_prefix("unlimited") {
+        text.push_str(&format!(", LIMITS NOT ENFORCED{reason}"));
+    }
+    text
+}
+
+fn figures_short(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        figures(value)
+    }
+}
+
+/// A short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
+/// connection, or the rate of an open load.
+pub(crate) fn step_labels(steps: &[Step]) -> Vec<String> {
+    let mut warm_ups = 0;
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut label = |step: &Step| {
+        let load = match step.pace {
+            Pace::Closed => step.connections.to_string(),
+            Pace::Constant { rate_per_s } => format!("{}/s", figures_short(rate_per_s)),
+            Pace::Poisson { rate_per_s } => format!("~{}/s", figures_short(rate_per_s)),
+            Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            } => {
+                format!(
+                    "{}→{}/s",
+                    figures_short(from_per_s),
+                    figures_short(to_per_s)
+                )
+            }
+        };
+        if step.warm_up {
+            warm_ups += 1;
+            return format!("w{warm_ups}: {load}");
+        }
+        let times = seen.entry(load.clone()).or_default();
+        *times += 1;
+        if *times == 1 {
+            load
+        } else {
+            format!("{load} #{times}")
+        }
+    };
+    steps.iter().map(&mut label).collect()
+}
+
+fn steps<'a>(records: &'a RunRecords, labels: &[String]) -> Vec<StepFigures<'a>> {
+    let indices: BTreeSet<usize> = records
+        .intervals
+        .iter()
+        .map(|interval| interval.load.step)
+        .collect();
+    let of_step = |index: usize| {
+        let intervals: Vec<&IntervalRecord> = records
+            .intervals
+            .iter()
+            .filter(|interval| interval.load.step == index)
+            .collect();
+        let label = labels
+            .get(index)
+            .cloned()
+            .unwrap_or_else(|| format!("step {}", index + 1));
+        step(index, label, intervals)
+    };
+    indices.into_iter().filter_map(of_step).collect()
+}
+
+fn step<'a>(
+    index: usize,
+    label: String,
+    intervals: Vec<&'a IntervalRecord>,
+) -> Option<StepFigures<'a>> {
+    let first = intervals.first()?;
+    let mut errors: BTreeMap<ErrorClass, u64> = BTreeMap::new();
+    for (class, error) in intervals.iter().flat_map(|interval| &interval.load.errors) {
+        *errors.entry(*class).or_default() += error.count;
+    }
+    let length = |interval: &&IntervalRecord| {
+        seconds(interval.load.end_ns.saturating_sub(interval.load.start_ns))
+    };
+    Some(StepFigures {
+        index,
+        label,
+        connections: first.connections,
+        warm_up: first.warm_up,
+        seconds: intervals.iter().map(length).sum(),
+        requests: intervals
+            .iter()
+            .map(|interval| interval.load.requests)
+            .sum(),
+        errors,
+        service: latency(intervals.iter().map(|interval| &interval.load.service_time)),
+        response: latency(
+            intervals
+                .iter()
+                .filter_map(|i| i.load.response_time.as_ref()),
+        ),
+        intervals,
+    })
+}
+
+/// Merges histograms and reads the usual points off; `None` when nothing was recorded.
+pub(crate) fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Latency> {
+    let whole = merged(parts)?;
+    let at = |share: f64| Some(milliseconds(whole.quantile_ns(share)?));
+    Some(Latency {
+        mean_ms: whole.mean_ns()? / 1e6,
+        p50_ms: at(0.5)?,
+        p75_ms: at(0.75)?,
+        p90_ms: at(0.9)?,
+        p95_ms: at(0.95)?,
+        p99_ms: at(0.99)?,
+        p999_ms: at(0.999)?,
+        max_ms: milliseconds(whole.max_ns()?),
+    })
+}
+
+/// The sum of histograms; `None` when all are empty, which also spares their memory.
+pub(crate) fn merged<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Histogram> {
+    let mut whole: Option<Histogram> = None;
+    for part in parts.filter(|part| part.count() > 0) {
+        whole.get_or_insert_with(Histogram::new).merge(part);
+    }
+    whole
+}
+
+impl<'a> StepFigures<'a> {
+    /// Successful requests per second.
+    pub(crate) fn throughput(&self) -> f64 {
+        if self.seconds > 0.0 {
+            as_f64(self.requests) / self.seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// The times to quote: response time where there is a schedule, else service time.
+    pub(crate) fn latency(&self) -> Option<Latency> {
+        self.response.or(self.service)
+    }
+
+    /// The histograms behind [`StepFigures::latency`].
+    pub(crate) fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
+        let open = self.response.is_some();
+        self.intervals.iter().filter_map(move |interval| {
+            let load = &interval.load;
+            if open {
+                load.response_time.as_ref()
+            } else {
+                Some(&load.service_time)
+            }
+        })
+    }
+
+    pub(crate) fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Failed requests as a share of all that ended.
+    pub(crate) fn error_share(&self) -> f64 {
+        let failed = as_f64(self.error_count());
+        if failed == 0.0 {
+            0.0
+        } else {
+            failed / (failed + as_f64(self.requests))
+        }
+    }
+
+    pub(crate) fn censored(&self) -> u64 {
+        self.intervals
+            .iter()
+            .map(|interval| interval.load.censored.count())
+            .sum()
+    }
+
+    /// The contender at the beginning and the end of the step.
+    fn ends(&self) -> Option<(&'a ResourceSample, &'a ResourceSample)> {
+        let before = self.intervals.first()?.contender_before.as_ref()?;
+        let after = self.intervals.last()?.contender_after.as_ref()?;
+        Some((before, after))
+    }
+
+    /// How much a counter of the contender grew over the step.
+    pub(crate) fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
+        let (before, after) = self.ends()?;
+        Some(counter(after)?.saturating_sub(counter(before)?))
+    }
+
+    pub(crate) fn cpu_s(&self) -> Option<f64> {
+        self.grew(|sample| Some(sample.cpu?.total_ns()))
+            .map(seconds)
+    }
+
+    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        (self.requests > 0).then_some(())?;
+        Some(self.cpu_s()? * 1e6 / as_f64(self.requests))
+    }
+
+    pub(crate) fn throttled_s(&self) -> Option<f64> {
+        self.grew(|sample| Some(sample.throttling?.throttled_ns))
+            .map(seconds)
+    }
+
+    /// Memory of the contender at the end of the step.
+    pub(crate) fn memory(&self) -> Option<Memory> {
+        self.intervals
+            .iter()
+            .rev()
+            .find_map(|interval| interval.contender_after.as_ref()?.memory)
+    }
+
+    /// Cores' worth of CPU that the loader used.
+    pub(crate) fn loader_cores(&self) -> f64 {
+        let used: u64 = self
+            .intervals
+            .iter()
+            .map(|i| i.load.loader_cpu.total_ns())
+            .sum();
+        if self.seconds > 0.0 {
+            seconds(used) / self.seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// Cores' worth of CPU that the backend used.
+    pub(crate) fn backend_cores(&self) -> Option<f64> {
+        let before = self.intervals.first()?.backend_before.as_ref()?.cpu?;
+        let after = self.intervals.last()?.backend_after.as_ref()?.cpu?;
+        let used = after.total_ns().saturating_sub(before.total_ns());
+        (self.seconds > 0.0).then(|| seconds(used) / self.seconds)
+    }
+
+    /// The worst verdict of all its intervals.
+    pub(crate) fn validity(&self) -> &'a Validity {
+        let verdicts = self.intervals.iter().map(|interval| &interval.validity);
+        verdicts
+            .max_by_key(|validity| severity(validity))
+            .unwrap_or(&Validity::Fair)
+    }
+
+    /// How many of its intervals are not fair.
+    pub(crate) fn unfair(&self) -> usize {
+        self.intervals
+            .iter()
+            .filter(|interval| interval.validity != Validity::Fair)
+            .count()
+    }
+}
+
+/// Worse is higher, in the order in which the session suspects.
+pub(crate) fn severity(validity: &Validity) -> u8 {
+    match validity {
+        Validity::Fair => 0,
+        Validity::HostBound { .. } => 1,
+        Validity::BackendBound { .. } => 2,
+        Validity::GeneratorBound { .. } => 3,
+        Validity::Invalid { .. } => 4,
+    }
+}
+
+impl<'a> RunFigures<'a> {
+    pub(crate) fn repetition(&self) -> u32 {
+        self.records.begin.run.repetition
+    }
+
+    pub(crate) fn completed(&self) -> bool {
+        matches!(&self.records.end, Some(end) if end.outcome == Outcome::Completed)
+    }
+
+    pub(crate) fn step(&self, label: &str) -> Option<&StepFigures<'a>> {
+        self.steps.iter().find(|step| step.label == label)
+    }
+
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &StepFigures<'a>> {
+        self.steps.iter().filter(|step| !step.warm_up)
+    }
+
+    pub(crate) fn startup_s(&self) -> Option<f64> {
+        self.records
+            .startup
+            .as_ref()
+            .map(|startup| seconds(startup.startup_ns))
+    }
+
+    /// The contender's reading at a moment outside the load.
+    pub(crate) fn idle(&self, moment: &str) -> Option<&'a ResourceSample> {
+        let idle = self
+            .records
+            .idle
+            .iter()
+            .find(|idle| idle.moment == moment)?;
+        idle.contender.as_ref()
+    }
+
+    /// Highest memory of the whole run, bytes.
+    pub(crate) fn memory_peak_bytes(&self) -> Option<u64> {
+        let during = self
+            .records
+            .intervals
+            .iter()
+            .filter_map(|i| i.contender_after.as_ref());
+        let outside = self
+            .records
+            .idle
+            .iter()
+            .filter_map(|idle| idle.contender.as_ref());
+        during
+            .chain(outside)
+            .filter_map(|sample| Some(sample.memory?.peak_bytes))
+            .max()
+    }
+
+    /// CPU per request of the measured steps, microseconds.
+    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        let cpu_s: Option<f64> = self.measured().map(StepFigures::cpu_s).sum();
+        let requests: u64 = self.measured().map(|step| step.requests).sum();
+        cpu_s
+            .filter(|_| requests > 0)
+            .map(|cpu_s| cpu_s * 1e6 / as_f64(requests))
+    }
+
+    /// CPU of the whole life up to the last interval (start-up, checks and warm-up too) per
+    /// request under load, microseconds.
+    pub(crate) fn cpu_us_per_request_whole(&self) -> Option<f64> {
+        let last = self.records.intervals.last()?.contender_after.as_ref()?;
+        let requests: u64 = self.steps.iter().map(|step| step.requests).sum();
+        let cpu_s = seconds(last.cpu?.total_ns());
+        (requests > 0).then(|| cpu_s * 1e6 / as_f64(requests))
+    }
+}
+
+impl<'a> CaseFigures<'a> {
+    pub(crate) fn completed(&self) -> impl Iterator<Item = &RunFigures<'a>> {
+        self.runs.iter().filter(|run| run.completed())
+    }
+}
