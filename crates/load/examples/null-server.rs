@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_else(|| "127.0.0.1:8080".to_owned());
     let body: usize = arguments.next().map_or(Ok(13), |text| text.parse())?;
     let mut answer = format!(
-        "HTTP/1.1 200 OK\r\nServer: null\r\nContent-Type: text/plain\r\nContent-Length: {body}\r\n\r\n"
+        "HTTP/1.1 200 OK\r\nServer: null\r\nContent-Type: text/plain\r\n\
+         Content-Length: {body}\r\n\r\n"
     )
     .into_bytes();
     answer.resize(answer.len() + body, b'x');

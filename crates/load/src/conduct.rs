@@ -31,6 +31,15 @@ const LEAD_NS: u64 = 10_000_000;
 /// Longest step, ns: what the histograms can tell apart is far below.
 const DURATION_NS_MAX: u64 = 7 * 24 * 3600 * 1_000_000_000;
 
+/// Shortest slice, ns: merging takes about a tenth of it.
+const SLICE_NS_MIN: u64 = 1_000_000;
+
+/// Most connections of a step; far more than one address has ports for.
+const CONNECTIONS_MAX: u32 = 1_000_000;
+
+/// Highest rate per second; far more than a thread can send.
+const RATE_MAX: f64 = 1e7;
+
 /// Carries out an order from its first step to its last.
 ///
 /// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
@@ -125,9 +134,17 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     if spec.timeout_connect_ns == 0 || spec.timeout_answer_ns == 0 {
         return fail("a timeout of 0 would fail every request".into());
     }
+    if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
+        return fail("slices shorter than a millisecond".into());
+    }
     for (index, step) in spec.steps.iter().enumerate() {
         if step.connections == 0 {
             return fail(format!("step {index}: no connections"));
+        }
+        if step.connections > CONNECTIONS_MAX {
+            return fail(format!(
+                "step {index}: more than {CONNECTIONS_MAX} connections"
+            ));
         }
         if step.duration_ns == 0 || step.duration_ns > DURATION_NS_MAX {
             return fail(format!(
@@ -142,9 +159,9 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
                 to_per_s,
             } => [from_per_s, to_per_s],
         };
-        if rates.iter().any(|rate| !(0.0..=1e9).contains(rate)) {
+        if rates.iter().any(|rate| !(0.0..=RATE_MAX).contains(rate)) {
             return fail(format!(
-                "step {index}: a rate is not within 0 and 10^9 per second"
+                "step {index}: a rate is not within 0 and {RATE_MAX} per second"
             ));
         }
     }

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn poisson_distances_fit_the_exponential_distribution() {
-        // 1.95 is the critical value at 0.1 % (asymptotic Kolmogorov distribution), for twenty seeds.
+        // 1.95 is the critical value at 0.1 % (asymptotic Kolmogorov distribution).
         for seed in 0..20 {
             let rate_per_s = 20_000.0;
             let instants: Vec<u64> = schedule(Pace::Poisson { rate_per_s }, 5, seed).collect();

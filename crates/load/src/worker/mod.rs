@@ -28,6 +28,9 @@ const CONNECTING_MAX: usize = 64;
 /// Failed attempts after which a connection is given up until the window opens.
 const ATTEMPTS_MAX: u32 = 3;
 
+/// How many times the connect timeout the connections of a step may take together.
+const PREPARE_TIMEOUTS_MAX: u64 = 4;
+
 /// How long answers may still come after a step, so that the next one begins with free
 /// connections, ns.
 const DRAIN_NS_MAX: u64 = 1_000_000_000;
@@ -217,7 +220,12 @@ impl<'a, R: Reactor> Worker<'a, R> {
         for connection in &mut self.connections {
             connection.failures = 0;
         }
-        let deadline_ns = now_ns() + self.spec.timeout_connect_ns;
+        // Each attempt ends after the timeout; this bounds waiting in turn as well.
+        let bound_ns = self
+            .spec
+            .timeout_connect_ns
+            .saturating_mul(PREPARE_TIMEOUTS_MAX);
+        let deadline_ns = now_ns().saturating_add(bound_ns);
         self.retries.clear();
         let down = |slot: &usize| self.connections[*slot].state == State::Down;
         let mut fresh: VecDeque<usize> = (0..count).filter(down).collect();

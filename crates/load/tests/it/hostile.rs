@@ -53,7 +53,14 @@ fn odd_but_right_answers_are_right() {
 }
 
 fn odd_but_right_answers_are_right_here() {
-    let cases: [(&str, Vec<Act>); 22] = [
+    for (name, acts) in [cut_answers(), odd_heads(), odd_framings()].concat() {
+        check(name, acts, None);
+    }
+}
+
+/// The plain answer in pieces.
+fn cut_answers() -> Vec<(&'static str, Vec<Act>)> {
+    vec![
         ("plain", vec![say(OK)]),
         ("one byte at a time", vec![Act::Trickle(OK.into())]),
         (
@@ -72,6 +79,12 @@ fn odd_but_right_answers_are_right_here() {
             "split in the body",
             vec![say(&OK[..40]), pause(5), say(&OK[40..])],
         ),
+    ]
+}
+
+/// Heads as few servers write them.
+fn odd_heads() -> Vec<(&'static str, Vec<Act>)> {
+    vec![
         (
             "lower case",
             vec![say("HTTP/1.1 200 ok\r\ncontent-length: 2\r\n\r\nhi")],
@@ -97,6 +110,12 @@ fn odd_but_right_answers_are_right_here() {
                 "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
             )],
         ),
+    ]
+}
+
+/// Interim answers, chunks, and ends by closing.
+fn odd_framings() -> Vec<(&'static str, Vec<Act>)> {
+    vec![
         (
             "100 continue",
             vec![say(&format!("HTTP/1.1 100 Continue\r\n\r\n{OK}"))],
@@ -149,10 +168,7 @@ fn odd_but_right_answers_are_right_here() {
                 "x".repeat(60_000),
             ))],
         ),
-    ];
-    for (name, acts) in cases {
-        check(name, acts, None);
-    }
+    ]
 }
 
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
@@ -168,9 +184,16 @@ fn what_is_no_http_is_bad_framing() {
 }
 
 fn what_is_no_http_is_bad_framing_here() {
+    for (name, text) in [bad_heads(), bad_bodies()].concat() {
+        let acts = vec![say(&text), Act::Hold];
+        check(name, acts, Some(ErrorClass::BadFraming));
+    }
+}
+
+/// What cannot be the head of an answer.
+fn bad_heads() -> Vec<(&'static str, String)> {
     let head = "HTTP/1.1 200 OK\r\n";
-    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let cases = [
+    vec![
         ("garbage", "what do you want?\r\n\r\n".to_owned()),
         ("binary", "\u{0}\u{1}\u{2}\u{3}".to_owned()),
         ("garbage without an end", "SSH-2.0-OpenSSH".to_owned()),
@@ -206,22 +229,6 @@ fn what_is_no_http_is_bad_framing_here() {
             "length and chunks",
             format!("{head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         ),
-        ("bad chunk size", format!("{chunked}xyz\r\nhello\r\n")),
-        ("empty chunk size", format!("{chunked}\r\nhello\r\n")),
-        (
-            "huge chunk size",
-            format!("{chunked}{}\r\n", "F".repeat(20)),
-        ),
-        (
-            "chunk longer than its size",
-            format!("{chunked}2\r\nhello\r\n0\r\n\r\n"),
-        ),
-        (
-            "endless extension",
-            format!("{chunked}5;{}", "x".repeat(20_000)),
-        ),
-        ("extra bytes", format!("{OK}more")),
-        ("a second answer", format!("{OK}{OK}")),
         (
             "huge headers",
             format!(
@@ -238,14 +245,40 @@ fn what_is_no_http_is_bad_framing_here() {
             "HTTP/1.1 101 Switching Protocols\r\n\r\n".to_owned(),
         ),
         ("HTTP/2", "HTTP/2 200 OK\r\n\r\n".to_owned()),
-    ];
-    for (name, text) in cases {
-        check(
-            name,
-            vec![say(&text), Act::Hold],
-            Some(ErrorClass::BadFraming),
-        );
-    }
+    ]
+}
+
+/// What cannot be the body that its head promised.
+fn bad_bodies() -> Vec<(&'static str, String)> {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    vec![
+        ("bad chunk size", format!("{chunked}xyz\r\nhello\r\n")),
+        ("empty chunk size", format!("{chunked}\r\nhello\r\n")),
+        (
+            "huge chunk size",
+            format!("{chunked}{}\r\n", "F".repeat(20)),
+        ),
+        (
+            "chunk longer than its size",
+            format!("{chunked}2\r\nhello\r\n0\r\n\r\n"),
+        ),
+        (
+            "endless extension",
+            format!("{chunked}5;{}", "x".repeat(20_000)),
+        ),
+        ("extra bytes", format!("{OK}more")),
+        ("a second answer", format!("{OK}{OK}")),
+    ]
+}
+
+#[test]
+fn what_never_ends_is_bad_framing() {
+    on_each_reactor(what_never_ends_is_bad_framing_here);
+}
+
+fn what_never_ends_is_bad_framing_here() {
+    let head = "HTTP/1.1 200 OK\r\n";
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let endless = "HTTP/1.1 100 Continue\r\n\r\n".into();
     check(
         "endless interim answers",
