@@ -7,6 +7,7 @@
     reason = "clippy knows tests by their attribute, not their helpers"
 )]
 
+mod backend;
 mod build;
 mod http;
 mod jvm;
