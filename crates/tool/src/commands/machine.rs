@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::Contender;
-use bakeoff_runtime::backend::{Backend, BackendOptions, elasticsearch, replay};
+use bakeoff_model::suite::{Contender, Limits};
+use bakeoff_runtime::backend::{
+    self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
+};
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{BoxFuture, Runtime};
@@ -18,6 +20,10 @@ use crate::session::BackendProbe;
 
 /// How long a real backend is asked before contenders call it.
 const WARM_UP: Duration = Duration::from_secs(10);
+/// Heap of Elasticsearch, MiB: ample for the documents of the suites.
+const ELASTICSEARCH_HEAP_MIB: u32 = 512;
+/// How long a backend may take to stop.
+const STOP_GRACE: Duration = Duration::from_secs(20);
 
 /// What runs contenders, and always local processes for the backends.
 pub(crate) struct Machine {
@@ -74,27 +80,40 @@ impl Machine {
         logs: &Path,
     ) -> anyhow::Result<BackendAtWork> {
         let (listen, reach) = self.backend_addresses().await?;
-        let options = BackendOptions {
-            listen,
-            reach,
-            cores: cores.to_vec(),
-            logs: logs.canonicalize()?,
-        };
-        let data = data.with_context(|| format!("backend {name} names no `data`"))?;
-        let backend = match name {
-            "replay" => {
-                let program = std::env::current_exe()?;
-                replay::start(&self.process, &program, &data, &options).await?
-            }
-            "elasticsearch" => {
-                let source = module_folder(suite, name)?;
-                elasticsearch::start(&self.process, &source, &data, WARM_UP, &options).await?
-            }
+        let kind = match name {
+            "replay" => BackendKind::Replay(ReplayProcess {
+                program: std::env::current_exe()?,
+                args: vec!["replay".into()],
+                delay: Delay::None,
+            }),
+            "elasticsearch" => BackendKind::Elasticsearch(Elasticsearch {
+                sources: module_folder(suite, name)?,
+                cache: build::cache_dir(),
+                heap_mib: ELASTICSEARCH_HEAP_MIB,
+                warm_up: WARM_UP,
+            }),
             other => {
                 bail!("backend {other} cannot be started\n  hint: known: replay, elasticsearch")
             }
         };
-        Ok(BackendAtWork { backend })
+        let options = BackendOptions {
+            kind,
+            listen,
+            port: None,
+            cores: cores.to_vec(),
+            limits: Limits::default(),
+            data: data.with_context(|| format!("backend {name} names no `data`"))?,
+            log_path: logs.canonicalize()?.join(format!("backend-{name}.log")),
+        };
+        let started = backend::start(&self.process, &options).await;
+        let backend = started.map_err(|error| match error.hint() {
+            Some(hint) => anyhow::anyhow!("{error}\n  hint: {hint}"),
+            None => error.into(),
+        })?;
+        Ok(BackendAtWork {
+            address: SocketAddr::new(reach, backend.address().port()),
+            backend,
+        })
     }
 
     /// Where a backend listens, and where contenders reach it.
@@ -109,22 +128,24 @@ impl Machine {
 
 /// A started backend.
 pub(crate) struct BackendAtWork {
+    /// Where contenders reach it.
+    address: SocketAddr,
     backend: Backend,
 }
 
 impl BackendAtWork {
     pub(crate) fn address(&self) -> SocketAddr {
-        self.backend.address()
+        self.address
     }
 
     pub(crate) async fn stop(self) {
-        self.backend.stop().await;
+        self.backend.stop(STOP_GRACE).await;
     }
 }
 
 impl BackendProbe for BackendAtWork {
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        Box::pin(self.backend.sample())
+        self.backend.sample()
     }
 
     fn unknown_requests(&self) -> Vec<String> {

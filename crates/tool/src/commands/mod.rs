@@ -19,8 +19,10 @@ pub(crate) mod verify;
 use std::ffi::OsString;
 
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
-use bakeoff_model::suite::{NO_BACKEND, Suite};
+use bakeoff_model::suite::{NO_BACKEND, Round, Suite};
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::Selection;
 
 /// Becomes the contender that the arguments name; returns only when that failed.
 pub(crate) fn shim(args: &[OsString]) -> anyhow::Result<u8> {
@@ -46,15 +48,33 @@ pub(crate) fn host_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The globs of contenders when the user gave none: those of the suite's main round, if it has
-/// one. Qualification variants take part only when they are asked for.
-pub(crate) fn default_contenders(suite: &Suite, globs: &[String]) -> Vec<String> {
-    if !globs.is_empty() {
-        return globs.to_vec();
-    }
+/// What the user chose, or what the suite's main round names: qualification variants and further
+/// benchmarks take part only when they are asked for.
+pub(crate) fn plan_options(
+    suite: &Suite,
+    selection: &Selection,
+    benchmarks: &[String],
+    profile: &str,
+    runs: Option<u32>,
+    seed: u64,
+) -> PlanOptions {
     let main = suite.rounds.iter().find(|round| round.winner.is_none());
-    main.map(|round| round.contenders.clone())
-        .unwrap_or_default()
+    let or_main = |chosen: &[String], of_main: fn(&Round) -> &Vec<String>| match main {
+        Some(round) if chosen.is_empty() => of_main(round).clone(),
+        _ => chosen.to_vec(),
+    };
+    PlanOptions {
+        profile: profile.to_owned(),
+        contenders: or_main(&selection.contender, |round| &round.contenders),
+        benchmarks: or_main(benchmarks, |round| &round.benchmarks),
+        runs,
+        seed,
+        runtime: selection.runtime.name().to_owned(),
+        backend: selection
+            .backend
+            .clone()
+            .unwrap_or_else(|| suite.default_backend.clone()),
+    }
 }
 
 /// Refuses a backend that the suite does not list.

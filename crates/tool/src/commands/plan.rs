@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::bail;
-use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Cores;
 
 use crate::args::PlanArgs;
@@ -18,19 +18,14 @@ use crate::{exit, suite_folder};
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.selection.suite)?;
     let suite = &folder.suite;
-    let options = PlanOptions {
-        profile: args.profile.clone(),
-        contenders: super::default_contenders(suite, &args.selection.contender),
-        benchmarks: args.benchmark.clone(),
-        runs: args.runs,
-        seed: args.seed,
-        runtime: args.selection.runtime.name().to_owned(),
-        backend: args
-            .selection
-            .backend
-            .clone()
-            .unwrap_or_else(|| suite.default_backend.clone()),
-    };
+    let options = super::plan_options(
+        suite,
+        &args.selection,
+        &args.benchmark,
+        &args.profile,
+        args.runs,
+        args.seed,
+    );
     let plan = super::planned(suite, &options)?;
     let placement = placement(&plan);
     let mut output = std::io::stdout().lock();

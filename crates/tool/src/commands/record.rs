@@ -10,13 +10,12 @@ use bakeoff_model::check::{Check, CheckOutcome};
 use bakeoff_model::plan;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Contender, Limits, Suite};
-use bakeoff_runtime::backend::recording::{self, Exchange, Key};
-use bakeoff_runtime::backend::tap::Tap;
+use bakeoff_runtime::backend::RecordingProxy;
+use tokio::sync::oneshot;
 
 use super::bench::{self, Bench, BenchOptions, HttpClient};
 use crate::args::{RecordArgs, RuntimeKind};
 use crate::progress::Progress;
-use crate::recorder::write_whole;
 use crate::session::event::{Event, Observer as _};
 use crate::session::run::{START_LIMIT, STOP_GRACE, describe};
 use crate::session::verify;
@@ -83,32 +82,34 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     let upstream = bench
         .backend_socket()
         .context("the backend did not start")?;
-    let tap = Tap::open(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), upstream).await?;
-    bench.redirect_contenders(tap.address());
-    let mut recordings: BTreeMap<String, BTreeMap<Key, Exchange>> = BTreeMap::new();
     for name in &chosen {
         let Some(contender) = bench.contender(name).cloned() else {
             continue;
         };
-        record_one(&bench, &contender)
-            .await
-            .with_context(|| format!("{name}: not recorded"))?;
-        recordings
-            .entry(contender.folder)
-            .or_default()
-            .extend(tap.take());
-    }
-    bench.close().await;
-    for (folder, exchanges) in recordings {
-        let path = target.join(format!("{folder}.jsonl"));
-        write_whole(&path, recording::write(&exchanges).as_bytes())?;
+        let path = target.join(format!("{}.jsonl", contender.folder));
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let proxy = RecordingProxy::bind(upstream, listen, &path).await?;
+        bench.redirect_contenders(proxy.address());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let recording = tokio::spawn(proxy.record(async move {
+            // Whether told to stop or forgotten, the proxy is to end.
+            let _ = stopped.await;
+        }));
+        let asked = record_one(&bench, &contender).await;
+        drop(stop);
+        let summary = recording.await??;
+        asked.with_context(|| format!("{name}: not all of it was recorded"))?;
+        let (exchanges, new) = (summary.exchanges, summary.new);
         writeln!(
             std::io::stdout(),
-            "{}: {} exchanges",
-            path.display(),
-            exchanges.len()
+            "{}: {exchanges} exchanges, {new} new",
+            path.display()
         )?;
+        for note in summary.notes {
+            writeln!(std::io::stdout(), "  note: {note}")?;
+        }
     }
+    bench.close().await;
     Ok(exit::DONE)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
 
 use super::bench::{self, Bench, BenchOptions, HttpClient};
@@ -134,19 +134,15 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
     }
     let suite_folder = suite_folder::read(&args.selection.suite)?;
     let suite = &suite_folder.suite;
-    let options = PlanOptions {
-        profile: args.profile.clone(),
-        contenders: super::default_contenders(suite, &args.selection.contender),
-        benchmarks: args.benchmark.clone(),
-        runs: args.runs,
-        seed: args.seed.unwrap_or_else(clock::fresh_seed),
-        runtime: args.selection.runtime.name().to_owned(),
-        backend: args
-            .selection
-            .backend
-            .clone()
-            .unwrap_or_else(|| suite.default_backend.clone()),
-    };
+    let seed = args.seed.unwrap_or_else(clock::fresh_seed);
+    let options = super::plan_options(
+        suite,
+        &args.selection,
+        &args.benchmark,
+        &args.profile,
+        args.runs,
+        seed,
+    );
     let mut plan = super::planned(suite, &options)?;
     let (here, skipped) = bench::buildable(suite, &contenders_of(&plan));
     plan.runs.retain(|run| here.contains(&run.contender));
