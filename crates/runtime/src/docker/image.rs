@@ -1,0 +1,288 @@
+//! Images: a built artifact on a base, assembled by the engine.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use bollard::body_full;
+use bollard::query_parameters::{BuildImageOptions, CreateImageOptions};
+use futures_util::StreamExt as _;
+
+use super::context::Context;
+use super::engine::{Engine, is_missing, plain};
+
+/// Where artifacts are in images.
+const APP: &str = "/app";
+
+/// Digits of the digest in a tag.
+const TAG_DIGITS: usize = 12;
+
+/// What an image is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageSpec {
+    /// The suite.
+    pub suite: String,
+    /// The contender.
+    pub contender: String,
+    /// `debian`, `scratch`, `jre-17`, `jre-25`, or an image of a registry.
+    pub base: String,
+    /// The artifact on this host: a file or a folder.
+    pub artifact: PathBuf,
+}
+
+/// An image that the engine has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// What to start containers from: `bakeoff/locations/http4k-3/undertow:0123456789ab`.
+    pub reference: String,
+    /// `sha256:HEX`, by which the engine knows it.
+    pub id: String,
+    /// Size with all its layers, bytes.
+    pub bytes: u64,
+    /// Its labels.
+    pub labels: HashMap<String, String>,
+}
+
+/// Why an image could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// The base is not there: the contender is to be skipped with this line.
+    #[error("{contender}: base image {base} is missing: {message}")]
+    NoBase {
+        /// The contender.
+        contender: String,
+        /// The base, as the engine would know it.
+        base: String,
+        /// What would provide it, or what the registry said.
+        message: String,
+    },
+    /// Anything else.
+    #[error("{contender}: cannot make its image: {message}")]
+    Failed {
+        /// The contender.
+        contender: String,
+        /// What went wrong.
+        message: String,
+    },
+}
+
+/// Where an artifact is in the images that [`Engine::assemble`] makes: `/app/NAME`.
+#[must_use]
+pub fn artifact_in_image(artifact: &Path) -> String {
+    let name = artifact.file_name().unwrap_or_default();
+    format!("{APP}/{}", name.to_string_lossy())
+}
+
+/// The `java` of the bases `jre-17` and `jre-25`.
+#[must_use]
+pub fn java_in_image() -> String {
+    "/opt/jre/bin/java".to_owned()
+}
+
+/// Our name of a base that `cargo xtask base-images` makes, else the name itself.
+#[must_use]
+pub fn base_reference(base: &str) -> String {
+    let jre = base
+        .strip_prefix("jre-")
+        .is_some_and(|major| major.parse::<u32>().is_ok());
+    if base == "debian" || jre {
+        format!("bakeoff-base/{base}:latest")
+    } else {
+        base.to_owned()
+    }
+}
+
+impl Engine {
+    /// Makes the image of a contender: its artifact in `/app` on the base. An image of the same
+    /// content is used again.
+    ///
+    /// # Errors
+    /// The base is missing, the artifact cannot be read, or the engine refuses.
+    pub async fn assemble(&self, spec: &ImageSpec) -> Result<Image, ImageError> {
+        let failed = |message: String| ImageError::Failed {
+            contender: spec.contender.clone(),
+            message,
+        };
+        let base = base_reference(&spec.base);
+        let base_id = self.base_id(spec, &base).await?;
+        let files = [(spec.artifact.clone(), artifact_in_image(&spec.artifact))];
+        let packing = tokio::task::spawn_blocking(move || Context::of_files(&base, &files));
+        let context = packing
+            .await
+            .map_err(|error| failed(error.to_string()))?
+            .map_err(|error| failed(error.to_string()))?;
+        let digest = context.digest(&base_id);
+        let reference = format!("{}:{}", repository(spec), &digest[..TAG_DIGITS]);
+        if let Some(image) = self.image(&reference).await.map_err(failed)? {
+            return Ok(image);
+        }
+        let labels = [
+            ("bakeoff.suite", &spec.suite),
+            ("bakeoff.contender", &spec.contender),
+        ];
+        let labels = labels.map(|(name, value)| (name.to_owned(), value.clone()));
+        self.build(&reference, context, HashMap::from(labels))
+            .await
+            .map_err(failed)
+    }
+
+    /// The id of the base; one of a registry is pulled when it is not here.
+    async fn base_id(&self, spec: &ImageSpec, base: &str) -> Result<String, ImageError> {
+        let missing = |message: String| ImageError::NoBase {
+            contender: spec.contender.clone(),
+            base: base.to_owned(),
+            message,
+        };
+        if base == "scratch" {
+            return Ok(base.to_owned());
+        }
+        if let Some(image) = self.image(base).await.map_err(missing)? {
+            return Ok(image.id);
+        }
+        if base != spec.base {
+            return Err(missing("`cargo xtask base-images` makes it".to_owned()));
+        }
+        self.pull(base).await.map_err(missing)?;
+        let image = self.image(base).await.map_err(missing)?;
+        image
+            .map(|image| image.id)
+            .ok_or_else(|| missing("the engine pulled it and has it not".to_owned()))
+    }
+
+    /// Looks an image up.
+    ///
+    /// # Errors
+    /// The engine does not answer.
+    pub async fn image(&self, reference: &str) -> Result<Option<Image>, String> {
+        let found = match self.docker.inspect_image(reference).await {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(plain(&error)),
+        };
+        let labels = found.config.and_then(|config| config.labels);
+        Ok(Some(Image {
+            reference: reference.to_owned(),
+            id: found.id.unwrap_or_default(),
+            bytes: found
+                .size
+                .and_then(|size| u64::try_from(size).ok())
+                .unwrap_or(0),
+            labels: labels.unwrap_or_default(),
+        }))
+    }
+
+    /// Makes an image of a build context under a name.
+    ///
+    /// # Errors
+    /// The engine refuses; the message is its own.
+    pub async fn build(
+        &self,
+        reference: &str,
+        context: Context,
+        labels: HashMap<String, String>,
+    ) -> Result<Image, String> {
+        let options = BuildImageOptions {
+            dockerfile: "Dockerfile".to_owned(),
+            t: Some(reference.to_owned()),
+            labels: Some(labels),
+            networkmode: Some("none".to_owned()),
+            // What a name means may have changed since the last build.
+            nocache: true,
+            rm: true,
+            forcerm: true,
+            ..BuildImageOptions::default()
+        };
+        let mut building = std::pin::pin!(self.docker.build_image(
+            options,
+            None,
+            Some(body_full(context.bytes.into()))
+        ));
+        while let Some(step) = building.next().await {
+            let step = step.map_err(|error| plain(&error))?;
+            if let Some(message) = step.error_detail.and_then(|detail| detail.message) {
+                return Err(message);
+            }
+        }
+        let image = self.image(reference).await?;
+        image.ok_or_else(|| format!("the engine built {reference} and has it not"))
+    }
+
+    async fn pull(&self, reference: &str) -> Result<(), String> {
+        let options = CreateImageOptions {
+            from_image: Some(with_tag(reference)),
+            ..CreateImageOptions::default()
+        };
+        let mut pulling = std::pin::pin!(self.docker.create_image(Some(options), None, None));
+        while let Some(step) = pulling.next().await {
+            let step = step.map_err(|error| plain(&error))?;
+            if let Some(message) = step.error_detail.and_then(|detail| detail.message) {
+                return Err(message);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Without a tag, an engine pulls every tag there is.
+fn with_tag(reference: &str) -> String {
+    let name = reference.rsplit('/').next().unwrap_or(reference);
+    if name.contains([':', '@']) {
+        reference.to_owned()
+    } else {
+        format!("{reference}:latest")
+    }
+}
+
+/// `bakeoff/SUITE/CONTENDER`, in the few letters that names of images have.
+fn repository(spec: &ImageSpec) -> String {
+    let whole = format!("bakeoff/{}/{}", spec.suite, spec.contender);
+    let parts: Vec<String> = whole.split('/').map(component).collect();
+    parts.join("/")
+}
+
+/// Lower-case letters and digits, with single separators between them.
+fn component(name: &str) -> String {
+    let mut plain = String::new();
+    for letter in name.to_ascii_lowercase().chars() {
+        if letter.is_ascii_alphanumeric() {
+            plain.push(letter);
+        } else if plain.ends_with(|last: char| last.is_ascii_alphanumeric()) {
+            plain.push(if letter == '.' { '.' } else { '-' });
+        }
+    }
+    let plain = plain.trim_end_matches(['.', '-']);
+    if plain.is_empty() {
+        "x".to_owned()
+    } else {
+        plain.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{ImageSpec, artifact_in_image, base_reference, repository, with_tag};
+
+    #[test]
+    fn names_fit_the_engine() {
+        for (contender, expect) in [
+            ("rocket-0.4", "bakeoff/locations/rocket-0.4"),
+            ("http4k-3/Apache 4", "bakeoff/locations/http4k-3/apache-4"),
+            ("a[workers=16]", "bakeoff/locations/a-workers-16"),
+            ("ä/__", "bakeoff/locations/x/x"),
+        ] {
+            let spec = ImageSpec {
+                suite: "locations".to_owned(),
+                contender: contender.to_owned(),
+                base: "scratch".to_owned(),
+                artifact: "x".into(),
+            };
+            assert_eq!(repository(&spec), expect);
+        }
+        assert_eq!(with_tag("host:5000/a"), "host:5000/a:latest");
+        assert_eq!(with_tag("debian:12-slim"), "debian:12-slim");
+        assert_eq!(base_reference("jre-25"), "bakeoff-base/jre-25:latest");
+        assert_eq!(base_reference("jre-x"), "jre-x");
+        assert_eq!(artifact_in_image(Path::new("/x/y.jar")), "/app/y.jar");
+    }
+}
