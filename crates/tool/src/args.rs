@@ -93,16 +93,19 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) benchmark: Vec<String>,
     /// Repetitions instead of the profile's.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Length of a recorded slice instead of the profile's: `100ms`, `1h` for one slice a step.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) slice: Option<String>,
     /// Results folder; `results/SUITE-TIME` when absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Finish the interrupted session of this results folder.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -147,7 +150,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) benchmark: Vec<String>,
     /// Repetitions instead of the profile's.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Seed of the order of runs.
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -63,7 +63,9 @@ impl FromStr for Condition {
 /// `p99` and `p99.9` as a share.
 fn quantile(name: &str) -> Option<f64> {
     let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
-    (percent > 0.0 && percent <= 100.0).then_some(percent / 100.0)
+    // Rounded to what was typed: 99.9 / 100 is a little more than 0.999 otherwise.
+    let share = (percent * 1e7).round() / 1e9;
+    (percent > 0.0 && percent <= 100.0).then_some(share)
 }
 
 impl fmt::Display for Condition {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::plan::Plan;
@@ -20,6 +21,8 @@ pub(crate) struct SessionFile {
     pub(crate) suite_folder: PathBuf,
     /// Contenders that take no part, each with the line that says why.
     pub(crate) skipped: Vec<String>,
+    /// Length of a slice when it is not the profile's.
+    pub(crate) slice: Option<Duration>,
     /// The runs in their order.
     pub(crate) plan: Plan,
 }

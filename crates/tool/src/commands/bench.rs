@@ -36,6 +36,8 @@ pub(crate) struct BenchOptions {
     pub(crate) contenders: Vec<String>,
     pub(crate) cores: Cores,
     pub(crate) seed: u64,
+    /// Length of a slice when it is not the profile's.
+    pub(crate) slice: Option<Duration>,
     /// Where logs of contenders go.
     pub(crate) logs: PathBuf,
 }
@@ -312,7 +314,11 @@ impl Cases for Bench {
             requests: benchmark
                 .map(|one| one.requests.clone())
                 .unwrap_or_default(),
-            slice: slice.unwrap_or(Duration::from_secs(1)),
+            slice: self
+                .options
+                .slice
+                .or(slice)
+                .unwrap_or(Duration::from_secs(1)),
             seed: self.options.seed,
             artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
         }

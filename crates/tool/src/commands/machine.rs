@@ -12,6 +12,7 @@ use bakeoff_runtime::backend::{
     self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
+use bakeoff_runtime::docker::Engine;
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
@@ -169,5 +170,12 @@ pub(crate) async fn clean_up() {}
 
 /// The Docker engine that would be used, in one line.
 pub(crate) async fn docker_engine() -> anyhow::Result<String> {
-    bail!("not there yet")
+    let engine = find_engine().await?;
+    Ok(format!("{} at {}", engine.version(), engine.host()))
+}
+
+async fn find_engine() -> anyhow::Result<Engine> {
+    let host = std::env::var("DOCKER_HOST").ok();
+    let found = Engine::find(host.as_deref(), &build::cache_dir()).await;
+    found.map_err(|error| anyhow::anyhow!("{error}\n  hint: {}", error.hint()))
 }

@@ -76,6 +76,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         contenders: chosen.clone(),
         cores: Cores::default(),
         seed: 0,
+        slice: None,
         logs: logs.path().to_owned(),
     };
     let mut bench = Bench::prepare(folder, options, &mut progress).await?;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use bakeoff_model::parse;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
 
@@ -101,6 +102,7 @@ async fn play(
         contenders,
         cores: placement.cores,
         seed: plan.seed,
+        slice: session.slice,
         logs: results.join("logs"),
     };
     let bench = Bench::prepare(folder, options, observers).await?;
@@ -134,6 +136,8 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
     }
     let suite_folder = suite_folder::read(&args.selection.suite)?;
     let suite = &suite_folder.suite;
+    let slice = args.slice.as_deref().map(parse::duration).transpose();
+    let slice = slice.map_err(|message| anyhow::anyhow!("--slice: {message}"))?;
     let seed = args.seed.unwrap_or_else(clock::fresh_seed);
     let options = super::plan_options(
         suite,
@@ -162,6 +166,7 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
     let session = SessionFile {
         suite_folder: suite_folder.path,
         skipped,
+        slice,
         plan,
     };
     let recorder = Recorder::create(&folder, &session)?;

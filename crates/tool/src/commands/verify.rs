@@ -111,6 +111,7 @@ fn bench_options(
         contenders,
         cores: Cores::default(),
         seed: 0,
+        slice: None,
         logs,
     })
 }

@@ -162,3 +162,169 @@ fn wall_ns(load: &LoadInterval) -> f64 {
 fn as_f64(count: u64) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bakeoff_model::histogram::Histogram;
+    use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval};
+    use bakeoff_model::record::Cores;
+    use bakeoff_model::resource::ResourceSample;
+
+    use super::{Evidence, judge};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A second in which 8 connections had 8000 answers of 1 ms, and 0.1 s of CPU for the loader.
+    fn good() -> LoadInterval {
+        let mut service_time = Histogram::new();
+        for _ in 0..8000 {
+            service_time.record(1_000_000);
+        }
+        LoadInterval {
+            step: 0,
+            slice: 0,
+            start_ns: 0,
+            end_ns: SECOND,
+            requests: 8000,
+            errors: BTreeMap::new(),
+            service_time,
+            response_time: None,
+            send_lag: None,
+            offered: None,
+            censored: Histogram::new(),
+            connections: Connections {
+                asked: 8,
+                established: 8,
+                reconnects: 0,
+            },
+            sent_bytes: 0,
+            received_bytes: 0,
+            loader_cpu: CpuTime {
+                user_ns: SECOND / 10,
+                system_ns: 0,
+            },
+            loader_threads: 1,
+            requests_per_connection: None,
+        }
+    }
+
+    fn used(share: f64) -> (ResourceSample, ResourceSample) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a test"
+        )]
+        let cpu = CpuTime {
+            user_ns: (share * 1e9) as u64,
+            system_ns: 0,
+        };
+        let before = ResourceSample {
+            cpu: Some(CpuTime::default()),
+            ..ResourceSample::default()
+        };
+        let after = ResourceSample {
+            at_ns: SECOND,
+            cpu: Some(cpu),
+            ..ResourceSample::default()
+        };
+        (before, after)
+    }
+
+    fn check(load: &LoadInterval, backend: f64, cores: &Cores, steal_ns: u64, expect: &str) {
+        let (contender, backend) = (used(0.9), used(backend));
+        let validity = judge(&Evidence {
+            load,
+            contender: Some((&contender.0, &contender.1)),
+            backend: Some((&backend.0, &backend.1)),
+            cores,
+            host_cores: 2,
+            steal_ns: Some(steal_ns),
+        });
+        assert_eq!(validity.name(), expect, "{validity:?}");
+    }
+
+    #[test]
+    fn every_reason_is_found_and_nothing_else() {
+        let apart = Cores {
+            contender: vec![0],
+            loader: vec![1],
+            backend: vec![1],
+        };
+        let shared = Cores::default();
+        check(&good(), 0.2, &apart, 0, "fair");
+        check(&good(), 0.95, &apart, 0, "backend-bound");
+        check(&good(), 0.85, &apart, 0, "host-bound");
+        check(&good(), 0.2, &apart, SECOND / 5, "host-bound");
+        check(&good(), 0.2, &shared, 0, "fair");
+        check(&good(), 0.85, &shared, 0, "host-bound");
+        let busy = CpuTime {
+            user_ns: SECOND * 95 / 100,
+            system_ns: 0,
+        };
+        check(
+            &LoadInterval {
+                loader_cpu: busy,
+                ..good()
+            },
+            0.0,
+            &apart,
+            0,
+            "generator-bound",
+        );
+        let few = Connections {
+            asked: 8,
+            established: 7,
+            reconnects: 0,
+        };
+        check(
+            &LoadInterval {
+                connections: few,
+                ..good()
+            },
+            0.2,
+            &apart,
+            0,
+            "invalid",
+        );
+        let wrong = BTreeMap::from([(
+            ErrorClass::WrongBody,
+            ErrorCount {
+                count: 1,
+                time_ns_sum: 0,
+                example: None,
+            },
+        )]);
+        check(
+            &LoadInterval {
+                errors: wrong,
+                ..good()
+            },
+            0.2,
+            &apart,
+            0,
+            "invalid",
+        );
+        check(
+            &LoadInterval {
+                requests: 0,
+                ..good()
+            },
+            0.2,
+            &apart,
+            0,
+            "invalid",
+        );
+        check(
+            &LoadInterval {
+                requests: 4000,
+                ..good()
+            },
+            0.2,
+            &apart,
+            0,
+            "invalid",
+        );
+    }
+}
