@@ -1,6 +1,8 @@
 //! Latency histograms: HdrHistogram with three significant digits, 1 ns to 60 s, merged and
 //! never averaged, written as base64 of the V2 compressed form (lossless).
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -11,8 +13,18 @@ use serde::{Deserialize, Serialize};
 pub const HIGHEST_NS: u64 = 60_000_000_000;
 
 /// A histogram of times in nanoseconds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Histogram(hdrhistogram::Histogram<u64>);
+///
+/// One that was read from text holds only its non-empty buckets, a few KiB, until it is recorded
+/// into or merged into: a folder of results has thousands of them.
+#[derive(Debug, Clone)]
+pub struct Histogram(Counts);
+
+#[derive(Debug, Clone)]
+enum Counts {
+    Full(hdrhistogram::Histogram<u64>),
+    /// (highest time of the bucket in ns, count), ascending, and the sum of the counts.
+    Packed(Vec<(u64, u64)>, u64),
+}
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -20,81 +32,126 @@ impl Default for Histogram {
     }
 }
 
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.count() == other.count() && self.buckets().eq(other.buckets())
+    }
+}
+
+fn empty() -> hdrhistogram::Histogram<u64> {
+    hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, 3)
+        .expect("the bounds are constants inside what the library allows")
+}
+
 impl Histogram {
     /// An empty histogram, all of its memory allocated (about 200 KiB).
     #[must_use]
     pub fn new() -> Self {
-        let inner = hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, 3)
-            .expect("the bounds are constants inside what the library allows");
-        Self(inner)
+        Self(Counts::Full(empty()))
     }
 
-    /// Counts one time. Never allocates.
+    /// All buckets in memory, unpacked for the moment when they are not.
+    fn full(&self) -> Cow<'_, hdrhistogram::Histogram<u64>> {
+        match &self.0 {
+            Counts::Full(inner) => Cow::Borrowed(inner),
+            Counts::Packed(buckets, _) => {
+                let mut inner = empty();
+                add_buckets(&mut inner, buckets);
+                Cow::Owned(inner)
+            }
+        }
+    }
+
+    /// All buckets in memory, unpacked for good when they are not.
+    #[inline]
+    fn full_mut(&mut self) -> &mut hdrhistogram::Histogram<u64> {
+        if matches!(self.0, Counts::Packed(..)) {
+            self.0 = Counts::Full(self.full().into_owned());
+        }
+        match &mut self.0 {
+            Counts::Full(inner) => inner,
+            Counts::Packed(..) => unreachable!("it was unpacked above"),
+        }
+    }
+
+    /// Counts one time. Never allocates, unless the histogram was just read from text.
     #[inline]
     pub fn record(&mut self, time_ns: u64) {
-        self.0.saturating_record(time_ns.clamp(1, HIGHEST_NS));
+        self.full_mut()
+            .saturating_record(time_ns.clamp(1, HIGHEST_NS));
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0
-            .add(&other.0)
-            .expect("all our histograms share their bounds");
+        match &other.0 {
+            Counts::Full(inner) => self
+                .full_mut()
+                .add(inner)
+                .expect("all our histograms share their bounds"),
+            Counts::Packed(buckets, _) => add_buckets(self.full_mut(), buckets),
+        }
     }
 
     /// Forgets all counts and keeps the memory.
     pub fn clear(&mut self) {
-        self.0.reset();
+        self.full_mut().reset();
     }
 
     /// How many times were recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Counts::Full(inner) => inner.len(),
+            Counts::Packed(_, total) => *total,
+        }
     }
 
     /// The time in nanoseconds below or at which the share `quantile` (0 to 1) of all times lies;
     /// `None` when nothing was recorded.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        (!self.0.is_empty()).then(|| self.0.value_at_quantile(quantile))
+        (self.count() > 0).then(|| self.full().value_at_quantile(quantile))
     }
 
     /// The smallest recorded time in nanoseconds.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
-        (!self.0.is_empty()).then(|| self.0.min())
+        (self.count() > 0).then(|| self.full().min())
     }
 
     /// The largest recorded time in nanoseconds.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        (!self.0.is_empty()).then(|| self.0.max())
+        (self.count() > 0).then(|| self.full().max())
     }
 
     /// The mean in nanoseconds.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.mean())
+        (self.count() > 0).then(|| self.full().mean())
     }
 
     /// The standard deviation in nanoseconds.
     #[must_use]
     pub fn deviation_ns(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.stdev())
+        (self.count() > 0).then(|| self.full().stdev())
     }
 
     /// How many recorded times lie in `low_ns..=high_ns`, at the histogram's resolution.
     #[must_use]
     pub fn count_between(&self, low_ns: u64, high_ns: u64) -> u64 {
-        self.0.count_between(low_ns.max(1), high_ns.max(1))
+        self.full().count_between(low_ns.max(1), high_ns.max(1))
     }
 
     /// Every non-empty bucket as (highest time of the bucket in ns, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0
-            .iter_recorded()
-            .map(|step| (step.value_iterated_to(), step.count_at_value()))
+        let (full, packed) = match &self.0 {
+            Counts::Full(inner) => (Some(inner), [].as_slice()),
+            Counts::Packed(buckets, _) => (None, buckets.as_slice()),
+        };
+        let full = full.into_iter().flat_map(|inner| inner.iter_recorded());
+        full.map(|step| (step.value_iterated_to(), step.count_at_value()))
+            .chain(packed.iter().copied())
     }
 
     /// The lossless text form: base64 of HdrHistogram V2, compressed.
@@ -102,7 +159,7 @@ impl Histogram {
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
+            .serialize(&self.full(), &mut bytes)
             .expect("writing to memory cannot fail");
         STANDARD.encode(bytes)
     }
@@ -118,12 +175,23 @@ impl Histogram {
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| format!("not a histogram: {error}"))?;
-        let mut histogram = Self::new();
-        histogram
-            .0
+        // Through our own bounds, so that whatever comes in has our buckets.
+        let mut inner = empty();
+        inner
             .add(&read)
             .map_err(|error| format!("not within 60 s: {error}"))?;
-        Ok(histogram)
+        let mut buckets: Vec<(u64, u64)> = Self(Counts::Full(inner)).buckets().collect();
+        buckets.shrink_to_fit();
+        let total = buckets
+            .iter()
+            .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+        Ok(Self(Counts::Packed(buckets, total)))
+    }
+}
+
+fn add_buckets(inner: &mut hdrhistogram::Histogram<u64>, buckets: &[(u64, u64)]) {
+    for (time_ns, count) in buckets {
+        inner.saturating_record_n(*time_ns, *count);
     }
 }
 

@@ -46,7 +46,17 @@ proptest! {
     #[test]
     fn text_loses_nothing(times in proptest::collection::vec(1..HIGHEST_NS, 0..50)) {
         let histogram = of(&times);
-        prop_assert_eq!(Histogram::decode(&histogram.encode()).unwrap(), histogram);
+        let read = Histogram::decode(&histogram.encode()).unwrap();
+        prop_assert_eq!(&read, &histogram);
+        for quantile in [0.0, 0.5, 0.99, 1.0] {
+            prop_assert_eq!(read.quantile_ns(quantile), histogram.quantile_ns(quantile));
+        }
+        let figures = |h: &Histogram| (h.min_ns(), h.max_ns(), h.mean_ns(), h.deviation_ns());
+        prop_assert_eq!(figures(&read), figures(&histogram));
+        let mut more = (read, histogram);
+        more.0.record(77);
+        more.1.record(77);
+        prop_assert_eq!(more.0.encode(), more.1.encode());
     }
 
     #[test]
