@@ -1,0 +1,233 @@
+//! The HTTP side: routes, parameters and answers. Not for what the answers are.
+
+mod docs;
+mod error;
+mod parameters;
+
+use rocket::{
+    Request, State, catch, catchers, fairing::AdHoc, get, http::Status, routes, serde::json::Json,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    api::{
+        error::{ApiError, ErrorResponse},
+        parameters::{
+            CityQuery, ClosestQuery, FeaturedQuery, Parsed, SearchQuery, Visitor, checked,
+        },
+    },
+    domain::{Language, Locations, Place},
+};
+
+/// A city in the language asked for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CityResponse {
+    /// ISO 3166-1 alpha-2 code of the country.
+    #[schema(example = "CZ")]
+    country_iso: String,
+    #[schema(example = 101748109)]
+    id: u64,
+    is_featured: bool,
+    #[schema(example = "Brno")]
+    name: String,
+    #[schema(example = "Jihomoravský kraj")]
+    region_name: String,
+}
+
+/// Several cities, the most fitting first.
+#[derive(Debug, Serialize, ToSchema)]
+struct MultiCityResponse {
+    cities: Vec<CityResponse>,
+}
+
+impl CityResponse {
+    fn new(place: Place, language: Language) -> Self {
+        Self {
+            name: place.city.names.in_language(language).to_owned(),
+            region_name: place.region.names.in_language(language).to_owned(),
+            country_iso: place.city.country_iso,
+            id: place.city.id,
+            is_featured: place.city.is_featured,
+        }
+    }
+}
+
+impl MultiCityResponse {
+    fn new(places: Vec<Place>, language: Language) -> Self {
+        let cities = places.into_iter();
+        Self {
+            cities: cities
+                .map(|place| CityResponse::new(place, language))
+                .collect(),
+        }
+    }
+}
+
+/// Everything of the application but its logging.
+pub fn stage(locations: Locations) -> AdHoc {
+    AdHoc::on_ignite("API", |rocket| async {
+        rocket
+            .manage(locations)
+            .mount(
+                "/",
+                routes![
+                    get,
+                    closest,
+                    associated_featured,
+                    search,
+                    featured,
+                    api_docs
+                ],
+            )
+            .register("/", catchers![unknown_path, other_error])
+    })
+}
+
+/// The city with the given id.
+#[utoipa::path(
+    params(CityQuery),
+    responses(
+        (status = 200, description = "the city", body = CityResponse),
+        (status = 400, description = "a parameter is missing or wrong", body = ErrorResponse),
+        (status = 404, description = "there is no such city", body = ErrorResponse),
+    )
+)]
+#[get("/city/v1/get?<query..>")]
+async fn get(
+    query: Parsed<'_, CityQuery>,
+    locations: &State<Locations>,
+) -> Result<Json<CityResponse>, ApiError> {
+    let CityQuery { id, language } = checked(query)?;
+    one(locations.get(id).await?, language, || no_city(id))
+}
+
+/// The city at the coordinates, or the closest one. Without coordinates, the featured city
+/// closest to where the visitor seems to be.
+#[utoipa::path(
+    params(ClosestQuery),
+    responses(
+        (status = 200, description = "the city", body = CityResponse),
+        (
+            status = 400,
+            description = "a parameter is missing, wrong or out of range",
+            body = ErrorResponse
+        ),
+    )
+)]
+#[get("/city/v1/closest?<query..>")]
+async fn closest(
+    query: Parsed<'_, ClosestQuery>,
+    visitor: Visitor,
+    locations: &State<Locations>,
+) -> Result<Json<CityResponse>, ApiError> {
+    let query = checked(query)?;
+    let language = query.language;
+    let place = match query.coordinates()? {
+        Some(coordinates) => locations.closest(coordinates).await?,
+        None => locations.closest_for_visitor(visitor.0, language).await?,
+    };
+    one(place, language, || "there are no cities".to_owned())
+}
+
+/// The featured city closest to the city with the given id.
+#[utoipa::path(
+    params(CityQuery),
+    responses(
+        (status = 200, description = "the featured city", body = CityResponse),
+        (status = 400, description = "a parameter is missing or wrong", body = ErrorResponse),
+        (status = 404, description = "there is no such city", body = ErrorResponse),
+    )
+)]
+#[get("/city/v1/associatedFeatured?<query..>")]
+async fn associated_featured(
+    query: Parsed<'_, CityQuery>,
+    locations: &State<Locations>,
+) -> Result<Json<CityResponse>, ApiError> {
+    let CityQuery { id, language } = checked(query)?;
+    one(locations.associated_featured(id).await?, language, || {
+        no_city(id)
+    })
+}
+
+/// Up to ten cities whose name begins with the query, perhaps none.
+#[utoipa::path(
+    params(SearchQuery),
+    responses(
+        (status = 200, description = "the cities", body = MultiCityResponse),
+        (
+            status = 400,
+            description = "a parameter is missing, wrong or empty",
+            body = ErrorResponse
+        ),
+    )
+)]
+#[get("/city/v1/search?<query..>")]
+async fn search(
+    query: Parsed<'_, SearchQuery>,
+    locations: &State<Locations>,
+) -> Result<Json<MultiCityResponse>, ApiError> {
+    let query = checked(query)?;
+    let country_iso = query.country_iso.as_deref();
+    let places = locations
+        .search(query.text()?, query.language, country_iso)
+        .await?;
+    Ok(Json(MultiCityResponse::new(places, query.language)))
+}
+
+/// All featured cities, those of the language's own country first.
+#[utoipa::path(
+    params(FeaturedQuery),
+    responses(
+        (status = 200, description = "the cities", body = MultiCityResponse),
+        (status = 400, description = "the language is missing or unknown", body = ErrorResponse),
+    )
+)]
+#[get("/city/v1/featured?<query..>")]
+async fn featured(
+    query: Parsed<'_, FeaturedQuery>,
+    locations: &State<Locations>,
+) -> Result<Json<MultiCityResponse>, ApiError> {
+    let query = checked(query)?;
+    let places = locations.featured(query.language).await?;
+    Ok(Json(MultiCityResponse::new(places, query.language)))
+}
+
+#[get("/api-docs")]
+fn api_docs() -> Json<utoipa::openapi::OpenApi> {
+    Json(docs::openapi())
+}
+
+#[catch(404)]
+fn unknown_path(request: &Request) -> ApiError {
+    ApiError::NotFound(format!(
+        "there is no {} {}",
+        request.method(),
+        request.uri().path()
+    ))
+}
+
+/// What Rocket refuses or fails at by itself.
+#[catch(default)]
+fn other_error(status: Status, _: &Request) -> ApiError {
+    ApiError::Framework(status)
+}
+
+fn one(
+    place: Option<Place>,
+    language: Language,
+    otherwise: impl FnOnce() -> String,
+) -> Result<Json<CityResponse>, ApiError> {
+    match place {
+        Some(place) => Ok(Json(CityResponse::new(place, language))),
+        None => Err(ApiError::NotFound(otherwise())),
+    }
+}
+
+fn no_city(id: u64) -> String {
+    format!("there is no city {id}")
+}
+
+#[cfg(test)]
+mod tests;
