@@ -62,10 +62,10 @@ impl MultiCityResponse {
 }
 
 /// Everything of the application but its logging.
-pub fn configure(locations: web::Data<Locations>) -> impl FnOnce(&mut web::ServiceConfig) {
+pub fn configure(locations: Locations) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config
-            .app_data(locations)
+            .app_data(web::Data::new(locations))
             .app_data(
                 web::QueryConfig::default()
                     .error_handler(|error, _| ApiError::BadRequest(error.to_string()).into()),

@@ -5,7 +5,7 @@ mod config;
 mod domain;
 mod store;
 
-use actix_web::{App, HttpServer, middleware::Logger, web};
+use actix_web::{App, HttpServer, middleware::Logger};
 use anyhow::Context;
 use env_logger::{Env, Target};
 
@@ -34,13 +34,16 @@ async fn main() -> anyhow::Result<()> {
         .ping()
         .await
         .with_context(|| format!("cannot reach Elasticsearch at {}", config.elastic))?;
-    let locations = web::Data::new(Locations::new(store));
 
     let (host, port) = ADDRESS;
     let server = HttpServer::new(move || {
+        // A connection is driven by the runtime that opened it, and a worker's runtime ends with
+        // the worker. With a client shared by all, those that end first would cut off the others'
+        // last requests.
+        let store = Store::new(config.elastic.clone()).expect("the first client could be made");
         App::new()
             .wrap(Logger::default())
-            .configure(api::configure(locations.clone()))
+            .configure(api::configure(Locations::new(store)))
     })
     .shutdown_timeout(SHUTDOWN_SECONDS)
     .bind(ADDRESS)

@@ -9,7 +9,7 @@ use crate::store::Store;
 
 async fn ask(path: &str) -> (StatusCode, Value) {
     let nobody = Url::parse("http://127.0.0.1:1").unwrap();
-    let locations = web::Data::new(Locations::new(Store::new(nobody).unwrap()));
+    let locations = Locations::new(Store::new(nobody).unwrap());
     let app = test::init_service(App::new().configure(configure(locations))).await;
     let request = test::TestRequest::get().uri(path).to_request();
     let response = test::call_service(&app, request).await;
