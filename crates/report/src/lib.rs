@@ -6,6 +6,7 @@
 
 mod checks;
 mod csv;
+mod figure;
 mod html;
 mod markdown;
 mod measure;

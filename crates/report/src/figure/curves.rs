@@ -1,0 +1,261 @@
+//! Figures whose horizontal axis is not the steps.
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::record::Validity;
+
+use crate::figure::steps::over_runs;
+use crate::figure::{Axis, Figure, Point, Scale, Series, Shape};
+use crate::measure::{self, BenchmarkFigures, CaseFigures, RunFigures};
+use crate::number::{as_f64, count, milliseconds, seconds};
+use crate::summary::{BenchmarkSummary, Row};
+
+/// Fewer slices than this are no curve.
+const SLICES_MIN: usize = 3;
+
+fn axis(name: &str, scale: Scale) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        scale,
+    }
+}
+
+fn labels(benchmark: &BenchmarkFigures<'_>) -> Vec<String> {
+    benchmark
+        .cases
+        .iter()
+        .map(|case| case.label.clone())
+        .collect()
+}
+
+fn rows(summary: &BenchmarkSummary) -> impl Iterator<Item = &Row> {
+    let ranked = summary.tables.iter().flat_map(|table| &table.rows);
+    ranked.chain(
+        summary
+            .unranked
+            .iter()
+            .filter_map(|unranked| unranked.row.as_ref()),
+    )
+}
+
+/// The answer as a picture: peak throughput with its interval.
+pub(crate) fn peaks(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Figure {
+    let mut ordered: Vec<&Row> = rows(summary).collect();
+    ordered.sort_by(|a, b| a.throughput.point.total_cmp(&b.throughput.point));
+    let categories = ordered.iter().map(|row| row.label.clone()).collect();
+    let series = ordered.iter().enumerate().filter_map(|(place, row)| {
+        let mut point = Point::new(row.throughput.point, Some(count(place)));
+        point.interval = row
+            .throughput
+            .interval
+            .map(|interval| (interval.low, interval.high));
+        point.fair = row.validity == Validity::Fair;
+        point.label = Some(format!("at {}, {}", row.step, row.validity.name()));
+        let case = benchmark
+            .cases
+            .iter()
+            .position(|case| case.label == row.label)?;
+        Some(Series {
+            case,
+            name: row.label.clone(),
+            run: None,
+            points: vec![point],
+        })
+    });
+    Figure {
+        id: "peaks",
+        title: "Peak throughput".to_owned(),
+        note: "Mean over runs at the step where it is highest, with its 95 % interval. Hollow: \
+               not a fair number.",
+        shape: Shape::Estimates,
+        x: axis("requests/s", Scale::Linear),
+        y: axis("", Scale::Categories(categories)),
+        series: series.collect(),
+    }
+}
+
+/// Start-up times, a dot for each run.
+pub(crate) fn startup(benchmark: &BenchmarkFigures<'_>) -> Figure {
+    let categories: Vec<String> = labels(benchmark).into_iter().rev().collect();
+    let mut series = over_runs(benchmark, |run| {
+        let Some(startup) = &run.records.startup else {
+            return Vec::new();
+        };
+        let mut point = Point::new(seconds(startup.startup_ns), Some(0.0));
+        point.label = startup
+            .resources
+            .cpu
+            .map(|cpu| format!("{} CPU s", crate::number::figures(seconds(cpu.total_ns()))));
+        vec![point]
+    });
+    for one in &mut series {
+        let row = count(benchmark.cases.len() - 1 - one.case);
+        one.points.iter_mut().for_each(|point| point.y = Some(row));
+    }
+    Figure {
+        id: "startup",
+        title: "Start-up".to_owned(),
+        note: "From the beginning of the program to its first valid answer, one dot for each run. \
+               Each line of the grid is a factor of ten.",
+        shape: Shape::Dots,
+        x: axis("s", Scale::Log),
+        y: axis("", Scale::Categories(categories)),
+        series,
+    }
+}
+
+pub(crate) fn throughput_latency(benchmark: &BenchmarkFigures<'_>) -> Figure {
+    let series = over_runs(benchmark, |run| {
+        let points = run.measured().map(|step| {
+            let p99 = step.latency().map(|latency| latency.p99_ms);
+            let mut point = Point::new(step.throughput(), p99);
+            point.fair = *step.validity() == Validity::Fair;
+            point.label = Some(format!("at {}", step.label));
+            point
+        });
+        points.collect()
+    });
+    Figure {
+        id: "throughput-latency",
+        title: "Throughput against p99".to_owned(),
+        note: "Each line goes through the measured steps of one run; further right and lower is \
+               better. Where it turns up, more load only means more waiting.",
+        shape: Shape::Lines,
+        x: axis("requests/s", Scale::Linear),
+        y: axis("p99, ms", Scale::Log),
+        series,
+    }
+}
+
+/// Requests and CPU since the start of the load and of the process, step by step.
+pub(crate) fn cumulative(benchmark: &BenchmarkFigures<'_>) -> Figure {
+    let series = over_runs(benchmark, |run| {
+        let mut requests = 0;
+        let mut points = Vec::new();
+        let first = run.records.intervals.first();
+        let before = first.and_then(|interval| interval.contender_before.as_ref()?.cpu);
+        if let Some(cpu) = before {
+            let mut point = Point::new(0.0, Some(seconds(cpu.total_ns())));
+            point.label = Some("before the load".to_owned());
+            points.push(point);
+        }
+        for step in &run.steps {
+            requests += step.requests;
+            let last = step.intervals.last();
+            let cpu = last.and_then(|interval| interval.contender_after.as_ref()?.cpu);
+            let total = cpu.map(|cpu| seconds(cpu.total_ns()));
+            let mut point = Point::new(as_f64(requests), total);
+            point.label = Some(format!("after {}", step.label));
+            points.push(point);
+        }
+        points
+    });
+    Figure {
+        id: "cumulative",
+        title: "All CPU time against all requests".to_owned(),
+        note: "CPU time of the contender since it began, start-up and checks included, against \
+               successful requests so far. The height at 0 is the price of starting, the slope \
+               that of a request.",
+        shape: Shape::Lines,
+        x: axis("successful requests so far", Scale::Linear),
+        y: axis("CPU s so far", Scale::Linear),
+        series,
+    }
+}
+
+/// Throughput of each slice at the beginning of the load.
+pub(crate) fn warm_up(benchmark: &BenchmarkFigures<'_>) -> Figure {
+    let series = over_runs(benchmark, |run| {
+        let slices = warm_up_slices(run);
+        if slices.len() < SLICES_MIN {
+            return Vec::new();
+        }
+        slices
+            .iter()
+            .map(|(at_s, throughput)| Point::new(*at_s, Some(*throughput)))
+            .collect()
+    });
+    Figure {
+        id: "warm-up",
+        title: "Warm-up".to_owned(),
+        note: "Throughput of each recorded slice since the load began, for as long as the number \
+               of connections stays what it was at first.",
+        shape: Shape::Lines,
+        x: axis("s since the load began", Scale::Linear),
+        y: axis("requests/s", Scale::Linear),
+        series,
+    }
+}
+
+/// End of the slice in seconds since the load began, and its throughput, for the leading steps
+/// with the same load.
+pub(crate) fn warm_up_slices(run: &RunFigures<'_>) -> Vec<(f64, f64)> {
+    let Some(first) = run.records.intervals.first() else {
+        return Vec::new();
+    };
+    let paces = &run.records.begin.run.steps;
+    let pace = |step: usize| paces.get(step).map(|step| step.pace);
+    let same = run.records.intervals.iter().take_while(|interval| {
+        interval.connections == first.connections
+            && pace(interval.load.step) == pace(first.load.step)
+    });
+    let slice = |interval: &bakeoff_model::record::IntervalRecord| {
+        let load = &interval.load;
+        let length = seconds(load.end_ns.saturating_sub(load.start_ns));
+        let at = seconds(load.end_ns.saturating_sub(first.load.start_ns));
+        (length > 0.0).then(|| (at, as_f64(load.requests) / length))
+    };
+    same.filter_map(slice).collect()
+}
+
+/// The whole distribution of times at the peak step, all runs merged.
+pub(crate) fn distribution(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Figure {
+    let mut series = Vec::new();
+    for row in rows(summary) {
+        let Some(case) = benchmark
+            .cases
+            .iter()
+            .position(|case| case.label == row.label)
+        else {
+            continue;
+        };
+        if let Some(whole) = at_step(&benchmark.cases[case], &row.step) {
+            let points = quantiles(&whole);
+            series.push(Series {
+                case,
+                name: row.label.clone(),
+                run: None,
+                points,
+            });
+        }
+    }
+    series.sort_by_key(|series| series.case);
+    Figure {
+        id: "distribution",
+        title: "Distribution of times at the peak".to_owned(),
+        note: "How long the given share of requests took at most, at the step of each contender's \
+               peak, all completed runs merged.",
+        shape: Shape::Lines,
+        x: axis("share of requests", Scale::Quantile),
+        y: axis("ms", Scale::Log),
+        series,
+    }
+}
+
+fn at_step(case: &CaseFigures<'_>, label: &str) -> Option<Histogram> {
+    let steps = case.completed().filter_map(|run| run.step(label));
+    measure::merged(steps.flat_map(|step| step.histograms()))
+}
+
+/// Four points for each halving of the rest, as far as a single request can be told apart.
+fn quantiles(whole: &Histogram) -> Vec<Point> {
+    let mut points = Vec::new();
+    let requests = as_f64(whole.count());
+    let mut inverse: f64 = 1.0;
+    while inverse <= requests.max(2.0) {
+        let quantile = 1.0 - 1.0 / inverse;
+        let time = whole.quantile_ns(quantile).map(milliseconds);
+        points.push(Point::new(inverse, time));
+        inverse *= 2_f64.powf(0.25);
+    }
+    points
+}

@@ -1,0 +1,9 @@
+//! Documents made of synthetic results.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, outside of test functions"
+)]
+
+mod page;
+mod synthetic;

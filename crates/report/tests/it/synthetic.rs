@@ -1,0 +1,478 @@
+//! Made-up results that look like real ones. Every name says that they are synthetic.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
+use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::{
+    Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Outcome, Results,
+    RunRecords, Startup, Validity,
+};
+use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
+use bakeoff_model::suite::{Limits, Step};
+use bakeoff_stats::random::Random;
+
+const SECOND: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+const SLICES: u32 = 4;
+
+/// How a made-up contender behaves.
+#[derive(Debug, Clone)]
+pub(crate) struct Character {
+    pub(crate) name: &'static str,
+    pub(crate) parameters: &'static [(&'static str, &'static str)],
+    /// Requests per second at the best load.
+    pub(crate) peak: f64,
+    pub(crate) startup_s: f64,
+    pub(crate) memory_mib: u64,
+    /// CPU per request when warm, us.
+    pub(crate) cpu_us: f64,
+    /// How much slower it is when cold.
+    pub(crate) cold: f64,
+    pub(crate) fate: Fate,
+    pub(crate) validity: Validity,
+}
+
+/// What befalls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Fine,
+    /// A functional check fails.
+    WrongAnswer,
+    /// Killed for memory in the last but one step of the second run.
+    OutOfMemory,
+    /// It never answers.
+    NeverReady,
+    /// Requests time out at the highest loads.
+    TimeOuts,
+}
+
+pub(crate) fn character(name: &'static str, peak: f64, cpu_us: f64) -> Character {
+    Character {
+        name,
+        parameters: &[],
+        peak,
+        startup_s: 0.002,
+        memory_mib: 12,
+        cpu_us,
+        cold: 1.0,
+        fate: Fate::Fine,
+        validity: Validity::Fair,
+    }
+}
+
+/// A session with everything that a report can meet.
+pub(crate) fn results() -> Results {
+    let jvm = |name, peak, cpu_us, fate| Character {
+        startup_s: 2.6,
+        memory_mib: 120,
+        cold: 0.25,
+        fate,
+        ..character(name, peak, cpu_us)
+    };
+    let bound = |one: Character| Character {
+        validity: Validity::HostBound {
+            evidence: "contender, loader and backend used 1.93 of 2 cores".to_owned(),
+        },
+        ..one
+    };
+    let fair = [
+        character("synthetic-actix-4", 10_950.0, 163.0),
+        character("synthetic-axum", 10_900.0, 165.0),
+        jvm("synthetic-http4k-3/undertow", 3539.0, 571.0, Fate::Fine),
+        jvm(
+            "synthetic-http4k-3/apache-4",
+            3100.0,
+            640.0,
+            Fate::OutOfMemory,
+        ),
+        jvm("synthetic-ktor-1", 5041.0, 466.0, Fate::TimeOuts),
+        Character {
+            parameters: &[("WORKERS", "16")],
+            ..character("synthetic-rocket-0.4", 6762.0, 250.0)
+        },
+        Character {
+            parameters: &[("WORKERS", "8")],
+            fate: Fate::WrongAnswer,
+            ..character("synthetic-rocket-0.4", 6100.0, 260.0)
+        },
+        Character {
+            fate: Fate::NeverReady,
+            ..character("synthetic-tide", 1.0, 1.0)
+        },
+    ];
+    let shared = [
+        bound(character("synthetic-actix-4", 9000.0, 160.0)),
+        bound(jvm("synthetic-ktor-1", 4000.0, 480.0, Fate::Fine)),
+        character("synthetic-slow", 120.0, 8000.0),
+    ];
+    let mut runs = Vec::new();
+    for repetition in 1..=4 {
+        for one in &fair {
+            runs.push(run("city-get", one, repetition, runs.len()));
+        }
+    }
+    for one in &shared {
+        runs.push(run("closest", one, 1, runs.len()));
+    }
+    Results {
+        runs,
+        notes: Some(
+            "# Synthetic\n\nThese numbers are **made up** to test the report: `<b>` must not be \
+             bold.\n\n- one\n- two\n"
+                .to_owned(),
+        ),
+        analysis: Some("Why these workloads exist and how to read them.".to_owned()),
+    }
+}
+
+fn steps() -> Vec<Step> {
+    let step = |connections, warm_up| Step {
+        connections,
+        duration: Duration::from_secs(SLICES.into()),
+        pace: Pace::Closed,
+        warm_up,
+    };
+    let mut steps = vec![step(1, true); 3];
+    steps.extend([2, 4, 8, 16, 32, 64, 128, 256, 512].map(|connections| step(connections, false)));
+    steps
+}
+
+/// One run; the same arguments always give the same run.
+pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usize) -> RunRecords {
+    let mut random = Random::new(order as u64 + 1);
+    let level = 1.0 + (random.unit() - 0.5) * 0.03;
+    let begin = begin(benchmark, one, repetition, order);
+    let mut records = RunRecords {
+        startup: None,
+        checks: Vec::new(),
+        idle: Vec::new(),
+        intervals: Vec::new(),
+        end: None,
+        begin,
+    };
+    records.checks = checks(one);
+    if one.fate == Fate::NeverReady {
+        records.checks.clear();
+        records.end = Some(end(Outcome::Failed {
+            stage: "ready".to_owned(),
+            message: "not ready after 15 s".to_owned(),
+            evidence: "thread 'main' panicked:\n<no such route>".to_owned(),
+        }));
+        return records;
+    }
+    records.startup = Some(startup(one, level));
+    records.idle.push(IdleRecord {
+        moment: "before-load".to_owned(),
+        contender: Some(sample(one, 0, cpu_start_ns(one), 1.1)),
+        backend: None,
+    });
+    records.intervals = intervals(
+        one,
+        repetition,
+        level,
+        &records.begin.run.steps,
+        &mut random,
+    );
+    let killed = one.fate == Fate::OutOfMemory && repetition == 2;
+    records.end = Some(end(if killed {
+        Outcome::Failed {
+            stage: "load".to_owned(),
+            message: "killed for memory (512 MiB) at 256 connections".to_owned(),
+            evidence: "memory cgroup out of memory".to_owned(),
+        }
+    } else {
+        Outcome::Completed
+    }));
+    records
+}
+
+fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Begin {
+    let parameters: BTreeMap<String, String> = one
+        .parameters
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Begin {
+        format: 1,
+        run: PlannedRun {
+            id: format!("{benchmark}.{}.{parameters:?}.r{repetition}", one.name),
+            order,
+            repetition,
+            benchmark: benchmark.to_owned(),
+            contender: one.name.to_owned(),
+            parameters,
+            limits: Limits {
+                cpus: Some(1.5),
+                memory_bytes: Some(512 * MIB),
+            },
+            steps: steps(),
+            lifecycle: repetition == 1,
+            expected: Duration::from_secs(60),
+        },
+        attempt: 1,
+        suite: "synthetic".to_owned(),
+        suite_digest: "0".repeat(64),
+        profile: "seed".to_owned(),
+        runtime: "process".to_owned(),
+        backend: "replay".to_owned(),
+        at: format!("2026-01-01T00:{order:02}:00Z"),
+        describe: format!("A made-up contender called {}", one.name),
+        language: "none".to_owned(),
+        note: (one.name == "synthetic-slow").then(|| "Slow on purpose.".to_owned()),
+        version: Some(format!("{} 0.0", one.name)),
+        artifact_digest: Some("sha256:".to_owned() + &"ab".repeat(32)),
+        enforcement: "cgroup-v1".to_owned(),
+        traffic_path: "loopback".to_owned(),
+        cores: Cores {
+            contender: vec![0],
+            loader: vec![1],
+            backend: vec![1],
+        },
+        host: Host {
+            kernel: "6.0-synthetic".to_owned(),
+            cpu_model: "Synthetic CPU".to_owned(),
+            cores: 8,
+            memory_bytes: 16 << 30,
+            governor: Some("performance".to_owned()),
+            os: "Synthetic Linux".to_owned(),
+            nofile: 65_536,
+            versions: BTreeMap::from([("bakeoff".to_owned(), "0.1.0".to_owned())]),
+            ..Host::default()
+        },
+    }
+}
+
+fn startup(one: &Character, level: f64) -> Startup {
+    let ns = whole(one.startup_s * level * 1e9);
+    Startup {
+        created_ns: 1_000_000,
+        executed_ns: 2_000_000,
+        listened_ns: ns - ns / 10,
+        answered_ns: ns + 2_000_000,
+        startup_ns: ns,
+        resources: sample(one, 0, cpu_start_ns(one), 1.0),
+    }
+}
+
+fn cpu_start_ns(one: &Character) -> u64 {
+    whole(one.startup_s * 1.4e9)
+}
+
+fn sample(one: &Character, at_ns: u64, cpu_ns: u64, growth: f64) -> ResourceSample {
+    let peak_bytes = whole(as_f64(one.memory_mib * MIB) * growth);
+    ResourceSample {
+        at_ns,
+        cpu: Some(CpuTime {
+            user_ns: cpu_ns / 4 * 3,
+            system_ns: cpu_ns / 4,
+        }),
+        throttling: Some(Throttling {
+            periods: at_ns / 100_000_000,
+            throttled_periods: at_ns / 1_000_000_000,
+            throttled_ns: at_ns / 50,
+        }),
+        memory: Some(Memory {
+            now_bytes: peak_bytes - MIB,
+            peak_bytes,
+            ..Memory::default()
+        }),
+        ..ResourceSample::default()
+    }
+}
+
+fn checks(one: &Character) -> Vec<CheckRecord> {
+    let check = |group: &str, name: &str, outcome: CheckOutcome, value: Option<&str>| CheckRecord {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        outcome,
+        duration_ns: 1_234_567,
+        value: value.map(str::to_owned),
+    };
+    let threads = if one.cold < 1.0 {
+        "24 x worker, 1 x main"
+    } else {
+        "4 x worker, 1 x main"
+    };
+    let graceful = CheckOutcome::Bad {
+        assertion: "still running after 15 s".to_owned(),
+    };
+    let wrong = CheckOutcome::Bad {
+        assertion: "$.name: expected \"Plzeň\", found \"<Pilsen & co>\"".to_owned(),
+    };
+    let good = || CheckOutcome::Good;
+    vec![
+        check(
+            "lifecycle",
+            "does not start without its environment",
+            good(),
+            Some("0.4321 s"),
+        ),
+        check(
+            "lifecycle",
+            "threads on 4 cpus, quota 4",
+            good(),
+            Some(threads),
+        ),
+        check("lifecycle", "image size", good(), Some("52.34567 MiB")),
+        check(
+            "lifecycle",
+            "stops gracefully",
+            if one.name == "synthetic-ktor-1" {
+                graceful
+            } else {
+                good()
+            },
+            None,
+        ),
+        check("get", "root", good(), None),
+        check(
+            "get",
+            "Plzeň in Czech",
+            if one.fate == Fate::WrongAnswer {
+                wrong
+            } else {
+                good()
+            },
+            None,
+        ),
+        check(
+            "openapi",
+            "is served",
+            CheckOutcome::NotApplicable {
+                reason: "this variant has no OpenAPI layer".to_owned(),
+            },
+            None,
+        ),
+    ]
+}
+
+fn intervals(
+    one: &Character,
+    repetition: u32,
+    level: f64,
+    steps: &[Step],
+    random: &mut Random,
+) -> Vec<IntervalRecord> {
+    let mut intervals = Vec::new();
+    let mut cpu_ns = cpu_start_ns(one);
+    let mut at_ns = 10 * SECOND;
+    for (index, step) in steps.iter().enumerate() {
+        if one.fate == Fate::OutOfMemory && repetition == 2 && step.connections >= 256 {
+            break;
+        }
+        for slice in 0..SLICES {
+            let noise = 1.0 + (random.unit() - 0.5) * 0.04;
+            let age = as_f64(at_ns - 10 * SECOND) / 1e9;
+            let cold = one.cold + (1.0 - one.cold) * (age / 9.0).min(1.0);
+            let connections = f64::from(step.connections);
+            let rate = one.peak * level * noise * cold * connections / (connections + 12.0)
+                * (1.0 - connections / 6000.0);
+            let used_ns = whole(rate * one.cpu_us * 1e3 / cold);
+            let growth = 1.2 + connections / 300.0;
+            let before = sample(one, at_ns, cpu_ns, growth);
+            let after = sample(one, at_ns + SECOND, cpu_ns + used_ns, growth);
+            intervals.push(IntervalRecord {
+                connections: step.connections,
+                warm_up: step.warm_up,
+                load: load(one, index, slice, at_ns, rate, step.connections),
+                contender_before: Some(before),
+                contender_after: Some(after),
+                backend_before: Some(sample(one, at_ns, cpu_ns / 3, 1.0)),
+                backend_after: Some(sample(one, at_ns + SECOND, cpu_ns / 3 + used_ns / 4, 1.0)),
+                steal_ns: Some(0),
+                validity: if step.connections >= 32 {
+                    one.validity.clone()
+                } else {
+                    Validity::Fair
+                },
+            });
+            cpu_ns += used_ns;
+            at_ns += SECOND;
+        }
+    }
+    intervals
+}
+
+fn load(
+    one: &Character,
+    step: usize,
+    slice: u32,
+    start_ns: u64,
+    rate: f64,
+    connections: u32,
+) -> LoadInterval {
+    let mean_ns = f64::from(connections) / rate * 1e9;
+    let mut service_time = Histogram::new();
+    for place in 0..200_u32 {
+        // Exponential quantiles, so that the tail is a few times the mean.
+        let share = (f64::from(place) + 0.5) / 200.0;
+        service_time.record(whole(mean_ns * (0.4 - 0.6 * (1.0 - share).ln())));
+    }
+    let mut errors = BTreeMap::new();
+    if one.fate == Fate::TimeOuts && connections >= 256 {
+        let example = Some("no byte within 15 s".to_owned());
+        let count = u64::from(connections / 16);
+        errors.insert(
+            ErrorClass::HeaderTimeout,
+            ErrorCount {
+                count,
+                time_ns_sum: count * 15 * SECOND,
+                example,
+            },
+        );
+    }
+    LoadInterval {
+        step,
+        slice,
+        start_ns,
+        end_ns: start_ns + SECOND,
+        requests: whole(rate),
+        errors,
+        // As if it had been read from a file, which keeps a session in little memory.
+        service_time: Histogram::decode(&service_time.encode()).unwrap(),
+        response_time: None,
+        send_lag: None,
+        offered: None,
+        censored: Histogram::decode(&Histogram::new().encode()).unwrap(),
+        connections: Connections {
+            asked: connections,
+            established: connections,
+            reconnects: 0,
+        },
+        sent_bytes: 100 * whole(rate),
+        received_bytes: 250 * whole(rate),
+        loader_cpu: CpuTime {
+            user_ns: whole(rate * 1e3),
+            system_ns: whole(rate * 5e3),
+        },
+        loader_threads: 1,
+        requests_per_connection: None,
+    }
+}
+
+fn end(outcome: Outcome) -> EndRecord {
+    EndRecord {
+        at: "2026-01-01T01:00:00Z".to_owned(),
+        outcome,
+        last_connections: None,
+        notes: Vec::new(),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "made-up numbers are small")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "made-up numbers are small and positive"
+)]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
