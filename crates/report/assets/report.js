@@ -1,1 +1,405 @@
 "use strict";
+// Draws the figures of the report from the JSON in the page. Options come from the page's maker;
+// this script adds what depends on the reader: theme, size, number format, chosen contenders.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  // Told apart by people with any colour vision, and of enough contrast on their background
+  // (after Okabe and Ito). Beyond their number, dashes tell the rounds apart.
+  const palettes = {
+    light: ["#0072b2", "#c04f00", "#00795a", "#a3317f", "#6b5b00", "#3d3d3d", "#1b8fd6", "#8a4ae0"],
+    dark: ["#5db7f0", "#ff9d4d", "#2fcf9f", "#ef8fc4", "#e6d84a", "#c8ccd4", "#9db8ff", "#c7a1ff"],
+  };
+  const symbols = ["circle", "rect", "triangle", "diamond"];
+  const dashes = ["solid", "dashed", "dotted"];
+  const charts = new Map(); // element -> {chart, benchmark, figure}
+  const hidden = data.benchmarks.map(() => new Set()); // names that the reader switched off
+
+  const root = document.documentElement;
+  const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+  let printing = false;
+  const isDark = () =>
+    !printing && (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
+
+  const look = (index) => {
+    const palette = isDark() ? palettes.dark : palettes.light;
+    return {
+      color: palette[index % palette.length],
+      symbol: symbols[index % symbols.length],
+      dash: dashes[Math.floor(index / palette.length) % dashes.length],
+    };
+  };
+
+  // Three significant figures, whole numbers in full, as everywhere in the report.
+  const number = (value) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "–";
+    const size = Math.abs(value);
+    if (size === 0) return "0";
+    if (size >= 99.95) return value.toFixed(0);
+    return Number(value.toPrecision(3)).toString();
+  };
+  const short = (value) => {
+    const size = Math.abs(value);
+    if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
+    if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)}k`;
+    return `${+value.toPrecision(3)}`;
+  };
+  const percentile = (inverse) => `${+((1 - 1 / inverse) * 100).toPrecision(6)} %`;
+  const escape = (text) =>
+    String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+  const valueOf = (item) => (item && item.value !== undefined ? item.value : item);
+  const labelOf = (item) => (item && item.label_text ? item.label_text : "");
+
+  // ---- options -------------------------------------------------------------------------------
+
+  function axis(definition, vertical, width) {
+    const dark = isDark();
+    const soft = dark ? "#a3adbd" : "#555d6b";
+    const made = {
+      ...definition,
+      nameTextStyle: { color: soft, align: vertical ? "left" : "center" },
+      axisLine: { lineStyle: { color: soft } },
+      axisLabel: { color: soft, hideOverlap: true },
+      splitLine: {
+        show: definition.type !== "category",
+        lineStyle: { color: dark ? "#2b313b" : "#e3e6eb" },
+      },
+    };
+    if (definition.quantile) {
+      made.axisLabel.formatter = percentile;
+    } else if (definition.type === "category") {
+      // Names of contenders must all be there; steps may be thinned out on a narrow page.
+      if (vertical) {
+        Object.assign(made.axisLabel, { interval: 0, width: width * 0.38, overflow: "truncate" });
+      } else {
+        made.axisLabel.rotate = width < 480 ? 50 : 0;
+      }
+    } else {
+      made.axisLabel.formatter = short;
+      if (!vertical && width < 480) made.splitNumber = 3;
+    }
+    if (definition.type === "log" && !definition.quantile) {
+      made.minorSplitLine = { show: false };
+      made.minorTick = { show: true };
+    }
+    return made;
+  }
+
+  function styled(series, figure, position) {
+    const { color, symbol, dash } = look(figure.cases[position]);
+    const hollow = `empty${symbol[0].toUpperCase()}${symbol.slice(1)}`;
+    const items = series.data.map((item) =>
+      item && item.hollow ? { ...item, symbol: hollow } : item,
+    );
+    const manyPoints = items.length > 40;
+    const made = {
+      ...series,
+      data: items,
+      symbol,
+      symbolSize: figure.shape === "dots" ? 10 : 7,
+      showSymbol: !manyPoints,
+      color,
+      itemStyle: { color, opacity: figure.shape === "dots" ? 0.75 : 1 },
+      emphasis: { focus: "series" },
+    };
+    if (figure.shape === "lines") {
+      made.lineStyle = { color, type: dash, width: manyPoints ? 2 : 1.5 };
+    }
+    if (figure.shape === "estimates") {
+      made.renderItem = whisker(color, items);
+      made.encode = { x: [0, 2, 3], y: 1 };
+    }
+    return made;
+  }
+
+  // A point with its interval; hollow when it is not a fair number.
+  const whisker = (color, items) => (params, api) => {
+    const fill = items[params.dataIndex].hollow ? (isDark() ? "#14171c" : "#ffffff") : color;
+    const middle = api.coord([api.value(0), api.value(1)]);
+    const children = [];
+    if (!Number.isNaN(api.value(2))) {
+      const low = api.coord([api.value(2), api.value(1)]);
+      const high = api.coord([api.value(3), api.value(1)]);
+      const line = (x1, y1, x2, y2) => ({
+        type: "line",
+        shape: { x1, y1, x2, y2 },
+        style: { stroke: color, lineWidth: 2 },
+      });
+      children.push(
+        line(low[0], low[1], high[0], high[1]),
+        line(low[0], low[1] - 5, low[0], low[1] + 5),
+        line(high[0], high[1] - 5, high[0], high[1] + 5),
+      );
+    }
+    children.push({
+      type: "circle",
+      shape: { cx: middle[0], cy: middle[1], r: 5 },
+      style: { fill, stroke: color, lineWidth: 2 },
+    });
+    return { type: "group", children };
+  };
+
+  function option(benchmark, figure, width) {
+    const made = figure.option;
+    const byAxis = figure.shape === "lines" && !["throughput-latency", "cumulative"].includes(figure.id);
+    const names = [...new Set(made.series.map((series) => series.name))];
+    const dark = isDark();
+    return {
+      ...made,
+      backgroundColor: "transparent",
+      textStyle: { color: dark ? "#e7eaf0" : "#1a1d23", fontFamily: "inherit" },
+      grid: { ...made.grid, right: width < 480 ? 14 : 24 },
+      legend: {
+        show: false,
+        data: names,
+        selected: Object.fromEntries(names.map((n) => [n, !hidden[benchmark].has(n)])),
+      },
+      tooltip: {
+        trigger: byAxis ? "axis" : "item",
+        confine: true,
+        backgroundColor: dark ? "#1d2229" : "#ffffff",
+        borderColor: dark ? "#363d48" : "#d5d9e0",
+        textStyle: { color: dark ? "#e7eaf0" : "#1a1d23", fontSize: 13 },
+        extraCssText: "max-width: 90vw; white-space: normal;",
+        formatter: (params) => (byAxis ? tipAxis(figure, params) : tipItem(figure, params)),
+      },
+      xAxis: axis(made.xAxis, false, width),
+      yAxis: axis(made.yAxis, true, width),
+      series: made.series.map((series, position) => styled(series, figure, position)),
+    };
+  }
+
+  // ---- tooltips ------------------------------------------------------------------------------
+
+  const yOf = (params) => {
+    const value = valueOf(params.data);
+    return Array.isArray(value) ? value[1] : value;
+  };
+
+  function tipAxis(figure, params) {
+    if (!params.length) return "";
+    const x = figure.option.xAxis;
+    let head = params[0].axisValueLabel;
+    if (x.quantile) head = `${percentile(params[0].value[0])} of requests`;
+    else if (x.type !== "category") head = `${number(params[0].value[0])} ${x.name}`;
+    else if (x.name.startsWith("connections")) head = `step ${head}`;
+    const groups = new Map();
+    for (const one of params) {
+      const y = yOf(one);
+      if (y === null || y === undefined) continue;
+      if (!groups.has(one.seriesName)) groups.set(one.seriesName, { color: one.color, ys: [], labels: new Set() });
+      const group = groups.get(one.seriesName);
+      group.ys.push(y);
+      if (labelOf(one.data)) group.labels.add(labelOf(one.data));
+    }
+    const middle = (ys) => ys.reduce((sum, y) => sum + y, 0) / ys.length;
+    const rows = [...groups].sort((a, b) => middle(b[1].ys) - middle(a[1].ys));
+    const lines = rows.map(([name, { color, ys, labels }]) => {
+      const [low, high] = [Math.min(...ys), Math.max(...ys)];
+      const shown = number(low) === number(high) ? number(low) : `${number(low)}–${number(high)}`;
+      const note = [...labels].join(", ");
+      return `<tr><td style="background:none;border:0;padding:0 .5em 0 0;text-align:left"><span style="color:${color}">●</span> ${escape(name)}</td>` +
+        `<td style="background:none;border:0;padding:0;text-align:right"><b>${shown}</b> ${escape(note)}</td></tr>`;
+    });
+    const unit = figure.option.yAxis.name;
+    return `<div>${escape(head)}, ${escape(unit)}, lowest–highest run</div><table style="width:auto">${lines.join("")}</table>`;
+  }
+
+  function tipItem(figure, params) {
+    const run = figure.runs[params.seriesIndex];
+    const name = `<b>${escape(params.seriesName)}</b>${run ? ` run ${run}` : ""}`;
+    const value = valueOf(params.data);
+    const x = figure.option.xAxis;
+    const y = figure.option.yAxis;
+    const lines = [name];
+    if (figure.shape === "lines") {
+      lines.push(`${number(value[0])} ${escape(x.name)}`, `${number(value[1])} ${escape(y.name)}`);
+    } else {
+      lines.push(`${number(value[0])} ${escape(x.name)}`);
+      if (value.length > 2) lines.push(`95 %: ${number(value[2])}–${number(value[3])}`);
+    }
+    if (labelOf(params.data)) lines.push(escape(labelOf(params.data)));
+    return lines.join("<br>");
+  }
+
+  // ---- charts --------------------------------------------------------------------------------
+
+  function draw(element) {
+    const benchmark = Number(element.dataset.benchmark);
+    const figure = data.benchmarks[benchmark].figures[Number(element.dataset.figure)];
+    let entry = charts.get(element);
+    if (!entry) {
+      if (figure.shape !== "lines") {
+        element.style.height = `${Math.max(170, 90 + 28 * figure.option.yAxis.data.length)}px`;
+      }
+      const chart = echarts.init(element, null, { renderer: "svg" });
+      entry = { chart, benchmark, figure };
+      charts.set(element, entry);
+    }
+    entry.chart.setOption(option(benchmark, figure, element.clientWidth), { notMerge: true });
+  }
+
+  const redraw = () => charts.forEach((_, element) => draw(element));
+
+  const seen = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting && !charts.has(entry.target)) draw(entry.target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  const elements = document.querySelectorAll(".chart");
+  elements.forEach((element) => seen.observe(element));
+
+  let resizing = 0;
+  window.addEventListener("resize", () => {
+    cancelAnimationFrame(resizing);
+    resizing = requestAnimationFrame(() => {
+      charts.forEach(({ chart }, element) => {
+        chart.resize();
+        draw(element);
+      });
+    });
+  });
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    elements.forEach(draw);
+    charts.forEach(({ chart }) => chart.resize());
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    charts.forEach(({ chart }) => chart.resize());
+    redraw();
+  });
+
+  // ---- legends -------------------------------------------------------------------------------
+
+  const sample = (index) => {
+    const { color, symbol, dash } = look(index);
+    const strokes = { solid: "", dashed: "5 3", dotted: "2 2" };
+    const marks = {
+      circle: '<circle cx="13" cy="6" r="4"/>',
+      rect: '<rect x="9" y="2" width="8" height="8"/>',
+      triangle: '<path d="M13 1 18 10H8z"/>',
+      diamond: '<path d="M13 0 18 6 13 12 8 6z"/>',
+    };
+    return `<svg aria-hidden="true" fill="${color}" stroke="${color}">` +
+      `<path d="M0 6H26" stroke-width="2" stroke-dasharray="${strokes[dash]}"/>${marks[symbol]}</svg>`;
+  };
+
+  function legend(element) {
+    const benchmark = Number(element.dataset.benchmark);
+    const { cases } = data.benchmarks[benchmark];
+    const off = hidden[benchmark];
+    const refresh = () => {
+      element.querySelectorAll("button[data-name]").forEach((button, index) => {
+        button.setAttribute("aria-pressed", String(!off.has(button.dataset.name)));
+        button.innerHTML = sample(index) + escape(button.dataset.name);
+      });
+      charts.forEach((entry, chart) => {
+        if (entry.benchmark === benchmark) draw(chart);
+      });
+    };
+    const button = (text, act) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = text;
+      made.addEventListener("click", (event) => {
+        act(event);
+        refresh();
+      });
+      element.append(made);
+      return made;
+    };
+    for (const name of cases) {
+      const made = button(name, () => {
+        if (!off.delete(name)) off.add(name);
+      });
+      made.dataset.name = name;
+      made.addEventListener("dblclick", () => {
+        cases.forEach((other) => (other === name ? off.delete(other) : off.add(other)));
+        refresh();
+      });
+    }
+    if (cases.length > 2) {
+      button("all", () => off.clear());
+      button("none", () => cases.forEach((name) => off.add(name)));
+    }
+    refresh();
+    return refresh;
+  }
+  const legends = [...document.querySelectorAll(".legend")].map(legend);
+
+  // ---- data tables ---------------------------------------------------------------------------
+
+  function table(figure) {
+    const made = figure.option;
+    const cell = (value) => (value === null || value === undefined ? "" : number(value));
+    const title = (series, position) =>
+      `${series.name}${figure.runs[position] ? ` run ${figure.runs[position]}` : ""}`;
+    let head;
+    let rows;
+    if (made.xAxis.type === "category") {
+      head = [made.xAxis.name, ...made.series.map(title)];
+      rows = made.xAxis.data.map((name, index) => [
+        name,
+        ...made.series.map((series) => cell(valueOf(series.data[index]))),
+      ]);
+    } else {
+      const estimate = figure.shape === "estimates";
+      const share = made.xAxis.quantile;
+      head = ["contender", "run", share ? "share" : made.xAxis.name];
+      if (estimate) head.push("low", "high");
+      if (figure.shape === "lines") head.push(made.yAxis.name);
+      head.push("");
+      rows = made.series.flatMap((series, position) =>
+        series.data.map((item) => {
+          const value = valueOf(item);
+          const row = [series.name, figure.runs[position] ?? "all"];
+          row.push(share ? percentile(value[0]) : cell(value[0]));
+          if (estimate) row.push(cell(value[2]), cell(value[3]));
+          if (figure.shape === "lines") row.push(cell(value[1]));
+          row.push(labelOf(item));
+          return row;
+        }),
+      );
+    }
+    const line = (cells, tag) =>
+      `<tr>${cells.map((text, index) => (index ? `<${tag}>${escape(text)}</${tag}>` : `<th scope="${tag === "th" ? "col" : "row"}">${escape(text)}</th>`)).join("")}</tr>`;
+    return `<div class="scroll"><table><thead>${line(head, "th")}</thead><tbody>${rows.map((row) => line(row, "td")).join("")}</tbody></table></div>`;
+  }
+
+  document.querySelectorAll("details.data").forEach((details) => {
+    details.addEventListener("toggle", () => {
+      if (details.dataset.made) return;
+      details.dataset.made = "yes";
+      const figure =
+        data.benchmarks[Number(details.dataset.benchmark)].figures[Number(details.dataset.figure)];
+      details.insertAdjacentHTML("beforeend", table(figure));
+    });
+  });
+
+  // ---- price and theme -----------------------------------------------------------------------
+
+  document.querySelectorAll(".price").forEach((input) => {
+    input.addEventListener("input", () => {
+      const price = Number(input.value);
+      document.querySelectorAll(".price").forEach((other) => {
+        if (other !== input) other.value = input.value;
+      });
+      document.querySelectorAll(".dollars").forEach((cell) => {
+        cell.textContent = number(((Number(cell.dataset.us) * 1e3) / 3600) * price);
+      });
+    });
+  });
+
+  const recolour = () => {
+    legends.forEach((refresh) => refresh());
+  };
+  document.getElementById("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    recolour();
+  });
+  prefersDark.addEventListener("change", recolour);
+})();
