@@ -2,6 +2,8 @@
 // Draws the figures of the report from the JSON in the page. Options come from the page's maker;
 // this script adds what depends on the reader: theme, size, number format, chosen contenders.
 (() => {
+  // Spelled out, because the width of labels is measured on a canvas that inherits nothing.
+  const font = getComputedStyle(document.body).fontFamily;
   const data = JSON.parse(document.getElementById("data").textContent);
   // Told apart by people with any colour vision, and of enough contrast on their background
   // (after Okabe and Ito). Beyond their number, dashes tell the rounds apart.
@@ -147,7 +149,7 @@
     return {
       ...made,
       backgroundColor: "transparent",
-      textStyle: { color: dark ? "#e7eaf0" : "#1a1d23", fontFamily: "inherit" },
+      textStyle: { color: dark ? "#e7eaf0" : "#1a1d23", fontFamily: font },
       grid: { ...made.grid, right: width < 480 ? 14 : 24 },
       legend: {
         show: false,

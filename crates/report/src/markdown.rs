@@ -54,9 +54,9 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     for failure in &benchmark.failures {
         let _ = writeln!(
             text,
-            "- **{}** run {}: {}: {}",
+            "- **{}** {}: {}: {}",
             escape(&failure.label),
-            failure.repetition,
+            failure.runs_words(),
             escape(&failure.stage),
             escape(&failure.message)
         );

@@ -158,11 +158,12 @@ fn conditions(records: &RunRecords) -> String {
     text
 }
 
+/// Without trailing zeros: `1.5`, `4`.
 fn figures_short(value: f64) -> String {
-    if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        figures(value)
+    let text = figures(value);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 

@@ -116,19 +116,28 @@ pub struct Unranked {
     pub row: Option<Row>,
 }
 
-/// A run that did not complete.
+/// Runs of one contender that did not complete, all for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedRun {
     /// Contender and parameters.
     pub label: String,
-    /// Repetition, from 1.
-    pub repetition: u32,
+    /// Their repetitions, from 1, ascending.
+    pub repetitions: Vec<u32>,
     /// Where it failed; `interrupted` or `killed` when it has no failure.
     pub stage: String,
     /// What happened.
     pub message: String,
-    /// Last lines of the log, or what else shows it.
+    /// Last lines of the first one's log, or what else shows it.
     pub evidence: String,
+}
+
+impl FailedRun {
+    /// `run 2` or `runs 1, 3, 4`.
+    pub(crate) fn runs_words(&self) -> String {
+        let numbers: Vec<String> = self.repetitions.iter().map(u32::to_string).collect();
+        let word = if numbers.len() == 1 { "run" } else { "runs" };
+        format!("{word} {}", numbers.join(", "))
+    }
 }
 
 /// Ranks everything in the results.
@@ -403,13 +412,24 @@ fn no_figures(case: &CaseFigures<'_>) -> String {
 }
 
 fn failures(benchmark: &BenchmarkFigures<'_>) -> Vec<FailedRun> {
-    let of_case = |case: &CaseFigures<'_>| -> Vec<FailedRun> {
-        case.runs
+    let mut failures: Vec<FailedRun> = Vec::new();
+    for case in &benchmark.cases {
+        for failure in case
+            .runs
             .iter()
             .filter_map(|run| failed_run(&case.label, run))
-            .collect()
-    };
-    benchmark.cases.iter().flat_map(of_case).collect()
+        {
+            let key = |one: &FailedRun| (one.label.clone(), one.stage.clone(), one.message.clone());
+            match failures
+                .iter_mut()
+                .find(|other| key(other) == key(&failure))
+            {
+                Some(other) => other.repetitions.extend(failure.repetitions),
+                None => failures.push(failure),
+            }
+        }
+    }
+    failures
 }
 
 fn failed_run(label: &str, run: &RunFigures<'_>) -> Option<FailedRun> {
@@ -433,7 +453,7 @@ fn failed_run(label: &str, run: &RunFigures<'_>) -> Option<FailedRun> {
     };
     Some(FailedRun {
         label: label.to_owned(),
-        repetition: run.repetition(),
+        repetitions: vec![run.repetition()],
         stage: stage.to_owned(),
         message: message.clone(),
         evidence: evidence.clone(),

@@ -161,7 +161,7 @@ fn push_rest(text: &mut String, benchmark: &BenchmarkSummary, width: usize) {
         text.push_str("\nFailed runs\n");
     }
     for failure in &benchmark.failures {
-        let head = format!("  {} run {}: ", failure.label, failure.repetition);
+        let head = format!("  {} {}: ", failure.label, failure.runs_words());
         wrap(
             text,
             &head,

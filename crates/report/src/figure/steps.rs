@@ -168,7 +168,7 @@ pub(crate) fn cpu_per_request(benchmark: &BenchmarkFigures<'_>) -> Figure {
         title: "CPU time of a request",
         note: "CPU time of the contender in the step divided by its successful requests. Lower is \
                better.",
-        unit: "us",
+        unit: "µs",
         scale: Scale::Log,
     };
     draw(benchmark, drawing, |step| step.cpu_us_per_request())
@@ -176,13 +176,13 @@ pub(crate) fn cpu_per_request(benchmark: &BenchmarkFigures<'_>) -> Figure {
 
 /// The high-water mark, with the two readings before the load.
 pub(crate) fn memory(benchmark: &BenchmarkFigures<'_>) -> Figure {
-    let mut categories = vec!["started".to_owned(), "before load".to_owned()];
+    let mut categories = vec!["up".to_owned(), "idle".to_owned()];
     categories.extend(benchmark.step_labels.iter().cloned());
     let drawing = Drawing {
         id: "memory",
         title: "Memory high-water mark",
-        note: "Highest memory of the contender so far: at its first valid answer, after the checks \
-               and before the load, and at the end of each step.",
+        note: "Highest memory of the contender so far: at its first valid answer (up), after the \
+               checks and before the load (idle), and at the end of each step.",
         unit: "MiB",
         scale: Scale::Linear,
     };

@@ -43,7 +43,7 @@ fn rank_table(table: &RankTable) -> String {
              is no finding.</p>\n",
         );
     }
-    html + &pairs(table)
+    html + &evidence(&table.rows) + &pairs(table)
 }
 
 fn answers(answers: &[Answer]) -> String {
@@ -166,17 +166,37 @@ fn fraction(good: usize, total: usize) -> String {
     }
 }
 
-/// The verdict as a badge, its evidence for all who point or listen.
-pub(crate) fn validity(validity: &Validity) -> String {
-    let name = validity.name();
-    let evidence = escape(validity.evidence());
-    match validity {
-        Validity::Fair => "<span class=\"badge fair\">fair</span>".to_owned(),
-        Validity::Invalid { .. } => {
-            format!("<span class=\"badge invalid\">{name}</span> <small>{evidence}</small>")
-        }
-        _ => format!("<span class=\"badge bound\">{name}</span> <small>{evidence}</small>"),
+/// The worst evidence behind each row that is not fair.
+fn evidence(rows: &[Row]) -> String {
+    let unfair = rows.iter().filter(|row| row.validity != Validity::Fair);
+    let item = |row: &Row| {
+        format!(
+            "<li>{}: {} at {}, because {}</li>\n",
+            escape(&row.label),
+            row.validity.name(),
+            escape(&row.step),
+            escape(row.validity.evidence())
+        )
+    };
+    let items: String = unfair.map(item).collect();
+    if items.is_empty() {
+        return items;
     }
+    format!(
+        "<details><summary>Why these are not fair numbers</summary><ul>{items}</ul></details>\n"
+    )
+}
+
+/// The verdict as a badge.
+fn validity(validity: &Validity) -> String {
+    let name = validity.name();
+    let class = match validity {
+        Validity::Fair => "fair",
+        Validity::Invalid { .. } => "invalid",
+        _ => "bound",
+    };
+    let evidence = escape(validity.evidence());
+    format!("<span class=\"badge {class}\" title=\"{evidence}\">{name}</span>")
 }
 
 /// Everybody against everybody: throughput and CPU per request.
@@ -290,9 +310,9 @@ fn failures(list: &[FailedRun]) -> String {
             )
         };
         format!(
-            "<li><b>{}</b> run {}, at {}: {}{evidence}</li>\n",
+            "<li><b>{}</b> {}, at {}: {}{evidence}</li>\n",
             escape(&failure.label),
-            failure.repetition,
+            failure.runs_words(),
             escape(&failure.stage),
             escape(&failure.message)
         )
