@@ -14,5 +14,5 @@ pub(crate) fn now_compact() -> String {
 
 /// A seed that differs from session to session.
 pub(crate) fn fresh_seed() -> u64 {
-    Timestamp::now().as_nanosecond().unsigned_abs() as u64 & 0xffff_ffff
+    u64::from(Timestamp::now().subsec_nanosecond().unsigned_abs())
 }

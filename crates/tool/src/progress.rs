@@ -186,13 +186,18 @@ impl StepTotal {
                 / 1e6
         };
         let rate = requests / (as_f64(self.wall_ns.max(1)) / 1e9);
+        let missing = if self.established < self.connections {
+            format!(" {} open", self.established)
+        } else {
+            String::new()
+        };
         let mark = match (self.unfair, self.warm_up) {
             (_, true) => " warm-up",
             (Some(unfair), false) => &format!(" {unfair}"),
             (None, false) => "",
         };
         format!(
-            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}",
+            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}{missing}",
             self.connections,
             rate,
             milliseconds(0.5),
@@ -232,7 +237,11 @@ impl<W: Write> Observer for Progress<W> {
             } => {
                 let state = if *fresh { "built" } else { "up to date" };
                 let version = version.as_deref().unwrap_or("no version receipt");
-                self.line(&format!("{contender}: {state}: {}", version.trim()));
+                let lines: Vec<&str> = version.lines().map(str::trim).collect();
+                self.line(&format!("{contender}: {state}"));
+                for line in wrapped(&lines.join(", "), 76) {
+                    self.line(&format!("  {line}"));
+                }
             }
             Event::BuildFailed {
                 contender: _,
@@ -314,6 +323,26 @@ pub(crate) fn human(duration: Duration) -> String {
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// Breaks a text between words so that no line is longer than `columns`, where words allow it.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let fits = lines.last().is_some_and(|line| {
+            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= columns
+        });
+        if !fits {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// The last lines of a text, without empty ones.

@@ -20,7 +20,6 @@ use crate::session::event::{Event, Observer};
 use crate::session::lifecycle::{self, Figures};
 use crate::session::run::{START_LIMIT, STOP_GRACE, await_ready, describe, start};
 use crate::session::{Halt, Parts, verify};
-use crate::suite_folder::SuiteFolder;
 use crate::{exit, suite_folder};
 
 /// Which checks were asked for.

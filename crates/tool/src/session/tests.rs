@@ -81,7 +81,7 @@ impl FakeInstance {
                 ..ExitInfo::default()
             });
         }
-        (killed > 0 && *self.samples.lock().unwrap() > killed).then(|| ExitInfo {
+        (killed > 0 && *self.samples.lock().unwrap() > killed).then_some(ExitInfo {
             signal: Some(9),
             oom_killed: true,
             code: None,
