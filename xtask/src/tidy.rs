@@ -34,13 +34,23 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
 
 fn rust_files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let output = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"])
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "*.rs",
+        ])
         .current_dir(root)
         .output()
         .context("cannot run git")?;
     let list = String::from_utf8(output.stdout).context("git lists a file that is not UTF-8")?;
     // A file that was deleted and not yet committed is still listed.
-    Ok(list.lines().map(PathBuf::from).filter(|file| root.join(file).is_file()).collect())
+    Ok(list
+        .lines()
+        .map(PathBuf::from)
+        .filter(|file| root.join(file).is_file())
+        .collect())
 }
 
 fn check_file(file: &Path, text: &str, findings: &mut Vec<String>) -> anyhow::Result<()> {
@@ -51,8 +61,11 @@ fn check_file(file: &Path, text: &str, findings: &mut Vec<String>) -> anyhow::Re
             findings.push(format!("{name}:{}: {columns} columns", index + 1));
         }
     }
-    let is_test = file.components().any(|part| part.as_os_str() == "tests");
-    let without_tests = text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count();
+    let is_test = file.ends_with("tests.rs") || file.iter().any(|part| part == "tests");
+    let without_tests = text
+        .lines()
+        .take_while(|line| line.trim() != "#[cfg(test)]")
+        .count();
     if !is_test && without_tests > FILE_LINES_MAX {
         findings.push(format!("{name}: {without_tests} lines without tests"));
     }
@@ -74,7 +87,8 @@ impl Functions<'_> {
         let lines = span.end().line.saturating_sub(span.start().line) + 1;
         if lines > FUNCTION_LINES_MAX {
             let (file, line) = (self.file.display(), span.start().line);
-            self.findings.push(format!("{file}:{line}: function {name} has {lines} lines"));
+            self.findings
+                .push(format!("{file}:{line}: function {name} has {lines} lines"));
         }
     }
 }

@@ -105,7 +105,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Finish the interrupted session of this results folder.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice"])]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice"]
+    )]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

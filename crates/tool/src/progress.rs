@@ -139,6 +139,64 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// Everything that happens before the first run.
+    fn preparation(&mut self, event: &Event) {
+        match event {
+            Event::SessionBegan {
+                runs,
+                finished_before,
+                expected,
+                warnings,
+            } => {
+                self.begun = Instant::now();
+                self.expected = *expected;
+                let before = match finished_before {
+                    0 => String::new(),
+                    count => format!(", {count} finished before"),
+                };
+                self.line(&format!("{runs} runs{before}, about {}", human(*expected)));
+                for warning in warnings {
+                    self.line(&format!("note: {warning}"));
+                }
+            }
+            Event::Building { contender } => self.live_line(&format!("building {contender} …")),
+            Event::Built {
+                contender,
+                fresh,
+                version,
+            } => {
+                let state = if *fresh { "built" } else { "up to date" };
+                let version = version.as_deref().unwrap_or("no version receipt");
+                let lines: Vec<&str> = version.lines().map(str::trim).collect();
+                self.line(&format!("{contender}: {state}"));
+                for line in wrapped(&lines.join(", "), 76) {
+                    self.line(&format!("  {line}"));
+                }
+            }
+            Event::BuildFailed {
+                contender: _,
+                message,
+                evidence,
+            } => {
+                self.line(&format!("FAILED {message}"));
+                for line in last_lines(evidence, 8) {
+                    self.line(&format!("    {line}"));
+                }
+            }
+            Event::Swept { removed } => self.line(&format!("swept: {removed}")),
+            Event::Skipped { contender, why } => {
+                self.line(&format!("{contender}: skipped: {why}"));
+            }
+            Event::BackendStarting { name } => {
+                self.live_line(&format!("starting backend {name} …"));
+            }
+            Event::BackendReady { name, address } => {
+                self.line(&format!("backend {name} answers at {address}"));
+            }
+            _ => {}
+        }
+    }
+
     fn stage(&mut self, stage: &str) {
         self.finish_step();
         if stage == "load" {
@@ -212,75 +270,28 @@ impl StepTotal {
 impl<W: Write> Observer for Progress<W> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
-            Event::SessionBegan {
-                runs,
-                finished_before,
-                expected,
-                warnings,
-            } => {
-                self.begun = Instant::now();
-                self.expected = *expected;
-                let before = match finished_before {
-                    0 => String::new(),
-                    count => format!(", {count} finished before"),
-                };
-                self.line(&format!("{runs} runs{before}, about {}", human(*expected)));
-                for warning in warnings {
-                    self.line(&format!("note: {warning}"));
-                }
-            }
-            Event::Building { contender } => self.live_line(&format!("building {contender} …")),
-            Event::Built {
-                contender,
-                fresh,
-                version,
-            } => {
-                let state = if *fresh { "built" } else { "up to date" };
-                let version = version.as_deref().unwrap_or("no version receipt");
-                let lines: Vec<&str> = version.lines().map(str::trim).collect();
-                self.line(&format!("{contender}: {state}"));
-                for line in wrapped(&lines.join(", "), 76) {
-                    self.line(&format!("  {line}"));
-                }
-            }
-            Event::BuildFailed {
-                contender: _,
-                message,
-                evidence,
-            } => {
-                self.line(&format!("FAILED {message}"));
-                for line in last_lines(evidence, 8) {
-                    self.line(&format!("    {line}"));
-                }
-            }
-            Event::Swept { removed } => self.line(&format!("swept: {removed}")),
-            Event::Skipped { contender, why } => {
-                self.line(&format!("{contender}: skipped: {why}"));
-            }
-            Event::BackendStarting { name } => {
-                self.live_line(&format!("starting backend {name} …"));
-            }
-            Event::BackendReady { name, address } => {
-                self.line(&format!("backend {name} answers at {address}"));
-            }
+            Event::SessionBegan { .. }
+            | Event::Building { .. }
+            | Event::Built { .. }
+            | Event::BuildFailed { .. }
+            | Event::Swept { .. }
+            | Event::Skipped { .. }
+            | Event::BackendStarting { .. }
+            | Event::BackendReady { .. } => self.preparation(event),
             Event::RunBegan {
                 index,
                 runs,
                 run,
                 attempt,
             } => {
-                let again = if *attempt > 1 {
-                    format!(", attempt {attempt}")
-                } else {
-                    String::new()
+                let again = match attempt {
+                    0 | 1 => String::new(),
+                    _ => format!(", attempt {attempt}"),
                 };
+                let (label, benchmark) = (run.case_label(), &run.benchmark);
+                let (number, repetition, left) = (index + 1, run.repetition, self.time_left());
                 self.line(&format!(
-                    "\n[{}/{runs}] {} · {} · run {}{again} · {}",
-                    index + 1,
-                    run.case_label(),
-                    run.benchmark,
-                    run.repetition,
-                    self.time_left()
+                    "\n[{number}/{runs}] {label} · {benchmark} · run {repetition}{again} · {left}"
                 ));
             }
             Event::Stage { stage, .. } => self.stage(stage),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::check::{Check, CheckOutcome};
@@ -80,38 +81,45 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         logs: logs.path().to_owned(),
     };
     let mut bench = Bench::prepare(folder, options, &mut progress).await?;
-    let upstream = bench
-        .backend_socket()
-        .context("the backend did not start")?;
     for name in &chosen {
-        let Some(contender) = bench.contender(name).cloned() else {
-            continue;
-        };
-        let path = target.join(format!("{}.jsonl", contender.folder));
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let proxy = RecordingProxy::bind(upstream, listen, &path).await?;
-        bench.redirect_contenders(proxy.address());
-        let (stop, stopped) = oneshot::channel::<()>();
-        let recording = tokio::spawn(proxy.record(async move {
-            // Whether told to stop or forgotten, the proxy is to end.
-            let _ = stopped.await;
-        }));
-        let asked = record_one(&bench, &contender).await;
-        drop(stop);
-        let summary = recording.await??;
-        asked.with_context(|| format!("{name}: not all of it was recorded"))?;
-        let (exchanges, new) = (summary.exchanges, summary.new);
-        writeln!(
-            std::io::stdout(),
-            "{}: {exchanges} exchanges, {new} new",
-            path.display()
-        )?;
-        for note in summary.notes {
-            writeln!(std::io::stdout(), "  note: {note}")?;
-        }
+        through_proxy(&mut bench, name, &target).await?;
     }
     bench.close().await;
     Ok(exit::DONE)
+}
+
+/// Records one contender into the file of its folder.
+async fn through_proxy(bench: &mut Bench, name: &str, target: &Path) -> anyhow::Result<()> {
+    let upstream = bench
+        .backend_socket()
+        .context("the backend did not start")?;
+    let contender = bench
+        .contender(name)
+        .cloned()
+        .context("the suite has changed")?;
+    let path = target.join(format!("{}.jsonl", contender.folder));
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let proxy = RecordingProxy::bind(upstream, listen, &path).await?;
+    bench.redirect_contenders(proxy.address());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let recording = tokio::spawn(proxy.record(async move {
+        // Whether told to stop or forgotten, the proxy is to end.
+        let _ = stopped.await;
+    }));
+    let asked = record_one(bench, &contender).await;
+    drop(stop);
+    let summary = recording.await??;
+    asked.with_context(|| format!("{name}: not all of it was recorded"))?;
+    let (exchanges, new) = (summary.exchanges, summary.new);
+    writeln!(
+        std::io::stdout(),
+        "{}: {exchanges} exchanges, {new} new",
+        path.display()
+    )?;
+    for note in summary.notes {
+        writeln!(std::io::stdout(), "  note: {note}")?;
+    }
+    Ok(())
 }
 
 /// The backend to record: the named one, else the first that is real.

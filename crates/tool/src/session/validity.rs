@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_is_found_and_nothing_else() {
+    fn parts_without_headroom_are_named() {
         let apart = Cores {
             contender: vec![0],
             loader: vec![1],
@@ -259,72 +259,29 @@ mod tests {
         check(&good(), 0.2, &apart, SECOND / 5, "host-bound");
         check(&good(), 0.2, &shared, 0, "fair");
         check(&good(), 0.85, &shared, 0, "host-bound");
-        let busy = CpuTime {
-            user_ns: SECOND * 95 / 100,
-            system_ns: 0,
-        };
-        check(
-            &LoadInterval {
-                loader_cpu: busy,
-                ..good()
+        let mut busy = good();
+        busy.loader_cpu.user_ns = SECOND * 95 / 100;
+        check(&busy, 0.0, &apart, 0, "generator-bound");
+    }
+
+    #[test]
+    fn broken_loads_are_invalid() {
+        let breaks: [fn(&mut LoadInterval); 4] = [
+            |load| load.connections.established = 7,
+            |load| {
+                let count = ErrorCount {
+                    count: 1,
+                    ..ErrorCount::default()
+                };
+                load.errors.insert(ErrorClass::WrongBody, count);
             },
-            0.0,
-            &apart,
-            0,
-            "generator-bound",
-        );
-        let few = Connections {
-            asked: 8,
-            established: 7,
-            reconnects: 0,
-        };
-        check(
-            &LoadInterval {
-                connections: few,
-                ..good()
-            },
-            0.2,
-            &apart,
-            0,
-            "invalid",
-        );
-        let wrong = BTreeMap::from([(
-            ErrorClass::WrongBody,
-            ErrorCount {
-                count: 1,
-                time_ns_sum: 0,
-                example: None,
-            },
-        )]);
-        check(
-            &LoadInterval {
-                errors: wrong,
-                ..good()
-            },
-            0.2,
-            &apart,
-            0,
-            "invalid",
-        );
-        check(
-            &LoadInterval {
-                requests: 0,
-                ..good()
-            },
-            0.2,
-            &apart,
-            0,
-            "invalid",
-        );
-        check(
-            &LoadInterval {
-                requests: 4000,
-                ..good()
-            },
-            0.2,
-            &apart,
-            0,
-            "invalid",
-        );
+            |load| load.requests = 0,
+            |load| load.requests = 4000,
+        ];
+        for break_it in breaks {
+            let mut load = good();
+            break_it(&mut load);
+            check(&load, 0.2, &Cores::default(), 0, "invalid");
+        }
     }
 }
