@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | schema | docker-engine | base-images`.
 
+mod base_images;
 mod ci;
 mod docker;
 mod tidy;
@@ -31,6 +32,8 @@ enum Chore {
         /// What is to be done with it.
         action: docker::Action,
     },
+    /// Make the base images without a registry.
+    BaseImages,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -41,6 +44,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Ci => ci::ci(&root),
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
+        Chore::BaseImages => base_images::base_images(),
     }
 }
 

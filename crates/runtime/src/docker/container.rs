@@ -1,0 +1,324 @@
+//! Containers as the engine is asked for them: limits, environment, labels, output.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use bollard::models::{
+    ContainerCreateBody, ContainerInspectResponse, HostConfig, HostConfigLogConfig,
+    ResourcesUlimits,
+};
+use bollard::query_parameters::{
+    AttachContainerOptions, CreateContainerOptions, InspectContainerOptions, StartContainerOptions,
+    WaitContainerOptions,
+};
+use futures_util::StreamExt as _;
+use tokio::task::JoinHandle;
+
+use crate::api::{ExitInfo, StartSpec};
+use crate::cgroup::QUOTA_PERIOD_US;
+use crate::sweep::unique_name;
+
+use super::engine::{Engine, is_missing, plain};
+use super::session::{labels, remove_container};
+
+/// Open files that a container may have: far more than any step has connections.
+const NOFILE: i64 = 1 << 20;
+
+/// How long a command that is run for its output may take.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Pause before an engine that failed is asked again, and how often.
+const RETRY: Duration = Duration::from_millis(100);
+const RETRIES: u32 = 100;
+
+/// Codes above this say that a signal ended the program, as shells and engines have it.
+const SIGNAL_BASE: i64 = 128;
+
+/// The container that a specification asks for, on a network.
+pub(super) fn body(spec: &StartSpec, image: &str, network: &str) -> ContainerCreateBody {
+    let list = |(name, value): (&String, &String)| format!("{name}={value}");
+    let cores: Vec<String> = spec.cores.iter().map(ToString::to_string).collect();
+    let memory = spec
+        .limits
+        .memory_bytes
+        .and_then(|bytes| i64::try_from(bytes).ok());
+    let period = i64::try_from(QUOTA_PERIOD_US).ok();
+    let quota = spec.limits.cpus.map(quota_us);
+    let host_config = HostConfig {
+        network_mode: Some(network.to_owned()),
+        cpu_period: quota.and(period),
+        cpu_quota: quota,
+        cpuset_cpus: Some(cores.join(",")).filter(|cores| !cores.is_empty()),
+        memory,
+        // Memory and swap together: as much as memory alone is no swap at all.
+        memory_swap: memory,
+        ulimits: Some(vec![ResourcesUlimits {
+            name: Some("nofile".to_owned()),
+            soft: Some(NOFILE),
+            hard: Some(NOFILE),
+        }]),
+        ..common()
+    };
+    ContainerCreateBody {
+        image: Some(image.to_owned()),
+        // The whole command: an entry point of the image would put itself before it.
+        entrypoint: Some(spec.command.clone()),
+        env: Some(spec.env.iter().map(list).collect()),
+        working_dir: spec.workdir.to_str().map(str::to_owned),
+        labels: Some(labels()),
+        host_config: Some(host_config),
+        ..ContainerCreateBody::default()
+    }
+}
+
+/// The engine keeps no log: each line would cost it time, beside the service that is measured.
+fn common() -> HostConfig {
+    HostConfig {
+        log_config: Some(HostConfigLogConfig {
+            typ: Some("none".to_owned()),
+            config: None,
+        }),
+        ..HostConfig::default()
+    }
+}
+
+/// The quota of one period; the kernel takes no less than 1 ms.
+fn quota_us(cpus: f64) -> i64 {
+    #[expect(clippy::cast_precision_loss, reason = "the period is 100,000")]
+    let quota = (cpus * QUOTA_PERIOD_US as f64).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "clamped to the range of the kernel"
+    )]
+    let quota = quota.clamp(1000.0, 1e12) as i64;
+    quota
+}
+
+/// Makes a container; its id.
+pub(super) async fn create(
+    engine: &Engine,
+    label: &str,
+    body: ContainerCreateBody,
+) -> Result<String, String> {
+    let options = CreateContainerOptions {
+        name: Some(unique_name(label)),
+        ..CreateContainerOptions::default()
+    };
+    let created = engine.docker.create_container(Some(options), body).await;
+    created
+        .map(|created| created.id)
+        .map_err(|error| plain(&error))
+}
+
+/// Starts a container; the error is the engine's own word.
+pub(super) async fn start(engine: &Engine, id: &str) -> Result<(), String> {
+    let started = engine
+        .docker
+        .start_container(id, None::<StartContainerOptions>)
+        .await;
+    started.map_err(|error| plain(&error))
+}
+
+/// What the engine says about a container; `None` when there is no such.
+pub(super) async fn inspect(
+    engine: &Engine,
+    id: &str,
+) -> Result<Option<ContainerInspectResponse>, String> {
+    let found = engine
+        .docker
+        .inspect_container(id, None::<InspectContainerOptions>)
+        .await;
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(plain(&error)),
+    }
+}
+
+/// Writes what a container will print to a file, from its first byte on. Call it before the start.
+pub(super) async fn copy_output(
+    engine: &Engine,
+    id: &str,
+    path: &Path,
+) -> Result<JoinHandle<()>, String> {
+    let cannot =
+        |error: std::io::Error| format!("cannot write the log {}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(cannot)?;
+    }
+    let mut file = File::create(path).map_err(cannot)?;
+    let options = AttachContainerOptions {
+        stdout: true,
+        stderr: true,
+        stream: true,
+        ..AttachContainerOptions::default()
+    };
+    let attached = engine.docker.attach_container(id, Some(options)).await;
+    let mut output = attached.map_err(|error| plain(&error))?.output;
+    Ok(tokio::spawn(async move {
+        while let Some(Ok(part)) = output.next().await {
+            // A full disk costs the rest of the log, never the run.
+            if file.write_all(&part.into_bytes()).is_err() {
+                break;
+            }
+        }
+    }))
+}
+
+/// Waits for the end of a container that was started. An engine that stays away for long, or that
+/// no longer has the container, leaves the end without code and signal.
+pub(super) async fn await_exit(engine: &Engine, id: &str) -> ExitInfo {
+    for _ in 0..RETRIES {
+        let options = WaitContainerOptions {
+            condition: "not-running".to_owned(),
+        };
+        // The answer lacks what is wanted, and an error may mean no more than a code above zero.
+        let mut waiting = std::pin::pin!(engine.docker.wait_container(id, Some(options)));
+        while waiting.next().await.is_some() {}
+        match inspect(engine, id).await {
+            Ok(None) => return ExitInfo::default(),
+            Ok(Some(found)) => {
+                let state = found.state.unwrap_or_default();
+                if state.running != Some(true) {
+                    let oom_killed = state.oom_killed == Some(true);
+                    return exit_info(state.exit_code, oom_killed);
+                }
+            }
+            Err(_) => {}
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+    ExitInfo::default()
+}
+
+fn exit_info(code: Option<i64>, oom_killed: bool) -> ExitInfo {
+    let code = code.and_then(|code| i32::try_from(code).ok());
+    let base = i32::try_from(SIGNAL_BASE).unwrap_or(i32::MAX);
+    let signal = code
+        .filter(|code| (base + 1..=base + 64).contains(code))
+        .map(|code| code - base);
+    ExitInfo {
+        code: code.filter(|_| signal.is_none()),
+        signal,
+        oom_killed,
+    }
+}
+
+impl Engine {
+    /// Runs a command in an image, without a network, and returns what it printed: version
+    /// receipts.
+    ///
+    /// # Errors
+    /// It cannot be executed, fails, or takes longer than a minute.
+    pub async fn output(&self, image: &str, command: &[String]) -> Result<String, String> {
+        let body = ContainerCreateBody {
+            image: Some(image.to_owned()),
+            entrypoint: Some(command.to_vec()),
+            labels: Some(labels()),
+            host_config: Some(HostConfig {
+                network_mode: Some("none".to_owned()),
+                ..common()
+            }),
+            ..ContainerCreateBody::default()
+        };
+        let id = create(self, "command", body).await?;
+        let running = tokio::time::timeout(COMMAND_PATIENCE, self.run_to_end(&id)).await;
+        let removed = remove_container(self, &id).await;
+        let seconds = COMMAND_PATIENCE.as_secs();
+        let output = running.unwrap_or_else(|_| Err(format!("does not end within {seconds} s")));
+        let output = output.map_err(|error| format!("{}: {error}", command.join(" ")))?;
+        removed.map(|()| output)
+    }
+
+    async fn run_to_end(&self, id: &str) -> Result<String, String> {
+        let options = AttachContainerOptions {
+            stdout: true,
+            stderr: true,
+            stream: true,
+            ..AttachContainerOptions::default()
+        };
+        let attached = self.docker.attach_container(id, Some(options)).await;
+        let mut parts = attached.map_err(|error| plain(&error))?.output;
+        start(self, id).await?;
+        let mut output = Vec::new();
+        while let Some(Ok(part)) = parts.next().await {
+            output.extend_from_slice(&part.into_bytes());
+        }
+        let exit = await_exit(self, id).await;
+        let output = String::from_utf8_lossy(&output).into_owned();
+        if exit.code == Some(0) {
+            Ok(output)
+        } else {
+            Err(format!("{exit}: {}", output.trim()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bakeoff_model::suite::Limits;
+
+    use super::{body, exit_info, quota_us};
+    use crate::api::StartSpec;
+
+    #[test]
+    fn limits_reach_the_engine() {
+        let spec = StartSpec {
+            label: "a".to_owned(),
+            command: vec!["/app/a".to_owned(), "--x".to_owned()],
+            env: BTreeMap::from([("A".to_owned(), "b=c".to_owned())]),
+            workdir: "/app".into(),
+            limits: Limits {
+                cpus: Some(1.5),
+                memory_bytes: Some(512 << 20),
+            },
+            cores: vec![1, 3],
+            port: 8080,
+            ready_path: "/".to_owned(),
+            image: None,
+            log_path: "log".into(),
+        };
+        let found = body(&spec, "image", "net");
+        let host = found.host_config.unwrap();
+        assert_eq!(
+            (host.cpu_quota, host.cpu_period),
+            (Some(150_000), Some(100_000))
+        );
+        assert_eq!(host.memory, Some(512 << 20));
+        assert_eq!(host.memory_swap, host.memory);
+        assert_eq!(host.cpuset_cpus.as_deref(), Some("1,3"));
+        assert!(host.port_bindings.is_none() && host.publish_all_ports.is_none());
+        assert_eq!(found.entrypoint, Some(spec.command.clone()));
+        assert_eq!(found.env, Some(vec!["A=b=c".to_owned()]));
+        let free = StartSpec {
+            limits: Limits::default(),
+            cores: Vec::new(),
+            ..spec
+        };
+        let host = body(&free, "image", "net").host_config.unwrap();
+        assert_eq!(
+            (host.cpu_quota, host.cpu_period, host.memory),
+            (None, None, None)
+        );
+        assert_eq!(host.cpuset_cpus, None);
+        assert_eq!(quota_us(0.0), 1000);
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        let check = |code, expect: &str| assert_eq!(exit_info(code, false).to_string(), expect);
+        check(Some(0), "exited with code 0");
+        check(Some(1), "exited with code 1");
+        check(Some(137), "was ended by signal 9");
+        check(Some(255), "exited with code 255");
+        check(None, "ended");
+        assert_eq!(
+            exit_info(Some(137), true).to_string(),
+            "was ended by signal 9, out of memory"
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! A started container.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bakeoff_model::record::Startup;
+use bakeoff_model::resource::ResourceSample;
+use bollard::query_parameters::KillContainerOptions;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
+use crate::log::{last_lines, tail};
+use crate::meter::Meter;
+use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
+
+use super::engine::Engine;
+use super::session::remove_container;
+use super::watch::listeners;
+use super::{drop_aside, stats};
+
+/// How long the rest of a container's output may take to arrive after its end.
+const LOG_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long the engine may take to report the end of a container that it killed.
+const KILL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a started container is known.
+pub(super) struct Parts {
+    pub(super) engine: Engine,
+    pub(super) id: String,
+    pub(super) label: String,
+    pub(super) address: SocketAddr,
+    pub(super) ready_path: String,
+    pub(super) log_path: PathBuf,
+    pub(super) image_bytes: u64,
+    /// Its main process, where that is one of this host.
+    pub(super) pid: Option<u32>,
+    pub(super) asked_ns: u64,
+    pub(super) created_ns: u64,
+    pub(super) executed_ns: u64,
+    /// Its end, when it has come.
+    pub(super) exit: watch::Receiver<Option<ExitInfo>>,
+    /// Copies its output.
+    pub(super) log: JoinHandle<()>,
+    /// Waits for its end.
+    pub(super) waiter: JoinHandle<()>,
+}
+
+/// A started container.
+pub(super) struct DockerInstance {
+    shared: Arc<Shared>,
+    log: Option<JoinHandle<()>>,
+    waiter: JoinHandle<()>,
+    removed: bool,
+}
+
+struct Shared {
+    engine: Engine,
+    id: String,
+    label: String,
+    address: SocketAddr,
+    ready_path: String,
+    log_path: PathBuf,
+    image_bytes: u64,
+    pid: Option<u32>,
+    meter: Option<Meter>,
+    asked_ns: u64,
+    created_ns: u64,
+    executed_ns: u64,
+    exit: watch::Receiver<Option<ExitInfo>>,
+    /// A sample has seen a process of the group killed for memory.
+    oom_seen: AtomicBool,
+}
+
+impl DockerInstance {
+    pub(super) fn new(parts: Parts) -> Self {
+        let shared = Shared {
+            meter: parts.pid.map(Meter::of_pid),
+            engine: parts.engine,
+            id: parts.id,
+            label: parts.label,
+            address: parts.address,
+            ready_path: parts.ready_path,
+            log_path: parts.log_path,
+            image_bytes: parts.image_bytes,
+            pid: parts.pid,
+            asked_ns: parts.asked_ns,
+            created_ns: parts.created_ns,
+            executed_ns: parts.executed_ns,
+            exit: parts.exit,
+            oom_seen: AtomicBool::new(false),
+        };
+        Self {
+            shared: Arc::new(shared),
+            log: Some(parts.log),
+            waiter: parts.waiter,
+            removed: false,
+        }
+    }
+
+    /// After the end: waits for the rest of the output.
+    async fn finish_log(&mut self) {
+        if let Some(mut log) = self.log.take()
+            && tokio::time::timeout(LOG_PATIENCE, &mut log).await.is_err()
+        {
+            log.abort();
+        }
+    }
+
+    async fn remove(&mut self) {
+        // What could not be removed now is tried again by the drop, and then by the next sweep.
+        self.removed = remove_container(&self.shared.engine, &self.shared.id)
+            .await
+            .is_ok();
+    }
+}
+
+impl Shared {
+    fn exit(&self) -> Option<ExitInfo> {
+        let exit = (*self.exit.borrow())?;
+        Some(ExitInfo {
+            oom_killed: exit.oom_killed || self.oom_seen.load(Ordering::Relaxed),
+            ..exit
+        })
+    }
+
+    async fn await_exit(&self, limit: Duration) -> Option<ExitInfo> {
+        let mut exit = self.exit.clone();
+        let ended = exit.wait_for(Option::is_some);
+        let _ = tokio::time::timeout(limit, ended).await;
+        self.exit()
+    }
+
+    async fn signal(&self, name: &str) {
+        let options = KillContainerOptions {
+            signal: name.to_owned(),
+        };
+        // A container that has ended meanwhile cannot be signalled, and need not be.
+        let _ = self
+            .engine
+            .docker
+            .kill_container(&self.id, Some(options))
+            .await;
+    }
+
+    async fn stop(&self, grace: Duration) -> StopReport {
+        let report = |graceful, killed, took, exit| StopReport {
+            graceful,
+            took,
+            exit,
+            killed,
+        };
+        if let Some(exit) = self.exit() {
+            return report(false, false, Duration::ZERO, exit);
+        }
+        let began = Instant::now();
+        self.signal("SIGTERM").await;
+        if let Some(exit) = self.await_exit(grace.saturating_sub(began.elapsed())).await {
+            return report(true, false, began.elapsed(), exit);
+        }
+        self.signal("SIGKILL").await;
+        let exit = self.await_exit(KILL_PATIENCE).await.unwrap_or_default();
+        report(false, true, began.elapsed(), exit)
+    }
+
+    async fn sample(self: Arc<Self>) -> ResourceSample {
+        if self.meter.is_none() {
+            return stats::sample(&self.engine, &self.id).await;
+        }
+        let sampling = tokio::task::spawn_blocking(move || {
+            let sample = self.meter.as_ref().map(Meter::sample).unwrap_or_default();
+            if sample
+                .memory
+                .is_some_and(|memory| memory.oom_kills > Some(0))
+            {
+                self.oom_seen.store(true, Ordering::Relaxed);
+            }
+            sample
+        });
+        sampling.await.unwrap_or_default()
+    }
+
+    fn startup(&self, answered: Answered, resources: ResourceSample) -> Startup {
+        let since = |moment: u64| moment.saturating_sub(self.asked_ns);
+        Startup {
+            created_ns: since(self.created_ns),
+            executed_ns: since(self.executed_ns),
+            listened_ns: since(answered.listened_ns),
+            answered_ns: since(answered.answered_ns),
+            startup_ns: answered.answered_ns.saturating_sub(self.executed_ns),
+            resources,
+        }
+    }
+
+    fn not_ready(&self, unanswered: Unanswered, limit: Duration) -> ReadyError {
+        let label = self.label.clone();
+        let log = last_lines(&tail(&self.log_path));
+        match unanswered {
+            Unanswered::Ended => ReadyError::Exited {
+                label,
+                exit: self.exit().unwrap_or_default(),
+                after: Duration::from_nanos(monotonic_ns().saturating_sub(self.executed_ns)),
+                log,
+            },
+            Unanswered::NoListener => ReadyError::NoListener {
+                label,
+                limit,
+                hint: Some(self.listener_hint()),
+                log,
+            },
+            Unanswered::NoAnswer(found) => ReadyError::NoAnswer {
+                label,
+                limit,
+                found,
+                log,
+            },
+        }
+    }
+
+    fn listener_hint(&self) -> String {
+        let wish = format!("0.0.0.0:{}", self.address.port());
+        match self.pid.map(listeners) {
+            Some(found) if found.is_empty() => {
+                format!("it listens nowhere; it should on {wish}")
+            }
+            Some(found) => format!("it listens on {}, not on {wish}", found.join(" and ")),
+            None => format!("it should listen on {wish}"),
+        }
+    }
+}
+
+impl Instance for DockerInstance {
+    fn address(&self) -> SocketAddr {
+        self.shared.address
+    }
+
+    fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
+        Box::pin(async move {
+            let shared = Arc::clone(&self.shared);
+            let asking = tokio::task::spawn_blocking(move || {
+                let mut ended = || shared.exit.borrow().is_some();
+                await_answer(shared.address, &shared.ready_path, limit, &mut ended)
+            });
+            match asking.await.unwrap_or(Err(Unanswered::NoListener)) {
+                Ok(answered) => {
+                    let resources = Arc::clone(&self.shared).sample().await;
+                    Ok(self.shared.startup(answered, resources))
+                }
+                Err(unanswered) => {
+                    if unanswered == Unanswered::Ended {
+                        self.finish_log().await;
+                    }
+                    Err(self.shared.not_ready(unanswered, limit))
+                }
+            }
+        })
+    }
+
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(Arc::clone(&self.shared).sample())
+    }
+
+    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+        let exit = self.shared.exit();
+        Box::pin(async move { exit })
+    }
+
+    fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
+        Box::pin(async move {
+            let report = self.shared.stop(grace).await;
+            self.finish_log().await;
+            self.remove().await;
+            report
+        })
+    }
+
+    fn logs(&self) -> String {
+        tail(&self.shared.log_path)
+    }
+
+    fn log_path(&self) -> &Path {
+        &self.shared.log_path
+    }
+
+    fn image_bytes(&self) -> Option<u64> {
+        Some(self.shared.image_bytes)
+    }
+}
+
+impl Drop for DockerInstance {
+    fn drop(&mut self) {
+        self.waiter.abort();
+        if let Some(log) = &self.log {
+            log.abort();
+        }
+        if !self.removed {
+            let (engine, id) = (self.shared.engine.clone(), self.shared.id.clone());
+            drop_aside(async move {
+                let _ = remove_container(&engine, &id).await;
+            });
+        }
+    }
+}

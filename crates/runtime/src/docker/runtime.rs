@@ -1,0 +1,366 @@
+//! Starts containers on a network of the session's own.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bollard::models::NetworkCreateRequest;
+use bollard::query_parameters::InspectNetworkOptions;
+use tokio::sync::{OnceCell, oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::api::{BoxFuture, ExitInfo, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::meter::Stat;
+use crate::ready::monotonic_ns;
+use crate::sweep::unique_name;
+
+use super::container::{await_exit, body, copy_output, create, inspect, start};
+use super::drop_aside;
+use super::engine::{Engine, Place, plain};
+use super::instance::{DockerInstance, Parts};
+use super::session::{labels, remove_container, remove_network, sweep};
+use super::watch::{Executed, await_execution, is_of};
+
+/// Unit of start times in /proc.
+const TICK_NS: u64 = 10_000_000;
+
+/// Starts contenders as containers. Make one a session; dropping it removes its network.
+///
+/// Containers of a local engine have addresses of their own on a bridge that only this session
+/// uses. On an engine of another host they share that host's network. No port is ever published:
+/// that would put a proxy, or rules of the packet filter, into the path.
+#[derive(Debug)]
+pub struct DockerRuntime {
+    engine: Engine,
+    network: OnceCell<Bridge>,
+}
+
+#[derive(Debug)]
+struct Bridge {
+    name: String,
+    gateway: IpAddr,
+}
+
+impl DockerRuntime {
+    /// A runtime on this engine.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            network: OnceCell::new(),
+        }
+    }
+
+    /// Its engine.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The address at which containers reach this host: backends listen there. Makes the session's
+    /// network when there is none yet.
+    ///
+    /// # Errors
+    /// The network cannot be made, or the engine is on another host, whose containers know this
+    /// one by an address that only the user can tell.
+    pub async fn gateway(&self) -> Result<IpAddr, StartError> {
+        match &self.engine.place {
+            Place::Local => Ok(self.bridge().await?.gateway),
+            Place::Remote(host) => Err(StartError::Failed {
+                label: "backend".to_owned(),
+                message: format!("containers on {host} have no way to this host that is known"),
+                hint: Some("run the backend where the containers reach it".to_owned()),
+            }),
+        }
+    }
+
+    async fn bridge(&self) -> Result<&Bridge, StartError> {
+        let making = self.network.get_or_try_init(|| make_bridge(&self.engine));
+        making.await.map_err(|message| StartError::Failed {
+            label: "network".to_owned(),
+            message: format!("cannot make a network: {message}"),
+            hint: Some("`docker network prune` removes networks that nobody uses".to_owned()),
+        })
+    }
+
+    async fn start_container(&self, spec: &StartSpec) -> Result<DockerInstance, StartError> {
+        let asked_ns = monotonic_ns();
+        let failed = |message: String| failed(&spec.label, message);
+        let Some(reference) = &spec.image else {
+            return Err(failed("it has no image".to_owned()));
+        };
+        let image = self.engine.image(reference).await.map_err(failed)?;
+        let image = image.ok_or_else(|| failed(format!("there is no image {reference}")))?;
+        let network = match self.engine.place {
+            Place::Local => &self.bridge().await?.name,
+            Place::Remote(_) => "host",
+        };
+        let asked = body(spec, reference, network);
+        let id = create(&self.engine, &spec.label, asked)
+            .await
+            .map_err(failed)?;
+        // Whatever fails from here on, the container goes.
+        let unfinished = Unfinished(Some((self.engine.clone(), id.clone())));
+        let created_ns = monotonic_ns();
+        let log = copy_output(&self.engine, &id, &spec.log_path)
+            .await
+            .map_err(failed)?;
+        let life = Life::begin(&self.engine, &id);
+        let begun = self
+            .await_begin(&id, life.started, created_ns)
+            .await
+            .map_err(failed)?;
+        let address = self
+            .address(spec, network, &id, &begun)
+            .await
+            .map_err(failed)?;
+        unfinished.keep();
+        Ok(DockerInstance::new(Parts {
+            engine: self.engine.clone(),
+            id,
+            label: spec.label.clone(),
+            address,
+            ready_path: spec.ready_path.clone(),
+            log_path: spec.log_path.clone(),
+            image_bytes: image.bytes,
+            pid: begun.pid,
+            asked_ns,
+            created_ns,
+            executed_ns: begun.at_ns,
+            exit: life.exit,
+            log,
+            waiter: life.waiter,
+        }))
+    }
+
+    /// Waits until the program has begun: seen in /proc on this host, else told by the engine.
+    async fn await_begin(
+        &self,
+        id: &str,
+        mut started: oneshot::Receiver<Result<(), String>>,
+        created_ns: u64,
+    ) -> Result<Begun, String> {
+        let give_up = GiveUp(Arc::new(AtomicBool::new(self.engine.place != Place::Local)));
+        let (watched, giving_up) = (id.to_owned(), Arc::clone(&give_up.0));
+        let mut watching =
+            tokio::task::spawn_blocking(move || await_execution(&watched, &giving_up));
+        let seen = tokio::select! {
+            seen = &mut watching => {
+                let seen = seen.ok().flatten();
+                if seen.is_none() {
+                    told(started.await)?;
+                }
+                seen
+            }
+            outcome = &mut started => {
+                told(outcome)?;
+                drop(give_up);
+                watching.await.ok().flatten()
+            }
+        };
+        if let Some(executed) = seen {
+            return Ok(Begun::seen(executed));
+        }
+        let found = inspect(&self.engine, id).await?.unwrap_or_default();
+        let pid = found.state.and_then(|state| state.pid);
+        let pid = pid
+            .and_then(|pid| u32::try_from(pid).ok())
+            .filter(|pid| is_of(*pid, id));
+        Ok(Begun {
+            pid,
+            // Too early in both cases, by what the engine does before the program begins: a
+            // start-up time may come out long, never short.
+            at_ns: pid
+                .and_then(started_ns)
+                .map_or(created_ns, |at_ns| at_ns.max(created_ns)),
+            address: None,
+        })
+    }
+
+    /// Where the service is to be reached.
+    async fn address(
+        &self,
+        spec: &StartSpec,
+        network: &str,
+        id: &str,
+        begun: &Begun,
+    ) -> Result<SocketAddr, String> {
+        if let Place::Remote(host) = &self.engine.place {
+            let mut found = tokio::net::lookup_host((host.as_str(), spec.port))
+                .await
+                .map_err(|error| format!("{host} has no address: {error}"))?;
+            return found.next().ok_or_else(|| format!("{host} has no address"));
+        }
+        if let Some(ip) = begun.address {
+            return Ok(SocketAddr::new(ip, spec.port));
+        }
+        let found = inspect(&self.engine, id).await?.unwrap_or_default();
+        let mut networks = found
+            .network_settings
+            .and_then(|settings| settings.networks)
+            .unwrap_or_default();
+        let ip = networks.remove(network).and_then(|end| end.ip_address);
+        let Some(ip) = ip.filter(|ip| !ip.is_empty()) else {
+            // A container that has ended has no address any more. Its end is what will be
+            // reported; until then nobody can answer at port 0.
+            return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
+        };
+        let ip = ip.parse().map_err(|_| format!("{ip} is no address"))?;
+        Ok(SocketAddr::new(ip, spec.port))
+    }
+}
+
+impl Runtime for DockerRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        Box::pin(async move {
+            let instance = self.start_container(spec).await?;
+            Ok(Box::new(instance) as Box<dyn Instance>)
+        })
+    }
+
+    fn enforcement(&self) -> String {
+        self.engine.enforcement()
+    }
+
+    fn traffic_path(&self) -> String {
+        match self.engine.place {
+            Place::Local => "container address".to_owned(),
+            Place::Remote(_) => "host network".to_owned(),
+        }
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        Box::pin(sweep(&self.engine))
+    }
+}
+
+impl Drop for DockerRuntime {
+    fn drop(&mut self) {
+        if let Some(bridge) = self.network.take() {
+            let engine = self.engine.clone();
+            drop_aside(async move {
+                // A network that is still in use is left to the next sweep.
+                let _ = remove_network(&engine, &bridge.name).await;
+            });
+        }
+    }
+}
+
+async fn make_bridge(engine: &Engine) -> Result<Bridge, String> {
+    let name = unique_name("net");
+    let request = NetworkCreateRequest {
+        name: name.clone(),
+        driver: Some("bridge".to_owned()),
+        labels: Some(labels()),
+        ..NetworkCreateRequest::default()
+    };
+    let made = engine.docker.create_network(request).await;
+    made.map_err(|error| plain(&error))?;
+    let found = engine
+        .docker
+        .inspect_network(&name, None::<InspectNetworkOptions>)
+        .await;
+    let found = found.map_err(|error| plain(&error))?;
+    let ranges = found.ipam.and_then(|ipam| ipam.config).unwrap_or_default();
+    let gateway = ranges
+        .into_iter()
+        .find_map(|range| range.gateway?.parse().ok());
+    let gateway = gateway.ok_or_else(|| format!("{name} has no gateway"))?;
+    Ok(Bridge { name, gateway })
+}
+
+/// What the engine said to a start.
+fn told(outcome: Result<Result<(), String>, oneshot::error::RecvError>) -> Result<(), String> {
+    outcome.unwrap_or_else(|_| Err("the start was broken off".to_owned()))
+}
+
+/// A container whose program has begun.
+struct Begun {
+    /// Its process, where that is one of this host.
+    pid: Option<u32>,
+    at_ns: u64,
+    address: Option<IpAddr>,
+}
+
+impl Begun {
+    fn seen(executed: Executed) -> Self {
+        Self {
+            pid: Some(executed.pid),
+            at_ns: executed.at_ns,
+            address: executed.address.map(IpAddr::V4),
+        }
+    }
+}
+
+/// Starts a container and waits for its end, beside everything else.
+struct Life {
+    started: oneshot::Receiver<Result<(), String>>,
+    exit: watch::Receiver<Option<ExitInfo>>,
+    waiter: JoinHandle<()>,
+}
+
+impl Life {
+    fn begin(engine: &Engine, id: &str) -> Self {
+        let (tell_started, started) = oneshot::channel();
+        let (tell_exit, exit) = watch::channel(None);
+        let (engine, id) = (engine.clone(), id.to_owned());
+        let waiter = tokio::spawn(async move {
+            let outcome = start(&engine, &id).await;
+            let began = outcome.is_ok();
+            // Nobody listens any more when the program was seen before the engine told.
+            let _ = tell_started.send(outcome);
+            if began {
+                let _ = tell_exit.send(Some(await_exit(&engine, &id).await));
+            }
+        });
+        Self {
+            started,
+            exit,
+            waiter,
+        }
+    }
+}
+
+/// Ends a watch in any case, also when nobody waits for it any more.
+struct GiveUp(Arc<AtomicBool>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A container that is removed unless its start comes to a good end.
+struct Unfinished(Option<(Engine, String)>);
+
+impl Unfinished {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some((engine, id)) = self.0.take() {
+            drop_aside(async move {
+                let _ = remove_container(&engine, &id).await;
+            });
+        }
+    }
+}
+
+/// When a process began, monotonic ns, rounded down by up to 10 ms.
+fn started_ns(pid: u32) -> Option<u64> {
+    Some(Stat::of(pid)?.start_ticks.saturating_mul(TICK_NS))
+}
+
+fn failed(label: &str, message: String) -> StartError {
+    StartError::Failed {
+        label: label.to_owned(),
+        message,
+        hint: None,
+    }
+}

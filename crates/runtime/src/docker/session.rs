@@ -1,0 +1,159 @@
+//! Whose containers and networks are whose: labels with the session's process, by which a later
+//! session knows that this one is dead.
+
+use std::collections::HashMap;
+use std::fs;
+
+use bollard::query_parameters::{
+    ListContainersOptions, ListNetworksOptions, RemoveContainerOptions,
+};
+
+use crate::api::SweepError;
+use crate::meter::Stat;
+
+use super::engine::{Engine, is_missing, plain};
+
+/// Label with the process number of the session.
+const SESSION: &str = "bakeoff.session";
+
+/// Label with the name of the session's host: an engine may serve several.
+const HOST: &str = "bakeoff.host";
+
+/// Label with the boot and the start of the session: process numbers are used again.
+const START: &str = "bakeoff.start";
+
+/// The labels of everything that this process makes.
+pub(super) fn labels() -> HashMap<String, String> {
+    let pid = std::process::id();
+    [
+        (SESSION, pid.to_string()),
+        (HOST, host()),
+        (START, start(pid)),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+fn start(pid: u32) -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
+    format!("{} {start}", boot.trim())
+}
+
+/// Whether the session that left these labels is dead. Sessions of other hosts count as alive:
+/// nobody here can tell.
+fn is_dead(labels: &HashMap<String, String>) -> bool {
+    let Some(pid) = labels.get(SESSION).and_then(|pid| pid.parse::<u32>().ok()) else {
+        return false;
+    };
+    if labels.get(HOST) != Some(&host()) {
+        return false;
+    }
+    let alive = Stat::of(pid).is_some_and(|stat| stat.state != 'Z');
+    !alive || labels.get(START) != Some(&start(pid))
+}
+
+/// Removes containers and networks of dead sessions; one line each.
+pub(super) async fn sweep(engine: &Engine) -> Result<Vec<String>, SweepError> {
+    let mut removed = Vec::new();
+    for (id, name) in dead_containers(engine).await? {
+        remove_container(engine, &id)
+            .await
+            .map_err(|message| fail(format!("container {name}"), message))?;
+        removed.push(format!("container {name}"));
+    }
+    for name in dead_networks(engine).await? {
+        remove_network(engine, &name)
+            .await
+            .map_err(|message| fail(format!("network {name}"), message))?;
+        removed.push(format!("network {name}"));
+    }
+    Ok(removed)
+}
+
+fn fail(what: String, message: String) -> SweepError {
+    SweepError { what, message }
+}
+
+fn filters() -> Option<HashMap<String, Vec<String>>> {
+    let labelled = vec![SESSION.to_owned()];
+    Some(HashMap::from([("label".to_owned(), labelled)]))
+}
+
+async fn dead_containers(engine: &Engine) -> Result<Vec<(String, String)>, SweepError> {
+    let options = ListContainersOptions {
+        all: true,
+        filters: filters(),
+        ..ListContainersOptions::default()
+    };
+    let found = engine.docker.list_containers(Some(options)).await;
+    let found = found.map_err(|error| fail("containers".to_owned(), plain(&error)))?;
+    let dead = found
+        .into_iter()
+        .filter(|container| container.labels.as_ref().is_some_and(is_dead));
+    let names = dead.map(|container| {
+        let id = container.id.unwrap_or_default();
+        let name = container.names.and_then(|names| names.into_iter().next());
+        let name = name.unwrap_or_else(|| id.clone());
+        (id, name.trim_start_matches('/').to_owned())
+    });
+    Ok(names.collect())
+}
+
+async fn dead_networks(engine: &Engine) -> Result<Vec<String>, SweepError> {
+    let options = ListNetworksOptions { filters: filters() };
+    let found = engine.docker.list_networks(Some(options)).await;
+    let found = found.map_err(|error| fail("networks".to_owned(), plain(&error)))?;
+    let dead = found
+        .into_iter()
+        .filter(|network| network.labels.as_ref().is_some_and(is_dead));
+    Ok(dead.filter_map(|network| network.name).collect())
+}
+
+/// Kills a container if it lives, and removes it; one that is gone already is a success.
+pub(super) async fn remove_container(engine: &Engine, id: &str) -> Result<(), String> {
+    let options = RemoveContainerOptions {
+        force: true,
+        v: true,
+        ..RemoveContainerOptions::default()
+    };
+    match engine.docker.remove_container(id, Some(options)).await {
+        Err(error) if !is_missing(&error) => Err(plain(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a network; one that is gone already is a success.
+pub(super) async fn remove_network(engine: &Engine, name: &str) -> Result<(), String> {
+    match engine.docker.remove_network(name).await {
+        Err(error) if !is_missing(&error) => Err(plain(&error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOST, SESSION, START, is_dead, labels};
+
+    #[test]
+    fn only_dead_sessions_of_this_host_are_dead() {
+        let changed = |name: &str, value: &str| {
+            let mut labels = labels();
+            labels.insert(name.to_owned(), value.to_owned());
+            is_dead(&labels)
+        };
+        assert!(!is_dead(&labels()));
+        assert!(changed(SESSION, "4194999"));
+        assert!(changed(START, "other-boot 1"));
+        assert!(!changed(SESSION, "x"));
+        let mut foreign = labels();
+        foreign.insert(SESSION.to_owned(), "4194999".to_owned());
+        foreign.insert(HOST.to_owned(), "elsewhere".to_owned());
+        assert!(!is_dead(&foreign));
+    }
+}
