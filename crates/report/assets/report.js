@@ -72,7 +72,7 @@
     } else if (definition.type === "category") {
       // Names of contenders must all be there; steps may be thinned out on a narrow page.
       if (vertical) {
-        Object.assign(made.axisLabel, { interval: 0, width: width * 0.38, overflow: "truncate" });
+        Object.assign(made.axisLabel, { interval: 0, width: width * 0.38, overflow: "break" });
       } else {
         made.axisLabel.rotate = width < 480 ? 50 : 0;
       }

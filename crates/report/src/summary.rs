@@ -143,10 +143,14 @@ impl FailedRun {
 /// Ranks everything in the results.
 #[must_use]
 pub fn summary(input: &ReportInput<'_>) -> Summary {
-    let benchmarks = benchmarks(input.results);
+    summary_of(input, &benchmarks(input.results))
+}
+
+/// The same from figures that are already there.
+pub(crate) fn summary_of(input: &ReportInput<'_>, benchmarks: &[BenchmarkFigures<'_>]) -> Summary {
     Summary {
         title: input.title.to_owned(),
-        warnings: warnings(input.results, &benchmarks),
+        warnings: warnings(input.results, benchmarks),
         benchmarks: benchmarks.iter().map(of_benchmark).collect(),
     }
 }

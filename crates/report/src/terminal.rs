@@ -127,9 +127,9 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     }
 }
 
-/// As many columns as fit beside a name of at least sixteen characters.
+/// As many columns as fit beside fifteen characters of the name.
 fn layout(names: usize, width: usize) -> (&'static [Column], usize) {
-    let name_min = names.clamp(9, 16);
+    let name_min = names.clamp(9, 15);
     let mut used = 4;
     let mut taken = 0;
     for column in &COLUMNS {

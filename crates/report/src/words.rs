@@ -12,6 +12,8 @@ pub(crate) struct Answer {
     pub(crate) middle: String,
     pub(crate) second: String,
     pub(crate) detail: String,
+    /// What it takes for it: CPU per request, where it is known.
+    pub(crate) price: String,
     /// `faster`, `equivalent`, `inconclusive`, ...: also the style of the line.
     pub(crate) verdict: &'static str,
 }
@@ -23,9 +25,15 @@ impl Answer {
             middle,
             second,
             detail,
+            price,
             verdict,
         } = self;
-        format!("{first} {middle} {second} {detail}: {verdict}")
+        let price = if price.is_empty() {
+            String::new()
+        } else {
+            format!("; {price}")
+        };
+        format!("{first} {middle} {second} {detail}: {verdict}{price}")
     }
 }
 
@@ -42,6 +50,12 @@ pub(crate) fn answers(table: &RankTable) -> Vec<Answer> {
             middle: throughput_words(&inverse),
             second: row.label.clone(),
             detail: detail(&inverse),
+            price: row
+                .cpu_against_best
+                .as_ref()
+                .map(inverted)
+                .as_ref()
+                .map_or_else(String::new, price),
             verdict: inverse.verdict.name(),
         })
     })
@@ -56,6 +70,18 @@ fn throughput_words(comparison: &Comparison) -> String {
             "serves {} times the requests per second of",
             ratio_figures(ratio)
         ),
+    }
+}
+
+/// `with 0.35 times the CPU per request`; empty when the runs do not tell.
+fn price(comparison: &Comparison) -> String {
+    match comparison.verdict {
+        Verdict::Equivalent => "with as much CPU per request".to_owned(),
+        Verdict::Faster | Verdict::Slower => {
+            let ratio = ratio_figures(comparison.ratio.point);
+            format!("with {ratio} times the CPU per request")
+        }
+        Verdict::Inconclusive => String::new(),
     }
 }
 

@@ -26,7 +26,10 @@ pub(crate) fn figure_json(figure: &Figure) -> Value {
         "option": {
             "aria": { "enabled": true, "label": { "description": figure.title } },
             "animation": false,
-            "grid": { "containLabel": true, "left": 12, "right": 24, "top": 36, "bottom": 40 },
+            "grid": {
+                "left": 12, "right": 24, "top": 8, "bottom": 12,
+                "outerBoundsMode": "same", "outerBoundsContain": "all",
+            },
             "legend": { "show": false },
             "xAxis": x,
             "yAxis": y,

@@ -50,13 +50,14 @@ fn answers(answers: &[Answer]) -> String {
     let item = |answer: &Answer| {
         format!(
             "<li class=\"{}\"><b>{}</b> {} <b>{}</b> <span class=\"detail\">{}</span> \
-             <em>{}</em></li>\n",
+             <em>{}</em> <span class=\"detail\">{}</span></li>\n",
             answer.verdict,
             escape(&answer.first),
             escape(&answer.middle),
             escape(&answer.second),
             escape(&answer.detail),
-            answer.verdict
+            answer.verdict,
+            escape(&answer.price)
         )
     };
     if answers.is_empty() {
@@ -88,7 +89,7 @@ fn head() -> &'static str {
      <th scope=\"col\">max MiB</th><th scope=\"col\">start-up s</th>\
      <th scope=\"col\">errors</th><th scope=\"col\">checks</th>\
      <th scope=\"col\">lifecycle</th><th scope=\"col\" title=\"completed of begun\">runs</th>\
-     <th scope=\"col\">validity</th></tr></thead><tbody>\n"
+     </tr></thead><tbody>\n"
 }
 
 fn ranked_row(row: &Row, best: f64) -> String {
@@ -122,15 +123,15 @@ fn ranked_row(row: &Row, best: f64) -> String {
         fraction(row.checks.good, row.checks.total),
         fraction(row.lifecycle.good, row.lifecycle.total),
         fraction(row.runs, row.runs_begun),
-        validity(&row.validity),
     ];
     let cells: String = cells
         .iter()
         .map(|cell| format!("<td>{cell}</td>"))
         .collect();
     format!(
-        "<tr><td class=\"rank\">{rank}</td><th scope=\"row\">{}{note}</th>{cells}</tr>\n",
-        escape(&row.label)
+        "<tr><td class=\"rank\">{rank}</td><th scope=\"row\">{}{}{note}</th>{cells}</tr>\n",
+        escape(&row.label),
+        badge(&row.validity)
     )
 }
 
@@ -187,16 +188,15 @@ fn evidence(rows: &[Row]) -> String {
     )
 }
 
-/// The verdict as a badge.
-fn validity(validity: &Validity) -> String {
-    let name = validity.name();
+/// The verdict as a badge; what is fair needs none.
+fn badge(validity: &Validity) -> String {
     let class = match validity {
-        Validity::Fair => "fair",
+        Validity::Fair => return String::new(),
         Validity::Invalid { .. } => "invalid",
         _ => "bound",
     };
-    let evidence = escape(validity.evidence());
-    format!("<span class=\"badge {class}\" title=\"{evidence}\">{name}</span>")
+    let (name, evidence) = (validity.name(), escape(validity.evidence()));
+    format!(" <span class=\"badge {class}\" title=\"{evidence}\">{name}</span>")
 }
 
 /// Everybody against everybody: throughput and CPU per request.
@@ -214,8 +214,8 @@ fn pairs(table: &RankTable) -> String {
     });
     format!(
         "<details class=\"pairs\"><summary>Everybody against everybody</summary>\
-         <p class=\"hint\">Row divided by column, with the 95 % interval. ▲ the row is better, ▼ \
-         worse, ≈ equivalent within 3 %, ? the runs do not tell.</p>{throughput}{cpu}</details>\n"
+         <p class=\"hint\">Row divided by column, with the 95 % interval. ▲ the row is better, \
+         ▼ worse, ≈ equivalent within 3 %, ? the runs do not tell.</p>{throughput}{cpu}</details>\n"
     )
 }
 
@@ -241,8 +241,8 @@ fn pair_table(
         ));
     }
     format!(
-        "<div class=\"scroll\"><table class=\"matrix\"><caption>{title}</caption><thead><tr><td></td>\
-         {heads}</tr></thead><tbody>{rows}</tbody></table></div>\n"
+        "<div class=\"scroll\"><table class=\"matrix\"><caption>{title}</caption><thead>\
+         <tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>\n"
     )
 }
 

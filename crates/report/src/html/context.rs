@@ -10,9 +10,12 @@ use crate::measure::{BenchmarkFigures, RunFigures, StepFigures, last_attempts};
 use crate::natural;
 use crate::number::{figures, figures_or_dash, mib};
 
+/// A name and how to read its value off a run.
+type Fact = (&'static str, fn(&RunRecords) -> String);
+
 /// Host, limits and versions. A row with several values says that the runs differ.
 pub(crate) fn environment(results: &Results) -> String {
-    let rows: [(&str, fn(&RunRecords) -> String); 18] = [
+    let rows: [Fact; 18] = [
         ("Suite", |run| run.begin.suite.clone()),
         ("Suite digest", |run| run.begin.suite_digest.clone()),
         ("Profile", |run| run.begin.profile.clone()),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::ReportInput;
 use crate::figure::{self, Figure, option::figure_json};
 use crate::measure::{BenchmarkFigures, benchmarks, last_attempts};
-use crate::summary::{Summary, summary};
+use crate::summary::{Summary, summary_of};
 use text::escape;
 
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -25,8 +25,8 @@ const CHARTS: &str = include_str!("../../vendor/echarts/echarts.min.js");
 /// The page.
 #[must_use]
 pub fn html(input: &ReportInput<'_>) -> String {
-    let summary = summary(input);
     let benchmarks = benchmarks(input.results);
+    let summary = summary_of(input, &benchmarks);
     let figures: Vec<Vec<Figure>> = benchmarks
         .iter()
         .zip(&summary.benchmarks)
@@ -76,8 +76,8 @@ fn header(input: &ReportInput<'_>) -> String {
     format!(
         "<header>\n<div><h1>{}</h1>\n{facts}</div>\n\
          <button type=\"button\" id=\"theme\">Dark or light</button>\n\
-         <nav aria-label=\"Sections\"><a href=\"#answer\">Answer</a><a href=\"#figures\">Figures</a>\
-         <a href=\"#checks\">Checks</a><a href=\"#environment\">Environment</a>\
+         <nav aria-label=\"Sections\"><a href=\"#answer\">Answer</a>\
+         <a href=\"#figures\">Figures</a><a href=\"#checks\">Checks</a><a href=\"#environment\">Environment</a>\
          <a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
          <a href=\"#method\">Method</a></nav>\n</header>\n",
         escape(input.title),
@@ -118,7 +118,8 @@ fn figure_sections(
         <p class=\"hint\">One line for each run; runs of one contender share its colour. A hollow \
         point is not a fair number, a gap is a step that failed. Point at a figure for its values, \
         choose contenders above the figures.</p>\n\
-        <noscript><p>The figures need JavaScript; the tables and results.csv do not.</p></noscript>\n"
+        <noscript><p>The figures need JavaScript; the tables and results.csv do not.</p>\
+        </noscript>\n"
         .to_owned();
     for (index, benchmark) in benchmarks.iter().enumerate() {
         html.push_str(&format!(

@@ -6,4 +6,6 @@
 )]
 
 mod page;
+mod ranking;
 mod synthetic;
+mod text;

@@ -1,31 +1,213 @@
-//! The HTML page.
+//! The HTML page: whole, safe and without network; its figures are right.
 
 use std::fs;
 use std::path::Path;
 
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{ReportInput, html};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::synthetic;
 
-/// The page of the synthetic session; also left in the target folder to be looked at.
-fn page() -> String {
-    let results = synthetic::results();
-    let input = ReportInput {
-        results: &results,
-        title: "Synthetic, profile seed, backend replay",
-    };
-    let page = html(&input);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    fs::write(folder.join("synthetic-report.html"), &page).unwrap();
-    page
+const TITLE: &str = "Synthetic, profile seed, backend replay";
+
+fn page(results: &Results, title: &str) -> String {
+    html(&ReportInput { results, title })
+}
+
+/// The page without the vendored library: everything that we write.
+fn ours(page: &str) -> String {
+    let library = include_str!("../../vendor/echarts/echarts.min.js");
+    let ours = page.replace(library, "");
+    assert!(ours.len() < page.len(), "the library is in the page");
+    ours
+}
+
+fn data(page: &str) -> Value {
+    let begin = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = begin + page[begin..].find("</script>").unwrap();
+    serde_json::from_str(&page[begin..end]).unwrap()
+}
+
+fn figure<'d>(data: &'d Value, benchmark: usize, id: &str) -> &'d Value {
+    let figures = data["benchmarks"][benchmark]["figures"].as_array().unwrap();
+    figures.iter().find(|figure| figure["id"] == id).unwrap()
 }
 
 #[test]
 fn the_page_needs_no_network() {
-    let page = page();
+    let page = page(synthetic::results(), TITLE);
+    // Left in the target folder to be looked at.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    fs::write(folder.join("synthetic-report.html"), &page).unwrap();
     assert!(page.starts_with("<!doctype html>"));
-    let ours = page.split("<script>").next().unwrap();
-    for address in ["http://", "https://", "src=", "@import", "url("] {
-        assert!(!ours.contains(address), "{address}");
+    let ours = ours(&page);
+    for fetching in [
+        "http://", "https://", "src=", "@import", "url(", "fetch(", "<link",
+    ] {
+        assert!(!ours.contains(fetching), "{fetching}");
     }
+    assert!(ours.contains("default-src 'none'"));
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    assert!(page(synthetic::results(), TITLE) == page(synthetic::results(), TITLE));
+}
+
+#[test]
+fn an_empty_session_is_a_page_too() {
+    let page = page(&Results::default(), "Nothing");
+    assert!(page.contains("There are no runs."));
+}
+
+#[test]
+fn every_figure_is_there_and_names_the_backend() {
+    let page = page(synthetic::results(), TITLE);
+    let data = data(&page);
+    let figures = data["benchmarks"][0]["figures"].as_array().unwrap();
+    let ids: Vec<&str> = figures
+        .iter()
+        .map(|figure| figure["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "peaks",
+            "throughput",
+            "throughput-latency",
+            "p50",
+            "p90",
+            "p99",
+            "distribution",
+            "errors",
+            "startup",
+            "warm-up",
+            "memory",
+            "memory-per-throughput",
+            "cpu",
+            "cpu-per-request",
+            "cumulative",
+        ]
+    );
+    for figure in figures {
+        let title = figure["title"].as_str().unwrap();
+        assert!(title.ends_with("backend replay"), "{title}");
+        assert!(page.contains(&format!("id=\"b0-{}\"", figure["id"].as_str().unwrap())));
+        let series = figure["option"]["series"].as_array().unwrap().len();
+        assert_eq!(figure["cases"].as_array().unwrap().len(), series);
+        assert_eq!(figure["runs"].as_array().unwrap().len(), series);
+    }
+    assert_eq!(figure(&data, 0, "p99")["option"]["yAxis"]["type"], "log");
+}
+
+#[test]
+fn a_step_that_failed_is_a_gap_and_warm_up_steps_stay_apart() {
+    let data = data(&page(synthetic::results(), TITLE));
+    let throughput = figure(&data, 0, "throughput");
+    let labels = throughput["option"]["xAxis"]["data"].as_array().unwrap();
+    assert_eq!(labels[..4], ["w1: 1", "w2: 1", "w3: 1", "2"]);
+    let series = throughput["option"]["series"].as_array().unwrap();
+    let killed = series
+        .iter()
+        .zip(throughput["runs"].as_array().unwrap())
+        .find(|(series, run)| series["name"] == "synthetic-http4k-3/apache-4" && **run == 2)
+        .unwrap();
+    let points = killed.0["data"].as_array().unwrap();
+    assert!(points[9].is_number() && points[10].is_null() && points[11].is_null());
+    assert_eq!(killed.0["connectNulls"], false);
+    // Runs of one contender share its colour and name.
+    let cases = throughput["cases"].as_array().unwrap();
+    assert_eq!(cases[..5], [0, 0, 0, 0, 1]);
+    let names: Vec<&Value> = data["benchmarks"][0]["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert_eq!(names[5], "synthetic-rocket-0.4[WORKERS=8]");
+    assert_eq!(names[6], "synthetic-rocket-0.4[WORKERS=16]");
+}
+
+#[test]
+fn a_number_that_is_not_fair_is_hollow() {
+    let data = data(&page(synthetic::results(), TITLE));
+    let throughput = figure(&data, 1, "throughput");
+    let points = throughput["option"]["series"][0]["data"]
+        .as_array()
+        .unwrap();
+    assert!(points[6].is_number());
+    assert_eq!(
+        (&points[7]["hollow"], &points[7]["label_text"]),
+        (&true.into(), &"host-bound".into())
+    );
+}
+
+#[test]
+fn no_text_of_others_becomes_markup() {
+    let evil = "</script><img onerror=alert(1)>\"'&";
+    let mut results = Results {
+        runs: synthetic::results().runs[..3].to_vec(),
+        notes: Some(evil.to_owned()),
+        analysis: Some(evil.to_owned()),
+    };
+    for run in &mut results.runs {
+        run.begin.run.contender = evil.to_owned();
+        run.begin.run.benchmark = evil.to_owned();
+        run.begin.describe = evil.to_owned();
+        run.begin.version = Some(evil.to_owned());
+        run.begin.note = Some(evil.to_owned());
+        run.begin.backend = evil.to_owned();
+        run.begin.host.cpu_model = evil.to_owned();
+        for check in &mut run.checks {
+            check.outcome = CheckOutcome::Bad {
+                assertion: evil.to_owned(),
+            };
+            (check.name, check.group) = (evil.to_owned(), evil.to_owned());
+            check.value = Some(evil.to_owned());
+        }
+        run.end.as_mut().unwrap().notes.push(evil.to_owned());
+    }
+    results.runs[2].end.as_mut().unwrap().outcome = Outcome::Failed {
+        stage: evil.to_owned(),
+        message: evil.to_owned(),
+        evidence: evil.to_owned(),
+    };
+    let page = ours(&page(&results, evil));
+    assert!(!page.contains("<img"));
+    assert_eq!(page.matches("</script>").count(), 3);
+    assert!(page.contains("&lt;/script&gt;&lt;img onerror=alert(1)&gt;&quot;&#39;&amp;"));
+    assert_eq!(data(&page)["benchmarks"][0]["name"], evil);
+}
+
+#[test]
+fn the_page_shows_what_the_numbers_rest_on() {
+    let page = ours(&page(synthetic::results(), TITLE));
+    for text in [
+        "cgroup-v1",
+        "loopback",
+        "contender 0; loader 1; backend 1",
+        "synthetic-axum 0.0",
+        "killed for memory (512 MiB) at 256 connections",
+        "contender, loader and backend used 1.93 of 2 cores",
+        "$.name: expected &quot;Plzeň&quot;, found &quot;&lt;Pilsen &amp; co&gt;&quot;",
+        "Slow on purpose.",
+        "These numbers are <strong>made up</strong>",
+        "Why these workloads exist",
+        "52.3 MiB",
+        "<b>✓ 24 x worker, 1 x main</b>",
+        "What 10<sup>9</sup> requests cost",
+        "Until warm",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn the_vendored_library_is_the_one_that_its_readme_names() {
+    let readme = include_str!("../../vendor/echarts/README.md");
+    let digest = Sha256::digest(include_bytes!("../../vendor/echarts/echarts.min.js"));
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(readme.contains(&hex), "{hex}");
 }

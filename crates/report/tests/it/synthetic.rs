@@ -1,6 +1,7 @@
 //! Made-up results that look like real ones. Every name says that they are synthetic.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use bakeoff_model::check::CheckOutcome;
@@ -64,8 +65,13 @@ pub(crate) fn character(name: &'static str, peak: f64, cpu_us: f64) -> Character
     }
 }
 
-/// A session with everything that a report can meet.
-pub(crate) fn results() -> Results {
+/// A session with everything that a report can meet, made once.
+pub(crate) fn results() -> &'static Results {
+    static RESULTS: OnceLock<Results> = OnceLock::new();
+    RESULTS.get_or_init(make_results)
+}
+
+fn make_results() -> Results {
     let jvm = |name, peak, cpu_us, fate| Character {
         startup_s: 2.6,
         memory_mib: 120,
@@ -406,12 +412,6 @@ fn load(
     connections: u32,
 ) -> LoadInterval {
     let mean_ns = f64::from(connections) / rate * 1e9;
-    let mut service_time = Histogram::new();
-    for place in 0..200_u32 {
-        // Exponential quantiles, so that the tail is a few times the mean.
-        let share = (f64::from(place) + 0.5) / 200.0;
-        service_time.record(whole(mean_ns * (0.4 - 0.6 * (1.0 - share).ln())));
-    }
     let mut errors = BTreeMap::new();
     if one.fate == Fate::TimeOuts && connections >= 256 {
         let example = Some("no byte within 15 s".to_owned());
@@ -432,12 +432,11 @@ fn load(
         end_ns: start_ns + SECOND,
         requests: whole(rate),
         errors,
-        // As if it had been read from a file, which keeps a session in little memory.
-        service_time: Histogram::decode(&service_time.encode()).unwrap(),
+        service_time: times(mean_ns),
         response_time: None,
         send_lag: None,
         offered: None,
-        censored: Histogram::decode(&Histogram::new().encode()).unwrap(),
+        censored: times(0.0),
         connections: Connections {
             asked: connections,
             established: connections,
@@ -452,6 +451,29 @@ fn load(
         loader_threads: 1,
         requests_per_connection: None,
     }
+}
+
+/// A histogram with a tail of a few times the mean, empty for 0. As if it had been read from a
+/// file, which keeps a session in little memory; equal ones are made once.
+fn times(mean_ns: f64) -> Histogram {
+    static MADE: Mutex<BTreeMap<u64, Histogram>> = Mutex::new(BTreeMap::new());
+    // Two digits are enough for made-up times.
+    let size = 10_f64.powf(mean_ns.max(1.0).log10().floor() - 1.0);
+    let rounded = whole((mean_ns / size).round() * size);
+    let make = || {
+        let mut histogram = Histogram::new();
+        for place in 0..if rounded == 0 { 0 } else { 200_u32 } {
+            // Exponential quantiles.
+            let share = (f64::from(place) + 0.5) / 200.0;
+            histogram.record(whole(as_f64(rounded) * (0.4 - 0.6 * (1.0 - share).ln())));
+        }
+        Histogram::decode(&histogram.encode()).unwrap()
+    };
+    MADE.lock()
+        .unwrap()
+        .entry(rounded)
+        .or_insert_with(make)
+        .clone()
 }
 
 fn end(outcome: Outcome) -> EndRecord {

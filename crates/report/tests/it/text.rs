@@ -1,0 +1,135 @@
+//! The terminal's table, Markdown and CSV.
+
+use bakeoff_model::record::Results;
+use bakeoff_report::{ReportInput, csv, markdown, summary, terminal_table};
+
+use crate::synthetic;
+
+fn input(results: &Results) -> ReportInput<'_> {
+    ReportInput {
+        results,
+        title: "Synthetic, profile seed, backend replay",
+    }
+}
+
+#[test]
+fn the_table_fits_the_terminal() {
+    let summary = summary(&input(synthetic::results()));
+    for width in [40, 60, 80, 100, 200] {
+        let table = terminal_table(&summary, width);
+        for line in table.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+    insta::assert_snapshot!(terminal_table(&summary, 80), @r##"
+    Synthetic, profile seed, backend replay
+    warning: some contenders have a single completed run: their numbers have no
+        interval and nothing can be concluded from their order
+
+    city-get: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
+
+    Ranked: fair numbers
+        contender        req/s   ±95% conns p99 ms us/req  MiB start s errors checks
+     1= synthet…actix-4  10022  ±0.8%   256   78.8    163 34.9 0.00201      0    2/2
+     1= synthetic-axum    9868  ±2.0%   256   81.8    165 34.9 0.00199      0    2/2
+      3 synthet…ERS=16]   6181  ±1.3%   256    127    250 34.9 0.00201      0    2/2
+      4 synthet…-ktor-1   4606  ±1.3%   256    173    466  349    2.60  0.17%    2/2
+      5 synthet…ndertow   3230  ±0.9%   256    245    571  349    2.60      0    2/2
+      6 synthet…pache-4   2821  ±0.9%   256    279    640  349    2.60      0    2/2
+    = the runs do not tell these apart
+
+    Not ranked
+      synthetic-rocket-0.4[WORKERS=8]: check get/Plzeň in Czech failed: $.name:
+        expected "Plzeň", found "<Pilsen & co>"
+      synthetic-tide: no completed run; first failure at ready: not ready after 15 s
+
+    Failed runs
+      synthetic-http4k-3/apache-4 run 2: load: killed for memory (512 MiB) at 256
+        connections
+      synthetic-tide runs 1, 2, 3, 4: ready: not ready after 15 s
+
+    closest: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
+
+    Ranked: fair numbers
+        contender       req/s   ±95% conns p99 ms us/req  MiB start s errors checks
+      1 synthetic-slow    108          256   7273   7998 34.9 0.00199      0    2/2
+
+    Host-bound: the parts shared the host's cores, so the order holds for this host
+        only
+        contender        req/s   ±95% conns p99 ms us/req  MiB start s errors checks
+     1= synthet…actix-4   8052          256   97.0    160 34.9 0.00198      0    2/2
+     1= synthet…-ktor-1   3655          256    215    480  349    2.60      0    2/2
+    = the runs do not tell these apart
+    why: contender, loader and backend used 1.93 of 2 cores
+    "##);
+}
+
+#[test]
+fn nothing_commands_the_terminal() {
+    let mut results = Results {
+        runs: synthetic::results().runs[..1].to_vec(),
+        ..Results::default()
+    };
+    results.runs[0].begin.run.contender = "evil\u{1b}[2Jname\n".to_owned();
+    let table = terminal_table(&summary(&input(&results)), 80);
+    assert!(
+        !table.contains('\u{1b}') && table.contains("evil [2Jname"),
+        "{table}"
+    );
+}
+
+#[test]
+fn markdown_is_the_answer() {
+    let text = markdown(&input(synthetic::results()));
+    let answer = text.split("## closest").next().unwrap();
+    for line in [
+        "> **Note:** some contenders have a single completed run: ",
+        "- synthetic-actix-4 serves 1.62 times the requests per second of \
+         synthetic-rocket-0.4\\[WORKERS=16\\] (95 %: 1.60–1.64, 4 runs): faster; with 0.65 times \
+         the CPU per request\n",
+        "| 1= | synthetic-axum | 9868 | 9670–10066 | 256 | ",
+        "| 6 | synthetic-http4k-3/apache-4 | 2821 | 2795–2848 | 256 | 279 | 640 | 349 | 2.60 | 0 | \
+         2/2 | 3/4 |\n",
+        "- **synthetic-rocket-0.4\\[WORKERS=8\\]**: check get/Plzeň in Czech failed: $.name: \
+         expected \"Plzeň\", found \"&lt;Pilsen & co>\" (measured all the same: 5613 req/s)\n",
+        "- **synthetic-http4k-3/apache-4** run 2: load: killed for memory (512 MiB) at 256",
+        "- **synthetic-tide** runs 1, 2, 3, 4: ready: not ready after 15 s\n",
+    ] {
+        assert!(answer.contains(line), "{line}\n{answer}");
+    }
+}
+
+#[test]
+fn csv_has_a_row_for_each_step_of_each_run() {
+    let results = synthetic::results();
+    let text = csv(&input(results));
+    let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let steps = |run: &bakeoff_model::record::RunRecords| {
+        let mut steps: Vec<usize> = run.intervals.iter().map(|i| i.load.step).collect();
+        steps.dedup();
+        steps.len().max(1)
+    };
+    let rows: Vec<&str> = lines.collect();
+    assert_eq!(rows.len(), results.runs.iter().map(steps).sum::<usize>());
+    let first: Vec<&str> = rows[0].split(',').collect();
+    assert_eq!(header.len(), first.len());
+    let cell = |name: &str| first[header.iter().position(|other| *other == name).unwrap()];
+    assert_eq!(
+        (cell("contender"), cell("step_label"), cell("warm_up")),
+        ("synthetic-actix-4", "w1: 1", "true")
+    );
+    let of_step = results.runs[0]
+        .intervals
+        .iter()
+        .filter(|interval| interval.load.step == 0);
+    let requests: u64 = of_step.map(|interval| interval.load.requests).sum();
+    assert_eq!(
+        (cell("requests"), cell("errors")),
+        (requests.to_string().as_str(), "0")
+    );
+    let cpu_us: f64 = cell("cpu_us_per_request").parse().unwrap();
+    assert!((cpu_us - 163.0).abs() < 0.1, "{cpu_us}");
+    assert!(text.contains("\"contender, loader and backend used 1.93 of 2 cores\""));
+    assert!(text.contains("failed at load: killed for memory (512 MiB) at 256 connections"));
+}
