@@ -77,8 +77,8 @@ fn header(input: &ReportInput<'_>) -> String {
         "<header>\n<div><h1>{}</h1>\n{facts}</div>\n\
          <button type=\"button\" id=\"theme\">Dark or light</button>\n\
          <nav aria-label=\"Sections\"><a href=\"#answer\">Answer</a>\
-         <a href=\"#figures\">Figures</a><a href=\"#checks\">Checks</a><a href=\"#environment\">Environment</a>\
-         <a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
+         <a href=\"#figures\">Figures</a><a href=\"#checks\">Checks</a>\
+         <a href=\"#environment\">Environment</a><a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
          <a href=\"#method\">Method</a></nav>\n</header>\n",
         escape(input.title),
         link(input.results.notes.as_deref(), "notes", "Notes"),
