@@ -61,6 +61,7 @@ pub(crate) struct Ready {
     pub(crate) built: Built,
     pub(crate) command: Vec<String>,
     pub(crate) image: Option<String>,
+    pub(crate) image_digest: Option<String>,
     pub(crate) artifact_bytes: Option<u64>,
 }
 
@@ -72,7 +73,7 @@ impl Bench {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
         let machine = Machine::start(&options.runtime).await?;
-        for removed in machine.runtime().sweep().await? {
+        for removed in machine.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
         std::fs::create_dir_all(&options.logs)
@@ -224,7 +225,11 @@ impl Bench {
             label: contender.name.clone(),
             command: ready.command,
             env: case::environment(self.suite(), contender, parameters, &backend),
-            workdir: ready.built.workdir,
+            workdir: match ready.image {
+                // Where images keep the artifact.
+                Some(_) => PathBuf::from("/app"),
+                None => ready.built.workdir,
+            },
             limits,
             cores: self.options.cores.contender.clone(),
             port: self.suite().port,
@@ -294,7 +299,13 @@ impl Cases for Bench {
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),
             note: contender.and_then(|c| c.note.clone()),
             version: ready.and_then(|ready| ready.built.version.clone()),
-            artifact_digest: ready.map(|ready| ready.built.digest.clone()),
+            artifact_digest: ready.map(|ready| {
+                ready
+                    .image_digest
+                    .as_ref()
+                    .unwrap_or(&ready.built.digest)
+                    .clone()
+            }),
             enforcement: self.runtime().enforcement(),
             traffic_path: self.runtime().traffic_path(),
             cores: self.options.cores.clone(),

@@ -12,7 +12,7 @@ use bakeoff_runtime::backend::{
     self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
-use bakeoff_runtime::docker::Engine;
+use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
 use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
@@ -29,23 +29,45 @@ const STOP_GRACE: Duration = Duration::from_secs(20);
 /// What runs contenders, and always local processes for the backends.
 pub(crate) struct Machine {
     process: ProcessRuntime,
+    docker: Option<DockerRuntime>,
 }
 
 impl Machine {
     /// Connects to the runtime of this name.
     pub(crate) async fn start(runtime: &str) -> anyhow::Result<Self> {
+        let docker = match runtime {
+            "docker" => Some(DockerRuntime::new(find_engine().await?)),
+            _ => None,
+        };
         Ok(Self {
             process: process_runtime()?,
+            docker,
         })
     }
 
+    /// What contenders run on.
     pub(crate) fn runtime(&self) -> &dyn Runtime {
-        &self.process
+        match &self.docker {
+            Some(docker) => docker,
+            None => &self.process,
+        }
+    }
+
+    /// Removes what dead sessions left behind, on every runtime; one line a thing.
+    pub(crate) async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        let mut removed = self.process.sweep().await?;
+        if let Some(docker) = &self.docker {
+            removed.extend(docker.sweep().await?);
+        }
+        Ok(removed)
     }
 
     /// Versions of what the runtime itself consists of.
     pub(crate) fn versions(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
+        let docker = self.docker.iter();
+        docker
+            .map(|one| ("docker".to_owned(), one.engine().version().to_owned()))
+            .collect()
     }
 
     /// Brings a built contender into the form that the runtime starts.
@@ -56,6 +78,9 @@ impl Machine {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
+        if let Some(docker) = &self.docker {
+            return in_image(docker.engine(), suite, contender, built, jvm_options).await;
+        }
         let java = match contender.jdk {
             Some(major) => Some(build::java(major)?.display().to_string()),
             None => None,
@@ -67,6 +92,7 @@ impl Machine {
             built,
             command,
             image: None,
+            image_digest: None,
             artifact_bytes,
         })
     }
@@ -117,14 +143,50 @@ impl Machine {
         })
     }
 
-    /// Where a backend listens, and where contenders reach it.
+    /// Where a backend listens, and where contenders reach it: containers cannot reach this
+    /// host's loopback, so for them it is the gateway of their own bridge.
     async fn backend_addresses(&self) -> anyhow::Result<(IpAddr, IpAddr)> {
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        Ok((loopback, loopback))
+        match &self.docker {
+            Some(docker) => Ok((IpAddr::V4(Ipv4Addr::UNSPECIFIED), docker.gateway().await?)),
+            None => Ok((loopback, loopback)),
+        }
     }
 
     /// Gives everything back.
     pub(crate) async fn close(self) {}
+}
+
+/// Puts the artifact of a contender on its base image.
+async fn in_image(
+    engine: &Engine,
+    suite: &str,
+    contender: &Contender,
+    built: Built,
+    jvm_options: Vec<String>,
+) -> anyhow::Result<Ready> {
+    let spec = ImageSpec {
+        suite: suite.to_owned(),
+        contender: contender.name.clone(),
+        base: contender.image_base.clone(),
+        artifact: built.artifact.clone(),
+    };
+    let image = engine.assemble(&spec).await?;
+    let java = contender.jdk.map(|_| java_in_image());
+    let command = resolve(
+        contender,
+        artifact_in_image(&built.artifact),
+        java,
+        jvm_options,
+    )?;
+    let (image, digest) = (Some(image.reference), Some(image.id));
+    Ok(Ready {
+        built,
+        command,
+        image,
+        image_digest: digest,
+        artifact_bytes: None,
+    })
 }
 
 /// A started backend.
