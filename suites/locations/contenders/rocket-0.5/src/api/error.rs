@@ -43,6 +43,8 @@ impl ApiError {
             Self::BadRequest(_) => Status::BadRequest,
             Self::NotFound(_) => Status::NotFound,
             Self::Store(StoreError::Unavailable(_)) => Status::ServiceUnavailable,
+            // Elasticsearch's queues are full.
+            Self::Store(StoreError::Refused { status: 429, .. }) => Status::ServiceUnavailable,
             Self::Store(_) => Status::InternalServerError,
             Self::Framework(status) => *status,
         }
