@@ -93,7 +93,7 @@
     const items = series.data.map((item) =>
       item && item.hollow ? { ...item, symbol: hollow } : item,
     );
-    const manyPoints = items.length > 40;
+    const manyPoints = items.length > 40 || figure.id === "distribution";
     const made = {
       ...series,
       data: items,

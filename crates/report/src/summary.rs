@@ -39,6 +39,18 @@ pub struct BenchmarkSummary {
     pub failures: Vec<FailedRun>,
 }
 
+impl BenchmarkSummary {
+    /// All figures, ranked ones first.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        let ranked = self.tables.iter().flat_map(|table| &table.rows);
+        ranked.chain(
+            self.unranked
+                .iter()
+                .filter_map(|unranked| unranked.row.as_ref()),
+        )
+    }
+}
+
 /// Contenders whose peaks have the same validity, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankTable {

@@ -27,19 +27,9 @@ fn labels(benchmark: &BenchmarkFigures<'_>) -> Vec<String> {
         .collect()
 }
 
-fn rows(summary: &BenchmarkSummary) -> impl Iterator<Item = &Row> {
-    let ranked = summary.tables.iter().flat_map(|table| &table.rows);
-    ranked.chain(
-        summary
-            .unranked
-            .iter()
-            .filter_map(|unranked| unranked.row.as_ref()),
-    )
-}
-
 /// The answer as a picture: peak throughput with its interval.
 pub(crate) fn peaks(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Figure {
-    let mut ordered: Vec<&Row> = rows(summary).collect();
+    let mut ordered: Vec<&Row> = summary.rows().collect();
     ordered.sort_by(|a, b| a.throughput.point.total_cmp(&b.throughput.point));
     let categories = ordered.iter().map(|row| row.label.clone()).collect();
     let series = ordered.iter().enumerate().filter_map(|(place, row)| {
@@ -210,7 +200,7 @@ pub(crate) fn warm_up_slices(run: &RunFigures<'_>) -> Vec<(f64, f64)> {
 /// The whole distribution of times at the peak step, all runs merged.
 pub(crate) fn distribution(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Figure {
     let mut series = Vec::new();
-    for row in rows(summary) {
+    for row in summary.rows() {
         let Some(case) = benchmark
             .cases
             .iter()

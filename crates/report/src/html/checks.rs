@@ -103,14 +103,18 @@ fn text(cell: &CheckCell) -> String {
     }
 }
 
-/// Numbers with a decimal point inside text, rounded to three significant figures.
+/// Numbers with a decimal point inside text, rounded to three significant figures; those with
+/// fewer stay as they are.
 fn three_figures(text: &str) -> String {
     let words = text.split(' ').map(|word| {
         let number = word
             .contains('.')
             .then(|| word.parse::<f64>().ok())
             .flatten();
-        number.map_or_else(|| word.to_owned(), figures)
+        let rounded = number
+            .map(figures)
+            .filter(|rounded| rounded.len() < word.len());
+        rounded.unwrap_or_else(|| word.to_owned())
     });
     words.collect::<Vec<String>>().join(" ")
 }

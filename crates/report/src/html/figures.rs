@@ -38,15 +38,7 @@ pub(crate) fn section(benchmark: usize, figures: &[Figure]) -> String {
 
 /// What a milliard of requests costs. The page recomputes it for another price.
 pub(crate) fn cost(summary: &BenchmarkSummary) -> String {
-    let ranked = summary.tables.iter().flat_map(|table| &table.rows);
-    let rest = summary
-        .unranked
-        .iter()
-        .filter_map(|unranked| unranked.row.as_ref());
-    let mut rows: Vec<&Row> = ranked
-        .chain(rest)
-        .filter(|row| row.cpu_us.is_some())
-        .collect();
+    let mut rows: Vec<&Row> = summary.rows().filter(|row| row.cpu_us.is_some()).collect();
     if rows.is_empty() {
         return String::new();
     }

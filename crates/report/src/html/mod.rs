@@ -5,6 +5,7 @@ mod answer;
 mod checks;
 mod context;
 mod figures;
+mod pivot;
 mod prose;
 mod text;
 
@@ -78,7 +79,8 @@ fn header(input: &ReportInput<'_>) -> String {
          <button type=\"button\" id=\"theme\">Dark or light</button>\n\
          <nav aria-label=\"Sections\"><a href=\"#answer\">Answer</a>\
          <a href=\"#figures\">Figures</a><a href=\"#checks\">Checks</a>\
-         <a href=\"#environment\">Environment</a><a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
+         <a href=\"#environment\">Environment</a>\
+         <a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
          <a href=\"#method\">Method</a></nav>\n</header>\n",
         escape(input.title),
         link(input.results.notes.as_deref(), "notes", "Notes"),
@@ -130,6 +132,7 @@ fn figure_sections(
         html.push_str(&figures::section(index, &figures[index]));
         html.push_str(&figures::cost(&summary.benchmarks[index]));
         html.push_str(&figures::warm_up(benchmark));
+        html.push_str(&pivot::section(benchmark, &summary.benchmarks[index]));
         html.push_str("</section>\n");
     }
     html + "</section>\n"

@@ -199,6 +199,7 @@ fn the_page_shows_what_the_numbers_rest_on() {
         "<b>✓ 24 x worker, 1 x main</b>",
         "What 10<sup>9</sup> requests cost",
         "Until warm",
+        "synthetic-rocket-0.4 by parameter",
     ] {
         assert!(page.contains(text), "{text}");
     }
