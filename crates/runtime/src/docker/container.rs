@@ -26,6 +26,14 @@ use super::session::{labels, remove_container};
 /// Open files that a container may have: far more than any step has connections.
 const NOFILE: i64 = 1 << 20;
 
+/// As many as wanted and as this host lets anyone have: an engine without the right to raise its
+/// own limit refuses to start a container that asks for more.
+fn nofile() -> i64 {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let most = limit.maximum.and_then(|most| i64::try_from(most).ok());
+    most.map_or(NOFILE, |most| most.min(NOFILE))
+}
+
 /// How long a command that is run for its output may take.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -56,8 +64,8 @@ pub(super) fn body(spec: &StartSpec, image: &str, network: &str) -> ContainerCre
         memory_swap: memory,
         ulimits: Some(vec![ResourcesUlimits {
             name: Some("nofile".to_owned()),
-            soft: Some(NOFILE),
-            hard: Some(NOFILE),
+            soft: Some(nofile()),
+            hard: Some(nofile()),
         }]),
         ..common()
     };
