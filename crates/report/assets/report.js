@@ -267,11 +267,14 @@
   window.addEventListener("beforeprint", () => {
     printing = true;
     elements.forEach(draw);
-    charts.forEach(({ chart }) => chart.resize());
+    // The page is not laid out for paper yet: with a view box the drawing scales with it.
+    document.querySelectorAll(".chart svg").forEach((svg) => {
+      svg.setAttribute("viewBox", `0 0 ${svg.clientWidth} ${svg.clientHeight}`);
+    });
   });
   window.addEventListener("afterprint", () => {
     printing = false;
-    charts.forEach(({ chart }) => chart.resize());
+    document.querySelectorAll(".chart svg").forEach((svg) => svg.removeAttribute("viewBox"));
     redraw();
   });
 
