@@ -1,0 +1,80 @@
+//! The locations service on Actix Web 2: starts, serves, stops.
+
+mod api;
+mod config;
+mod domain;
+mod store;
+
+use actix_web::{App, HttpServer, middleware::Logger, web};
+use anyhow::Context;
+use env_logger::{Env, Target};
+
+use crate::{
+    config::{ClientScope, Config},
+    domain::Locations,
+    store::Store,
+};
+
+const ADDRESS: (&str, u16) = ("0.0.0.0", 8080);
+/// How long requests under way may take to end after SIGTERM, in seconds.
+const SHUTDOWN_SECONDS: u64 = 10;
+
+#[actix_rt::main]
+async fn main() -> anyhow::Result<()> {
+    if std::env::args()
+        .skip(1)
+        .any(|argument| argument == "--version")
+    {
+        println!("{}", receipt());
+        return Ok(());
+    }
+    env_logger::Builder::from_env(Env::default().default_filter_or("info"))
+        .target(Target::Stdout)
+        .init();
+
+    let config = Config::from_env()?;
+    let store = Store::new(config.elastic.clone()).context("cannot make the HTTP client")?;
+    store
+        .ping()
+        .await
+        .with_context(|| format!("cannot reach Elasticsearch at {}", config.elastic))?;
+
+    let shared = match config.client_scope {
+        ClientScope::Global => Some(web::Data::new(Locations::new(store))),
+        ClientScope::PerWorker => None,
+    };
+
+    let (host, port) = ADDRESS;
+    let server = HttpServer::new(move || {
+        let locations = shared.clone().unwrap_or_else(|| own(&config));
+        App::new()
+            .wrap(Logger::default())
+            .app_data(locations)
+            .app_data(api::query_config())
+            .configure(api::configure)
+            .default_service(web::to(api::unknown_path))
+    })
+    .shutdown_timeout(SHUTDOWN_SECONDS)
+    .bind(ADDRESS)
+    .with_context(|| format!("cannot listen on {host}:{port}"))?;
+    log::info!("listening on {host}:{port}");
+    server.run().await.context("the server failed")
+}
+
+/// With a client of its own, whose connections are driven by the worker's own runtime.
+fn own(config: &Config) -> web::Data<Locations> {
+    let store = Store::new(config.elastic.clone()).expect("the first client could be made");
+    web::Data::new(Locations::new(store))
+}
+
+/// What was built, of what, by what.
+fn receipt() -> String {
+    [
+        concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")),
+        concat!("actix-web ", env!("ACTIX_WEB_VERSION")),
+        concat!("elasticsearch ", env!("ELASTICSEARCH_VERSION")),
+        env!("RUSTC_VERSION"),
+        env!("BUILD"),
+    ]
+    .join("\n")
+}
