@@ -1,7 +1,7 @@
 //! What the numbers rest on: the host, the contenders' versions, the order of runs, and the
 //! verdict on every interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Validity};
 
@@ -15,7 +15,7 @@ type Fact = (&'static str, fn(&RunRecords) -> String);
 
 /// Host, limits and versions. A row with several values says that the runs differ.
 pub(crate) fn environment(results: &Results) -> String {
-    let rows: [Fact; 18] = [
+    let rows: [Fact; 17] = [
         ("Suite", |run| run.begin.suite.clone()),
         ("Suite digest", |run| run.begin.suite_digest.clone()),
         ("Profile", |run| run.begin.profile.clone()),
@@ -46,7 +46,6 @@ pub(crate) fn environment(results: &Results) -> String {
             run.begin.host.nofile.to_string()
         }),
         ("Mitigations", |run| pairs(&run.begin.host.mitigations)),
-        ("Versions", |run| pairs(&run.begin.host.versions)),
     ];
     let mut html = "<div class=\"scroll\"><table class=\"facts\"><tbody>\n".to_owned();
     for (name, value) in rows {
@@ -64,13 +63,29 @@ pub(crate) fn environment(results: &Results) -> String {
             values.join("<br>")
         ));
     }
+    html.push_str(&format!(
+        "<tr><th scope=\"row\">Versions</th><td>{}</td></tr>\n",
+        escape(&versions(results))
+    ));
     html + "</tbody></table></div>\n"
+}
+
+/// What took part in any run: each run names only what it needed.
+fn versions(results: &Results) -> String {
+    let all = last_attempts(results).flat_map(|run| &run.begin.host.versions);
+    let distinct: BTreeSet<String> = all
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    if distinct.is_empty() {
+        return "not known".to_owned();
+    }
+    distinct.into_iter().collect::<Vec<String>>().join("; ")
 }
 
 fn limits(run: &RunRecords) -> String {
     let limits = &run.begin.run.limits;
     let cpus = limits.cpus.map_or("CPU not limited".to_owned(), |cpus| {
-        format!("{} CPU seconds per second", figures(cpus))
+        format!("{cpus} CPU seconds per second")
     });
     let memory = limits
         .memory_bytes
@@ -128,10 +143,11 @@ pub(crate) fn contenders(results: &Results) -> String {
         };
         key(a) == key(b)
     });
-    let mut html = "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">contender</th>\
+    let mut html =
+        "<div class=\"scroll\"><table class=\"texts\"><thead><tr><th scope=\"col\">contender</th>\
         <th scope=\"col\">what it is</th><th scope=\"col\">language</th>\
         <th scope=\"col\">version receipt</th><th scope=\"col\">artifact</th></tr></thead><tbody>\n"
-        .to_owned();
+            .to_owned();
     for run in runs {
         let begin = &run.begin;
         let note = begin.note.as_ref().map_or_else(String::new, |note| {
@@ -152,11 +168,12 @@ pub(crate) fn contenders(results: &Results) -> String {
 
 /// Every attempt in the order in which it was made, also those whose numbers are not used.
 pub(crate) fn order(results: &Results) -> String {
-    let mut html = "<div class=\"scroll tall\"><table><thead><tr><th scope=\"col\">order</th>\
+    let mut html =
+        "<div class=\"scroll tall\"><table class=\"texts\"><thead><tr><th scope=\"col\">order</th>\
         <th scope=\"col\">begun</th><th scope=\"col\">benchmark</th>\
         <th scope=\"col\">contender</th><th scope=\"col\">run</th>\
         <th scope=\"col\">attempt</th><th scope=\"col\">outcome</th></tr></thead><tbody>\n"
-        .to_owned();
+            .to_owned();
     for run in &results.runs {
         let begin = &run.begin;
         let mut outcome = match run.end.as_ref().map(|end| &end.outcome) {
@@ -204,7 +221,7 @@ pub(crate) fn validity(benchmark: &BenchmarkFigures<'_>) -> String {
                  <th scope=\"col\">connections open</th>\
                  <th scope=\"col\">contender cores</th><th scope=\"col\">loader cores</th>\
                  <th scope=\"col\">backend cores</th><th scope=\"col\">throttled s</th>\
-                 <th scope=\"col\">verdict</th></tr></thead><tbody>{rows}</tbody></table></div>\
+                 <th scope=\"col\" class=\"text\">verdict</th></tr></thead><tbody>{rows}</tbody></table></div>\
                  </details>\n",
                 escape(&case.label),
                 run.repetition(),
