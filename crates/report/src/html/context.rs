@@ -221,8 +221,8 @@ pub(crate) fn validity(benchmark: &BenchmarkFigures<'_>) -> String {
                  <th scope=\"col\">connections open</th>\
                  <th scope=\"col\">contender cores</th><th scope=\"col\">loader cores</th>\
                  <th scope=\"col\">backend cores</th><th scope=\"col\">throttled s</th>\
-                 \
-                 <th scope=\"col\" class=\"text\">verdict</th></tr></thead><tbody>{rows}</tbody></table></div>\
+                 <th scope=\"col\" class=\"text\">verdict</th></tr></thead>\
+                 <tbody>{rows}</tbody></table></div>\
                  </details>\n",
                 escape(&case.label),
                 run.repetition(),
