@@ -1,6 +1,9 @@
 //! The statistics against SciPy, against known truths by simulation, and at their edges.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, outside of test functions"
+)]
 
 mod scipy;
 mod simulation;
