@@ -31,17 +31,37 @@ pub fn describe() -> Host {
     }
 }
 
-/// Time stolen from all cores by the hypervisor since the boot, ns; `None` where it is not told.
+/// What all cores together did since the boot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostTime {
+    /// Worked, for anybody, ns.
+    pub busy_ns: u64,
+    /// Were withheld by the hypervisor, ns.
+    pub stolen_ns: u64,
+}
+
+/// Reads the host's times; `None` where they are not told. Their grain is the kernel's tick, 10 ms.
 #[must_use]
-pub fn steal_ns() -> Option<u64> {
-    steal(&read("/proc/stat")?)
+pub fn time() -> Option<HostTime> {
+    parse_time(&read("/proc/stat")?)
 }
 
 /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
-fn steal(stat: &str) -> Option<u64> {
+fn parse_time(stat: &str) -> Option<HostTime> {
     let line = stat.lines().find(|line| line.starts_with("cpu "))?;
-    let ticks: u64 = line.split_whitespace().nth(8)?.parse().ok()?;
-    Some(ticks.saturating_mul(TICK_NS))
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let [user, nice, system, _, _, irq, softirq, stolen, ..] = ticks[..] else {
+        return None;
+    };
+    Some(HostTime {
+        busy_ns: (user + nice + system + irq + softirq).saturating_mul(TICK_NS),
+        stolen_ns: stolen.saturating_mul(TICK_NS),
+    })
 }
 
 fn read(path: &str) -> Option<String> {
@@ -108,7 +128,7 @@ fn virtualisation(cpuinfo: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu_model, describe, memory_bytes, os, steal};
+    use super::{HostTime, cpu_model, describe, memory_bytes, os, parse_time};
 
     #[test]
     fn this_host_is_described() {
@@ -119,11 +139,15 @@ mod tests {
 
     #[test]
     fn texts_of_the_kernel_are_read() {
+        let ticks = |count| count * super::TICK_NS;
         assert_eq!(
-            steal("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\n"),
-            Some(80_000_000)
+            parse_time("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\n"),
+            Some(HostTime {
+                busy_ns: ticks(1 + 2 + 3 + 6 + 7),
+                stolen_ns: ticks(8)
+            })
         );
-        assert_eq!(steal(""), None);
+        assert_eq!(parse_time(""), None);
         assert_eq!(
             cpu_model("processor : 0\nmodel name\t: A CPU: fast\n"),
             "A CPU: fast"

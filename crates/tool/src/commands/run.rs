@@ -117,7 +117,7 @@ async fn play(
             },
             backend: bench.backend(),
             host_cores: super::host_cores(),
-            steal_ns: bakeoff_runtime::host::steal_ns,
+            host_time: bakeoff_runtime::host::time,
         },
         cases: &bench,
         now: clock::now_rfc3339,

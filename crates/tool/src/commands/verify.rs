@@ -245,7 +245,7 @@ async fn check_one(
         client: &client,
         backend: bench.backend(),
         host_cores: super::host_cores(),
-        steal_ns: || None,
+        host_time: || None,
     };
     if wanted.lifecycle {
         lifecycle::before(&parts, spec, &mut Collect(checks)).await?;

@@ -4,6 +4,7 @@ use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
 use bakeoff_model::record::{IntervalRecord, Record};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_runtime::Instance;
+use bakeoff_runtime::host::HostTime;
 
 use super::case::Case;
 use super::event::{Event, Observer};
@@ -16,7 +17,7 @@ use crate::loader::{Loader, RunningLoad as _};
 struct Reading {
     contender: ResourceSample,
     backend: Option<ResourceSample>,
-    steal_ns: Option<u64>,
+    host: Option<HostTime>,
 }
 
 /// Loads the contender through all steps. `last` follows the connections of the current step,
@@ -111,7 +112,7 @@ async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
     Reading {
         contender,
         backend,
-        steal_ns: (parts.steal_ns)(),
+        host: (parts.host_time)(),
     }
 }
 
@@ -122,17 +123,17 @@ fn interval_record<L>(
     before: &Reading,
     after: &Reading,
 ) -> IntervalRecord {
-    let steal_ns = match (before.steal_ns, after.steal_ns) {
-        (Some(before), Some(after)) => Some(after.saturating_sub(before)),
-        _ => None,
-    };
+    let host = before.host.zip(after.host).map(|(before, after)| HostTime {
+        busy_ns: after.busy_ns.saturating_sub(before.busy_ns),
+        stolen_ns: after.stolen_ns.saturating_sub(before.stolen_ns),
+    });
     let validity = validity::judge(&Evidence {
         load: &load,
         contender: Some((&before.contender, &after.contender)),
         backend: before.backend.as_ref().zip(after.backend.as_ref()),
         cores: &case.begin.cores,
         host_cores: parts.host_cores,
-        steal_ns,
+        host,
     });
     let step = case.begin.run.steps.get(load.step);
     IntervalRecord {
@@ -143,7 +144,7 @@ fn interval_record<L>(
         contender_after: Some(after.contender.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
-        steal_ns,
+        steal_ns: host.map(|host| host.stolen_ns),
         validity,
     }
 }

@@ -22,6 +22,7 @@ use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
+use bakeoff_runtime::host::HostTime;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
 use crate::loader::Loader;
@@ -51,8 +52,8 @@ pub(crate) struct Parts<'a, L> {
     pub(crate) client: &'a dyn Client,
     pub(crate) backend: Option<&'a dyn BackendProbe>,
     pub(crate) host_cores: usize,
-    /// Time stolen by the hypervisor up to now, ns; `None` where the host does not tell.
-    pub(crate) steal_ns: fn() -> Option<u64>,
+    /// What the host's cores did up to now; `None` where the host does not tell.
+    pub(crate) host_time: fn() -> Option<HostTime>,
 }
 
 /// Why a run cannot go on.

@@ -405,7 +405,7 @@ async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Res
             client: &client,
             backend: None,
             host_cores: 8,
-            steal_ns: || None,
+            host_time: || None,
         },
         cases: &FakeCases,
         now: || "now".to_owned(),

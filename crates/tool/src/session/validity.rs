@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use bakeoff_model::load::{ErrorClass, LoadInterval};
 use bakeoff_model::record::{Cores, Validity};
 use bakeoff_model::resource::ResourceSample;
+use bakeoff_runtime::host::HostTime;
 
 /// A part that uses this share of what it may use has no headroom left.
 const FULL: f64 = 0.9;
@@ -15,6 +16,8 @@ const FULL: f64 = 0.9;
 const STEAL_MAX: f64 = 0.05;
 /// Connections that may be missing for a moment: services close idle ones as they like.
 const MISSING_MAX: f64 = 0.05;
+/// Work of others above this share of the host spoils a number.
+const FOREIGN_MAX: f64 = 0.1;
 /// Little's law must close within this share: requests in flight = rate x time.
 const LITTLE_MAX: f64 = 0.15;
 
@@ -26,7 +29,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) backend: Option<(&'a ResourceSample, &'a ResourceSample)>,
     pub(crate) cores: &'a Cores,
     pub(crate) host_cores: usize,
-    pub(crate) steal_ns: Option<u64>,
+    /// What the host's cores did in the slice.
+    pub(crate) host: Option<HostTime>,
 }
 
 /// The verdict on one interval.
@@ -102,12 +106,23 @@ fn backend(evidence: &Evidence<'_>) -> Option<Validity> {
 fn host(evidence: &Evidence<'_>) -> Option<Validity> {
     let wall = wall_ns(evidence.load);
     let bound = |evidence: String| Some(Validity::HostBound { evidence });
-    if let Some(steal) = evidence.steal_ns {
-        let share = as_f64(steal) / wall / as_f64(evidence.host_cores as u64);
+    let all_cores = as_f64(evidence.host_cores as u64);
+    if let Some(host) = evidence.host {
+        let share = as_f64(host.stolen_ns) / wall / all_cores;
         if share > STEAL_MAX {
             return bound(format!(
                 "{:.0} % of the host's time was stolen",
                 share * 100.0
+            ));
+        }
+        let ours = evidence.load.loader_cpu.total_ns();
+        let ours = as_f64(ours) / wall
+            + cpu_cores(evidence.contender, evidence.load)?
+            + cpu_cores(evidence.backend, evidence.load).unwrap_or(0.0);
+        let foreign = as_f64(host.busy_ns) / wall - ours;
+        if foreign > FOREIGN_MAX * all_cores {
+            return bound(format!(
+                "something else used {foreign:.2} cores of the host"
             ));
         }
     }
@@ -171,6 +186,7 @@ mod tests {
     use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval};
     use bakeoff_model::record::Cores;
     use bakeoff_model::resource::ResourceSample;
+    use bakeoff_runtime::host::HostTime;
 
     use super::{Evidence, judge};
 
@@ -232,7 +248,20 @@ mod tests {
         (before, after)
     }
 
-    fn check(load: &LoadInterval, backend: f64, cores: &Cores, steal_ns: u64, expect: &str) {
+    fn check(load: &LoadInterval, backend: f64, cores: &Cores, stolen_ns: u64, expect: &str) {
+        check_host(
+            load,
+            backend,
+            cores,
+            HostTime {
+                busy_ns: 0,
+                stolen_ns,
+            },
+            expect,
+        );
+    }
+
+    fn check_host(load: &LoadInterval, backend: f64, cores: &Cores, host: HostTime, expect: &str) {
         let (contender, backend) = (used(0.9), used(backend));
         let validity = judge(&Evidence {
             load,
@@ -240,7 +269,7 @@ mod tests {
             backend: Some((&backend.0, &backend.1)),
             cores,
             host_cores: 2,
-            steal_ns: Some(steal_ns),
+            host: Some(host),
         });
         assert_eq!(validity.name(), expect, "{validity:?}");
     }
@@ -259,6 +288,12 @@ mod tests {
         check(&good(), 0.2, &apart, SECOND / 5, "host-bound");
         check(&good(), 0.2, &shared, 0, "fair");
         check(&good(), 0.85, &shared, 0, "host-bound");
+        let others = |cores: u64| HostTime {
+            busy_ns: SECOND * cores / 10,
+            stolen_ns: 0,
+        };
+        check_host(&good(), 0.2, &apart, others(13), "fair");
+        check_host(&good(), 0.2, &apart, others(15), "host-bound");
         let mut busy = good();
         busy.loader_cpu.user_ns = SECOND * 95 / 100;
         check(&busy, 0.0, &apart, 0, "generator-bound");
