@@ -23,16 +23,9 @@ use crate::sweep::unique_name;
 use super::engine::{Engine, is_missing, plain};
 use super::session::{labels, remove_container};
 
-/// Open files that a container may have: far more than any step has connections.
+/// Open files that a container may have, where that is permitted: far more than any step has
+/// connections.
 const NOFILE: i64 = 1 << 20;
-
-/// As many as wanted and as this host lets anyone have: an engine without the right to raise its
-/// own limit refuses to start a container that asks for more.
-fn nofile() -> i64 {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let most = limit.maximum.and_then(|most| i64::try_from(most).ok());
-    most.map_or(NOFILE, |most| most.min(NOFILE))
-}
 
 /// How long a command that is run for its output may take.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
@@ -45,7 +38,12 @@ const RETRIES: u32 = 100;
 const SIGNAL_BASE: i64 = 128;
 
 /// The container that a specification asks for, on a network.
-pub(super) fn body(spec: &StartSpec, image: &str, network: &str) -> ContainerCreateBody {
+pub(super) fn body(
+    spec: &StartSpec,
+    image: &str,
+    network: &str,
+    nofile: Option<i64>,
+) -> ContainerCreateBody {
     let list = |(name, value): (&String, &String)| format!("{name}={value}");
     let cores: Vec<String> = spec.cores.iter().map(ToString::to_string).collect();
     let memory = spec
@@ -62,11 +60,13 @@ pub(super) fn body(spec: &StartSpec, image: &str, network: &str) -> ContainerCre
         memory,
         // Memory and swap together: as much as memory alone is no swap at all.
         memory_swap: memory,
-        ulimits: Some(vec![ResourcesUlimits {
-            name: Some("nofile".to_owned()),
-            soft: Some(nofile()),
-            hard: Some(nofile()),
-        }]),
+        ulimits: nofile.map(|limit| {
+            vec![ResourcesUlimits {
+                name: Some("nofile".to_owned()),
+                soft: Some(limit),
+                hard: Some(limit),
+            }]
+        }),
         ..common()
     };
     ContainerCreateBody {
@@ -79,6 +79,30 @@ pub(super) fn body(spec: &StartSpec, image: &str, network: &str) -> ContainerCre
         host_config: Some(host_config),
         ..ContainerCreateBody::default()
     }
+}
+
+/// Limits of open files to try, best first. An engine without the right to raise its own hard limit
+/// refuses more; what that limit is, it does not tell. One on this host often has the same as we.
+pub(super) fn nofile_choices() -> Vec<Option<i64>> {
+    let own = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let own = own
+        .and_then(|limit| i64::try_from(limit).ok())
+        .filter(|limit| *limit < NOFILE);
+    let mut choices = vec![
+        Some(NOFILE),
+        own.or(Some(NOFILE)),
+        Some(1 << 16),
+        Some(1 << 14),
+        None,
+    ];
+    choices.sort_by(|a, b| b.cmp(a));
+    choices.dedup();
+    choices
+}
+
+/// Whether an engine refused a start for the limit of open files.
+pub(super) fn refused_nofile(message: &str) -> bool {
+    message.contains("rlimit")
 }
 
 /// The engine keeps no log: each line would cost it time, beside the service that is measured.
@@ -270,7 +294,7 @@ mod tests {
 
     use bakeoff_model::suite::Limits;
 
-    use super::{body, exit_info, quota_us};
+    use super::{body, exit_info, nofile_choices, quota_us};
     use crate::api::StartSpec;
 
     #[test]
@@ -290,7 +314,7 @@ mod tests {
             image: None,
             log_path: "log".into(),
         };
-        let found = body(&spec, "image", "net");
+        let found = body(&spec, "image", "net", Some(5));
         let host = found.host_config.unwrap();
         assert_eq!(
             (host.cpu_quota, host.cpu_period),
@@ -299,6 +323,7 @@ mod tests {
         assert_eq!(host.memory, Some(512 << 20));
         assert_eq!(host.memory_swap, host.memory);
         assert_eq!(host.cpuset_cpus.as_deref(), Some("1,3"));
+        assert_eq!(host.ulimits.unwrap()[0].hard, Some(5));
         assert!(host.port_bindings.is_none() && host.publish_all_ports.is_none());
         assert_eq!(found.entrypoint, Some(spec.command.clone()));
         assert_eq!(found.env, Some(vec!["A=b=c".to_owned()]));
@@ -307,13 +332,18 @@ mod tests {
             cores: Vec::new(),
             ..spec
         };
-        let host = body(&free, "image", "net").host_config.unwrap();
+        let host = body(&free, "image", "net", None).host_config.unwrap();
         assert_eq!(
             (host.cpu_quota, host.cpu_period, host.memory),
             (None, None, None)
         );
-        assert_eq!(host.cpuset_cpus, None);
+        assert_eq!((host.cpuset_cpus, host.ulimits), (None, None));
         assert_eq!(quota_us(0.0), 1000);
+        let choices = nofile_choices();
+        assert_eq!(
+            (choices.first(), choices.last()),
+            (Some(&Some(1 << 20)), Some(&None))
+        );
     }
 
     #[test]

@@ -105,6 +105,15 @@ impl Engine {
         })
     }
 
+    /// The same engine over connections of its own.
+    pub(crate) fn afresh(&self) -> Option<Self> {
+        let docker = Docker::connect_with_host(&self.host).ok()?;
+        Some(Self {
+            docker,
+            ..self.clone()
+        })
+    }
+
     /// What to set `DOCKER_HOST` to for this engine.
     #[must_use]
     pub fn host(&self) -> &str {

@@ -1,4 +1,7 @@
 //! A started container.
+//!
+//! Its group also holds what prepared it: some 20 ms of CPU time and 4 MiB of peak memory of the
+//! engine's helper, which becomes the container's program.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -298,8 +301,8 @@ impl Drop for DockerInstance {
             log.abort();
         }
         if !self.removed {
-            let (engine, id) = (self.shared.engine.clone(), self.shared.id.clone());
-            drop_aside(async move {
+            let id = self.shared.id.clone();
+            drop_aside(&self.shared.engine, |engine| async move {
                 let _ = remove_container(&engine, &id).await;
             });
         }

@@ -23,15 +23,22 @@ pub use self::image::{
 };
 pub use self::runtime::DockerRuntime;
 
-/// Runs a conversation with the engine to its end from a drop, which can neither wait in the
-/// runtime that it is dropped in nor be sure that there is still one.
-fn drop_aside(future: impl Future<Output = ()> + Send + 'static) {
+/// Talks to the engine from a drop, which can neither wait in the runtime that it is dropped in nor
+/// be sure that there is still one. The connection is a new one: those of the old client belong to
+/// the runtime that is being held up.
+fn drop_aside<F: Future<Output = ()>>(
+    engine: &Engine,
+    talk: impl FnOnce(Engine) -> F + Send + 'static,
+) {
+    let Some(engine) = engine.afresh() else {
+        return;
+    };
     let aside = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
         if let Ok(runtime) = runtime {
-            runtime.block_on(future);
+            runtime.block_on(talk(engine));
         }
     });
     let _ = aside.join();

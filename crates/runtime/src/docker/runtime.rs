@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::InspectNetworkOptions;
@@ -14,7 +14,9 @@ use crate::meter::Stat;
 use crate::ready::monotonic_ns;
 use crate::sweep::unique_name;
 
-use super::container::{await_exit, body, copy_output, create, inspect, start};
+use super::container::{
+    await_exit, body, copy_output, create, inspect, nofile_choices, refused_nofile, start,
+};
 use super::drop_aside;
 use super::engine::{Engine, Place, plain};
 use super::instance::{DockerInstance, Parts};
@@ -33,6 +35,8 @@ const TICK_NS: u64 = 10_000_000;
 pub struct DockerRuntime {
     engine: Engine,
     network: OnceCell<Bridge>,
+    /// Limits of open files, best first, and which of them the engine permits, as far as known.
+    nofile: (Vec<Option<i64>>, AtomicUsize),
 }
 
 #[derive(Debug)]
@@ -48,6 +52,7 @@ impl DockerRuntime {
         Self {
             engine,
             network: OnceCell::new(),
+            nofile: (nofile_choices(), AtomicUsize::new(0)),
         }
     }
 
@@ -84,6 +89,25 @@ impl DockerRuntime {
     }
 
     async fn start_container(&self, spec: &StartSpec) -> Result<DockerInstance, StartError> {
+        let (choices, known) = &self.nofile;
+        loop {
+            let choice = known.load(Ordering::Relaxed);
+            match self.try_start(spec, choices[choice]).await {
+                Err(StartError::Failed { message, .. })
+                    if refused_nofile(&message) && choice + 1 < choices.len() =>
+                {
+                    known.store(choice + 1, Ordering::Relaxed);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn try_start(
+        &self,
+        spec: &StartSpec,
+        nofile: Option<i64>,
+    ) -> Result<DockerInstance, StartError> {
         let asked_ns = monotonic_ns();
         let failed = |message: String| failed(&spec.label, message);
         let Some(reference) = &spec.image else {
@@ -95,7 +119,7 @@ impl DockerRuntime {
             Place::Local => &self.bridge().await?.name,
             Place::Remote(_) => "host",
         };
-        let asked = body(spec, reference, network);
+        let asked = body(spec, reference, network, nofile);
         let id = create(&self.engine, &spec.label, asked)
             .await
             .map_err(failed)?;
@@ -165,7 +189,7 @@ impl DockerRuntime {
         let pid = found.state.and_then(|state| state.pid);
         let pid = pid
             .and_then(|pid| u32::try_from(pid).ok())
-            .filter(|pid| is_of(*pid, id));
+            .filter(|pid| self.engine.place == Place::Local && is_of(*pid, id));
         Ok(Begun {
             pid,
             // Too early in both cases, by what the engine does before the program begins: a
@@ -240,8 +264,7 @@ impl Runtime for DockerRuntime {
 impl Drop for DockerRuntime {
     fn drop(&mut self) {
         if let Some(bridge) = self.network.take() {
-            let engine = self.engine.clone();
-            drop_aside(async move {
+            drop_aside(&self.engine, |engine| async move {
                 // A network that is still in use is left to the next sweep.
                 let _ = remove_network(&engine, &bridge.name).await;
             });
@@ -345,7 +368,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if let Some((engine, id)) = self.0.take() {
-            drop_aside(async move {
+            drop_aside(&engine, |engine| async move {
                 let _ = remove_container(&engine, &id).await;
             });
         }

@@ -9,6 +9,7 @@
 
 mod backend;
 mod build;
+mod docker;
 mod http;
 mod jvm;
 mod process;
