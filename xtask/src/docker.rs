@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::docker::{Engine, own_socket};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::say;
 
@@ -212,7 +212,7 @@ impl Home {
         let began = Instant::now();
         let mut reason = String::new();
         while began.elapsed() < PATIENCE {
-            if test_kill_process(pid).is_err() {
+            if !lives(pid) {
                 bail!("dockerd ended with the storage driver {driver}");
             }
             let host = self.host();
@@ -268,13 +268,20 @@ impl Home {
     }
 }
 
+/// Whether a process runs. One that ended stays listed where nobody waits for the orphans of a
+/// host, and is then marked Z after its name.
+fn lives(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
 /// Asks a process to end, and kills it when it does not.
 fn end(pid: Pid, name: &str) -> anyhow::Result<()> {
     for signal in [Signal::TERM, Signal::KILL] {
         let _ = kill_process(pid, signal);
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
-            if test_kill_process(pid).is_err() {
+            if !lives(pid) {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(50));

@@ -91,6 +91,11 @@ impl Engine {
             (info.cpu_cfs_quota, "the CPU quota"),
             (info.cpu_set, "the CPU set"),
             (info.memory_limit, "the memory limit"),
+            // Where there is no swap, nothing needs to be kept from it.
+            (
+                info.swap_limit.map(|able| able || !has_swap(&place)),
+                "a memory limit without swap",
+            ),
         ];
         let missing = abilities
             .iter()
@@ -134,6 +139,12 @@ impl Engine {
         let missing = self.missing.join(" and ");
         format!("unlimited: this Docker engine cannot enforce {missing}")
     }
+}
+
+/// Whether the engine's host has swap; of another host that is not known.
+fn has_swap(place: &Place) -> bool {
+    let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    *place != Place::Local || swaps.lines().count() > 1
 }
 
 /// Where containers of an engine are.

@@ -107,11 +107,17 @@ mod tests {
     fn answers_of_both_versions_are_read() {
         let answer = r#"{
             "cpu_stats": {
-                "cpu_usage": {"total_usage": 1000, "usage_in_usermode": 300, "usage_in_kernelmode": 100},
+                "cpu_usage": {
+                    "total_usage": 1000, "usage_in_usermode": 300, "usage_in_kernelmode": 100
+                },
                 "throttling_data": {"periods": 5, "throttled_periods": 2, "throttled_time": 70}
             },
-            "memory_stats": {"usage": 50, "max_usage": 80, "stats": {"total_rss": 30, "total_cache": 9}},
-            "networks": {"eth0": {"rx_bytes": 1, "tx_bytes": 2}, "eth1": {"rx_bytes": 10, "tx_bytes": 20}}
+            "memory_stats": {
+                "usage": 50, "max_usage": 80, "stats": {"total_rss": 30, "total_cache": 9}
+            },
+            "networks": {
+                "eth0": {"rx_bytes": 1, "tx_bytes": 2}, "eth1": {"rx_bytes": 10, "tx_bytes": 20}
+            }
         }"#;
         let first: ContainerStatsResponse = serde_json::from_str(answer).unwrap();
         let sample = figures(&first);

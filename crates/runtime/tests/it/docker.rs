@@ -383,7 +383,8 @@ async fn the_same_artifact_gives_the_same_image() {
     assert!(matches!(missing, ImageError::NoBase { .. }));
     assert_eq!(
         missing.to_string(),
-        "c/jre-3: base image bakeoff-base/jre-3:latest is missing: `cargo xtask base-images` makes it"
+        "c/jre-3: base image bakeoff-base/jre-3:latest is missing: \
+         `cargo xtask base-images` makes it"
     );
 }
 
