@@ -239,7 +239,15 @@ async fn a_contender_gets_its_environment_only() {
         .start(&bench.spec(&["/app/contender", "env", "0.0.0.0", "8080"]))
         .await;
     instance.await_ready(LIMIT).await.unwrap();
-    let log = instance.logs();
+    // The engine hands output on when it likes.
+    let mut log = instance.logs();
+    for _ in 0..500 {
+        if log.contains("listening") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        log = instance.logs();
+    }
     let pairs = log
         .lines()
         .take_while(|line| !line.starts_with("listening"));

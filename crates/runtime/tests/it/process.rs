@@ -247,7 +247,15 @@ async fn whoever_does_not_stop_is_killed_with_its_children() {
         spec.label = format!("stubborn-{port}");
         let mut instance = bench.start(&spec).await;
         instance.await_ready(LIMIT).await.unwrap();
-        let sample = instance.sample().await;
+        // The shell may not have become `sleep` yet.
+        let mut sample = instance.sample().await;
+        for _ in 0..500 {
+            if sample.threads.contains_key("sleep") {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            sample = instance.sample().await;
+        }
         assert_eq!(sample.threads["sleep"].count, 1, "{:?}", sample.threads);
         let report = instance.stop(Duration::from_millis(200)).await;
         assert!(report.killed && !report.graceful, "{report:?}");
