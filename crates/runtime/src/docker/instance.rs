@@ -5,8 +5,8 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bakeoff_model::record::Startup;
@@ -70,7 +70,8 @@ struct Shared {
     log_path: PathBuf,
     image_bytes: u64,
     pid: Option<u32>,
-    meter: Option<Meter>,
+    /// Made with the first sample: before that, nothing should keep the start from being timed.
+    meter: OnceLock<Meter>,
     asked_ns: u64,
     created_ns: u64,
     executed_ns: u64,
@@ -82,7 +83,7 @@ struct Shared {
 impl DockerInstance {
     pub(super) fn new(parts: Parts) -> Self {
         let shared = Shared {
-            meter: parts.pid.map(Meter::of_pid),
+            meter: OnceLock::new(),
             engine: parts.engine,
             id: parts.id,
             label: parts.label,
@@ -171,11 +172,11 @@ impl Shared {
     }
 
     async fn sample(self: Arc<Self>) -> ResourceSample {
-        if self.meter.is_none() {
+        let Some(pid) = self.pid else {
             return stats::sample(&self.engine, &self.id).await;
-        }
+        };
         let sampling = tokio::task::spawn_blocking(move || {
-            let sample = self.meter.as_ref().map(Meter::sample).unwrap_or_default();
+            let sample = self.meter.get_or_init(|| Meter::of_pid(pid)).sample();
             if sample
                 .memory
                 .is_some_and(|memory| memory.oom_kills > Some(0))

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::future::Future;
+use std::time::Duration;
 
 use bollard::query_parameters::{
     ListContainersOptions, ListNetworksOptions, RemoveContainerOptions,
@@ -21,6 +23,10 @@ const HOST: &str = "bakeoff.host";
 
 /// Label with the boot and the start of the session: process numbers are used again.
 const START: &str = "bakeoff.start";
+
+/// How often and in which distance a removal is tried again.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// The labels of everything that this process makes.
 pub(super) fn labels() -> HashMap<String, String> {
@@ -62,18 +68,33 @@ fn is_dead(labels: &HashMap<String, String>) -> bool {
 pub(super) async fn sweep(engine: &Engine) -> Result<Vec<String>, SweepError> {
     let mut removed = Vec::new();
     for (id, name) in dead_containers(engine).await? {
-        remove_container(engine, &id)
-            .await
-            .map_err(|message| fail(format!("container {name}"), message))?;
-        removed.push(format!("container {name}"));
+        let what = format!("container {name}");
+        persist(|| remove_container(engine, &id), &what).await?;
+        removed.push(what);
     }
     for name in dead_networks(engine).await? {
-        remove_network(engine, &name)
-            .await
-            .map_err(|message| fail(format!("network {name}"), message))?;
-        removed.push(format!("network {name}"));
+        let what = format!("network {name}");
+        persist(|| remove_network(engine, &name), &what).await?;
+        removed.push(what);
     }
     Ok(removed)
+}
+
+/// Tries a removal again for a while: another session may be at the same thing, and what it has
+/// begun to remove can neither be removed nor is it gone.
+async fn persist<F>(remove: impl Fn() -> F, what: &str) -> Result<(), SweepError>
+where
+    F: Future<Output = Result<(), String>>,
+{
+    let mut outcome = remove().await;
+    for _ in 0..ATTEMPTS {
+        if outcome.is_ok() {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+        outcome = remove().await;
+    }
+    outcome.map_err(|message| fail(what.to_owned(), message))
 }
 
 fn fail(what: String, message: String) -> SweepError {

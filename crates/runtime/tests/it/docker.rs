@@ -239,15 +239,7 @@ async fn a_contender_gets_its_environment_only() {
         .start(&bench.spec(&["/app/contender", "env", "0.0.0.0", "8080"]))
         .await;
     instance.await_ready(LIMIT).await.unwrap();
-    // The engine hands output on when it likes.
-    let mut log = instance.logs();
-    for _ in 0..500 {
-        if log.contains("listening") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        log = instance.logs();
-    }
+    let log = instance.logs();
     let pairs = log
         .lines()
         .take_while(|line| !line.starts_with("listening"));
@@ -551,12 +543,8 @@ async fn what_a_killed_session_left_is_swept() {
     assert!(!alive.iter().any(|line| line.contains(&owned)), "{alive:?}");
     session.kill().unwrap();
     session.wait().unwrap();
-    let removed = bench.runtime.sweep().await.unwrap();
-    let ours: Vec<&String> = removed
-        .iter()
-        .filter(|line| line.contains(&owned))
-        .collect();
-    assert_eq!(ours.len(), 2, "{removed:?}");
+    // What it removed is not ours to say: another test or session may sweep at the same time.
+    bench.runtime.sweep().await.unwrap();
     assert_eq!(left(pid).await, Vec::<String>::new());
 }
 
