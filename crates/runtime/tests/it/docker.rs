@@ -171,12 +171,24 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
     );
     assert!(instance.image_bytes().is_some_and(|bytes| bytes > 100_000));
     assert_eq!(instance.exited().await, None);
-    assert!(instance.logs().contains("listening on 0.0.0.0:8080"));
+    log_with(instance.as_ref(), "listening on 0.0.0.0:8080").await;
     let report = instance.stop(LIMIT).await;
     assert!(report.graceful && !report.killed, "{report:?}");
     assert_eq!(report.exit.code, Some(0));
     let again = instance.stop(LIMIT).await;
     assert_eq!((again.graceful, again.exit), (false, report.exit));
+}
+
+/// The output, once a text has come: the engine hands it on when it likes.
+async fn log_with(instance: &dyn Instance, text: &str) -> String {
+    for _ in 0..500 {
+        let log = instance.logs();
+        if log.contains(text) {
+            return log;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("no {text:?} in {:?}", instance.logs());
 }
 
 /// A figure that no assertion could hold on a busy machine, for a person to look at.
@@ -239,7 +251,7 @@ async fn a_contender_gets_its_environment_only() {
         .start(&bench.spec(&["/app/contender", "env", "0.0.0.0", "8080"]))
         .await;
     instance.await_ready(LIMIT).await.unwrap();
-    let log = instance.logs();
+    let log = log_with(instance.as_ref(), "listening").await;
     let pairs = log
         .lines()
         .take_while(|line| !line.starts_with("listening"));
