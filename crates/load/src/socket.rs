@@ -64,6 +64,10 @@ impl Endpoint {
         Ok(Self::Inet(*chosen))
     }
 
+    fn is_loopback(&self) -> bool {
+        matches!(self, Self::Inet(address) if address.ip().is_loopback())
+    }
+
     /// Makes a socket of the right family.
     pub(crate) fn socket(&self, blocking: Blocking) -> Result<OwnedFd, Errno> {
         let flags = match blocking {
@@ -79,6 +83,14 @@ impl Endpoint {
         if matches!(self, Self::Inet(_)) {
             // A request is one write: there is never something to wait for.
             sockopt::set_tcp_nodelay(&socket, true)?;
+        }
+        if self.is_loopback() {
+            // Pacing by a model of the path (BBR) costs timers for a path that has no bottleneck.
+            // Reno is in every kernel; one without it keeps its default.
+            sockopt::set_tcp_congestion(&socket, "reno").or_else(|errno| match errno {
+                Errno::NOENT | Errno::PERM => Ok(()),
+                errno => Err(errno),
+            })?;
         }
         Ok(socket)
     }

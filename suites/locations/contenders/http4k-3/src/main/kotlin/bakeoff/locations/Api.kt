@@ -193,7 +193,7 @@ private val jsonErrors = object : ErrorResponseRenderer {
 
 private fun failure(status: Status, message: String) = Response(status).with(error of ErrorResponse(message))
 
-private fun badRequest(message: String) = failure(BAD_REQUEST, message)
+fun badRequest(message: String) = failure(BAD_REQUEST, message)
 
 fun notImplemented() = failure(NOT_IMPLEMENTED, "there is no such method")
 

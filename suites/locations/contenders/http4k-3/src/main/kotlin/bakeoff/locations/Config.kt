@@ -2,11 +2,20 @@ package bakeoff.locations
 
 data class ElasticConfig(val host: String, val port: Int)
 
-data class Config(val elastic: ElasticConfig, val engine: Engine, val withContract: Boolean) {
+data class Config(
+    val elastic: ElasticConfig,
+    val closest: ClosestStrategy,
+    val engine: Engine,
+    /** Connections that may wait to be accepted, for the engines that http4k gives a number of its own. */
+    val backlog: Int,
+    val withContract: Boolean
+) {
     companion object {
         fun from(environment: Map<String, String>): Config {
             val host = environment.required("GOOUT_ELASTIC_HOST")
             val port = environment.required("GOOUT_ELASTIC_PORT")
+            val backlog = environment["BACKLOG"] ?: "1000"
+            val strategies = ClosestStrategy.values().associateBy { it.name.toLowerCase().replace('_', '-') }
             val engines = Engine.values().associateBy { it.name.toLowerCase() }
             return Config(
                 elastic = ElasticConfig(
@@ -14,7 +23,10 @@ data class Config(val elastic: ElasticConfig, val engine: Engine, val withContra
                     port = port.toIntOrNull()?.takeIf { it in 1..65_535 }
                         ?: throw ConfigError("GOOUT_ELASTIC_PORT is not a port number: $port")
                 ),
+                closest = environment.choice("CLOSEST", strategies, "one-query"),
                 engine = environment.choice("ENGINE", engines, "undertow"),
+                backlog = backlog.toIntOrNull()?.takeIf { it > 0 }
+                    ?: throw ConfigError("BACKLOG is not a number of connections: $backlog"),
                 withContract = environment.choice("CONTRACT", mapOf("on" to true, "off" to false), "on")
             )
         }

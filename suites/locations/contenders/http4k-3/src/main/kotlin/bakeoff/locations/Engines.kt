@@ -14,12 +14,18 @@ import org.http4k.server.ServerConfig
 import org.http4k.server.SunHttp
 import java.net.InetSocketAddress
 
-/** The HTTP servers the service can run on, each with the defaults of its makers. */
-enum class Engine(val on: (port: Int) -> ServerConfig) {
-    UNDERTOW({ UndertowEngine(it) }),
-    JETTY({ Jetty(it) }),
-    SUNHTTP({ SunHttp(it) })
+/** The HTTP servers the service can run on, each with the defaults of its makers and of http4k. */
+enum class Engine(val on: (port: Int, backlog: Int) -> ServerConfig) {
+    UNDERTOW({ port, _ -> UndertowEngine(port) }),
+    JETTY({ port, _ -> Jetty(port) }),
+    NETTY({ port, _ -> NettyEngine(port) }),
+    APACHE5({ port, backlog -> Apache5Engine(port, backlog) }),
+    APACHE4({ port, backlog -> Apache4Engine(port, backlog) }),
+    SUNHTTP({ port, _ -> SunHttp(port) })
 }
+
+/** The methods that http4k knows, by name. */
+internal val methods = Method.values().associateBy { it.name }
 
 /** Undertow for http4k: reads a request whole, answers it on one of Undertow's worker threads. */
 class UndertowEngine(private val port: Int) : ServerConfig {
@@ -36,8 +42,6 @@ class UndertowEngine(private val port: Int) : ServerConfig {
         override fun port() = (server.listenerInfo.first().address as InetSocketAddress).port
     }
 }
-
-private val methods = Method.values().associateBy { it.name }
 
 private fun HttpServerExchange.answer(handler: HttpHandler) {
     val method = methods[requestMethod.toString()]

@@ -25,7 +25,7 @@ fun main(args: Array<String>) {
 
 private fun serve(config: Config) {
     val client = elasticClient(config.elastic)
-    val store = ElasticStore(client)
+    val store = ElasticStore(client, config.closest)
     try {
         store.ping()
     } catch (e: StoreUnavailable) {
@@ -35,7 +35,7 @@ private fun serve(config: Config) {
 
     val gate = Gate()
     val app = requestLog().then(gate.filter).then(api(Locations(store), config.withContract))
-    val server = app.asServer(config.engine.on(PORT)).start()
+    val server = app.asServer(config.engine.on(PORT, config.backlog)).start()
     Runtime.getRuntime().addShutdownHook(
         Thread {
             gate.close(DRAIN_MS)
@@ -60,7 +60,8 @@ private fun versionReceipt(): String {
     val versions = Properties()
     Config::class.java.getResourceAsStream("/version.properties").use { versions.load(it) }
     return "${versions["name"]}: http4k ${versions["http4k"]}" +
-        " (Undertow ${versions["undertow"]}, http4k-server-jetty ${versions["http4k-jetty"]})," +
+        " (Undertow ${versions["undertow"]}, http4k-server-jetty ${versions["http4k-jetty"]}," +
+        " Netty ${versions["netty"]}, HttpCore ${versions["httpcore4"]} and ${versions["httpcore5"]})," +
         " elasticsearch-rest-client ${versions["elasticsearch-client"]}," +
         " Kotlin ${KotlinVersion.CURRENT}, Java ${System.getProperty("java.version")}"
 }

@@ -26,8 +26,11 @@ fun elasticClient(config: ElasticConfig): RestClient = RestClient.builder(HttpHo
     .setHttpClientConfigCallback { it.setMaxConnTotal(MAX_CONNECTIONS).setMaxConnPerRoute(MAX_CONNECTIONS) }
     .build()
 
+/** The two ways to find the city whose polygon holds a point, else the one with the nearest centroid. */
+enum class ClosestStrategy { ONE_QUERY, TWO_QUERIES }
+
 /** Reads cities anew for each request and remembers regions, which are few and never change. */
-class ElasticStore(private val client: RestClient) : Store {
+class ElasticStore(private val client: RestClient, private val closest: ClosestStrategy) : Store {
     private val regions = ConcurrentHashMap<Long, Region>()
 
     /** Fails unless Elasticsearch answers. */
@@ -46,8 +49,11 @@ class ElasticStore(private val client: RestClient) : Store {
     override fun searchCities(query: String, language: Language, countryIso: String?): List<City> =
         search(nameQuery(query, language, countryIso))
 
-    override fun closestCity(coordinates: Coordinates, onlyFeatured: Boolean): City? =
-        search(closestQuery(coordinates, onlyFeatured)).firstOrNull()
+    override fun closestCity(coordinates: Coordinates, onlyFeatured: Boolean): City? = when (closest) {
+        ClosestStrategy.ONE_QUERY -> search(closestQuery(coordinates, onlyFeatured)).firstOrNull()
+        ClosestStrategy.TWO_QUERIES -> search(holdingQuery(coordinates, onlyFeatured)).firstOrNull()
+            ?: search(nearestQuery(coordinates, onlyFeatured)).firstOrNull()
+    }
 
     private fun source(path: String, excludes: String): JsonNode? = perform(
         Request("GET", path).apply {
@@ -145,31 +151,52 @@ internal fun nameQuery(query: String, language: Language, countryIso: String?): 
 }
 
 /** One query for both rules: a polygon that holds the point scores, and distance decides among equal scores. */
-internal fun closestQuery(coordinates: Coordinates, onlyFeatured: Boolean): JsonNode {
-    val lat = number(coordinates.lat.toBigDecimal())
-    val lon = number(coordinates.lon.toBigDecimal())
-    val holdsPoint = obj(
-        "geo_shape" to obj(
-            "geometry" to obj(
-                "shape" to obj("type" to string("point"), "coordinates" to array(listOf(lon, lat))),
-                "relation" to string("intersects")
-            )
+internal fun closestQuery(coordinates: Coordinates, onlyFeatured: Boolean): JsonNode = obj(
+    "query" to obj(
+        "bool" to obj(
+            "filter" to cities(onlyFeatured),
+            "should" to obj("constant_score" to obj("filter" to holds(coordinates)))
+        )
+    ),
+    "sort" to array(listOf(obj("_score" to string("desc")), distanceFrom(coordinates))),
+    "size" to number(1),
+    excludedFromSource
+)
+
+/** The first of two queries: polygons that hold the point. Should they overlap, distance decides. */
+internal fun holdingQuery(coordinates: Coordinates, onlyFeatured: Boolean): JsonNode =
+    nearest(coordinates, cities(onlyFeatured), holds(coordinates))
+
+/** The second of two queries, for a point that no polygon holds. */
+internal fun nearestQuery(coordinates: Coordinates, onlyFeatured: Boolean): JsonNode =
+    nearest(coordinates, cities(onlyFeatured))
+
+private fun nearest(coordinates: Coordinates, vararg filters: JsonNode) = obj(
+    "query" to obj("bool" to obj("filter" to array(filters.toList()))),
+    "sort" to array(listOf(distanceFrom(coordinates))),
+    "size" to number(1),
+    excludedFromSource
+)
+
+private fun cities(onlyFeatured: Boolean) = if (onlyFeatured) isFeatured else anyCity
+
+private fun holds(coordinates: Coordinates) = obj(
+    "geo_shape" to obj(
+        "geometry" to obj(
+            "shape" to obj(
+                "type" to string("point"),
+                "coordinates" to array(listOf(coordinates.lon, coordinates.lat).map(::degrees))
+            ),
+            "relation" to string("intersects")
         )
     )
-    return obj(
-        "query" to obj(
-            "bool" to obj(
-                "filter" to if (onlyFeatured) isFeatured else anyCity,
-                "should" to obj("constant_score" to obj("filter" to holdsPoint))
-            )
-        ),
-        "sort" to array(
-            listOf(
-                obj("_score" to string("desc")),
-                obj("_geo_distance" to obj("centroid" to obj("lat" to lat, "lon" to lon), "order" to string("asc")))
-            )
-        ),
-        "size" to number(1),
-        excludedFromSource
+)
+
+private fun distanceFrom(coordinates: Coordinates) = obj(
+    "_geo_distance" to obj(
+        "centroid" to obj("lat" to degrees(coordinates.lat), "lon" to degrees(coordinates.lon)),
+        "order" to string("asc")
     )
-}
+)
+
+private fun degrees(value: Double) = number(value.toBigDecimal())
