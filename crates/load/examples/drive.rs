@@ -1,6 +1,7 @@
 //! Carries out a load order from standard input and prints its events as JSON Lines: the engine
 //! alone, for benchmarks and for a look at it by hand. `drive summary` prints one line per step
-//! instead.
+//! instead, and `drive quantiles` three numbers: requests per second, p50 and p99 of the service
+//! time in microseconds.
 
 use std::io::Write as _;
 
@@ -9,20 +10,28 @@ use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spec: LoadSpec = serde_json::from_reader(std::io::stdin().lock())?;
-    let summary = std::env::args()
-        .nth(1)
-        .is_some_and(|argument| argument == "summary");
+    let argument = std::env::args().nth(1);
+    let summary: Option<fn(&[LoadInterval]) -> String> = match argument.as_deref() {
+        None => None,
+        Some("summary") => Some(summarise),
+        Some("quantiles") => Some(quantiles),
+        Some(other) => return Err(format!("unknown form {other}: summary or quantiles").into()),
+    };
     let mut out = std::io::stdout().lock();
     let mut written = Ok(());
     let mut slices: Vec<LoadInterval> = Vec::new();
     bakeoff_load::run(&spec, &mut |_| true, &mut |event| {
         let line = match event {
-            event if !summary => serde_json::to_string(&event).expect("events are plain data"),
+            event if summary.is_none() => {
+                serde_json::to_string(&event).expect("events are plain data")
+            }
             LoadEvent::Interval(slice) => {
                 slices.push(*slice);
                 return;
             }
-            LoadEvent::StepDone { .. } => summarise(&std::mem::take(&mut slices)),
+            LoadEvent::StepDone { .. } => {
+                summary.map_or_else(String::new, |of| of(&std::mem::take(&mut slices)))
+            }
             _ => return,
         };
         if written.is_ok() {
@@ -30,6 +39,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     })?;
     Ok(written?)
+}
+
+/// Rate, median and 99th percentile of a step.
+fn quantiles(slices: &[LoadInterval]) -> String {
+    let mut times = Histogram::new();
+    let mut wall_ns = 0;
+    for slice in slices {
+        times.merge(&slice.service_time);
+        wall_ns += slice.end_ns - slice.start_ns;
+    }
+    let at_us = |share| times.quantile_ns(share).unwrap_or(0) as f64 / 1e3;
+    let rate = times.count() as f64 / (wall_ns as f64 / 1e9);
+    format!("{rate} {} {}", at_us(0.5), at_us(0.99))
 }
 
 /// Rate, CPU time and quantiles of a step in one line.

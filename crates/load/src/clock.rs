@@ -9,6 +9,10 @@ use bakeoff_model::load::CpuTime;
 /// Nanoseconds of the host's monotonic clock.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
+    #[cfg(test)]
+    if let Some(now_ns) = simulated::now_ns() {
+        return now_ns;
+    }
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     // Neither part of a monotonic reading is ever negative.
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
@@ -37,5 +41,25 @@ pub(crate) fn cpu_between(before: CpuTime, after: CpuTime) -> CpuTime {
     CpuTime {
         user_ns: after.user_ns.saturating_sub(before.user_ns),
         system_ns: after.system_ns.saturating_sub(before.system_ns),
+    }
+}
+
+/// A clock that a test moves by hand, for one thread.
+#[cfg(test)]
+pub(crate) mod simulated {
+    use std::cell::Cell;
+
+    thread_local! {
+        static NOW_NS: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+
+    /// The simulated time; `None` when the thread lives in the real one.
+    pub(crate) fn now_ns() -> Option<u64> {
+        NOW_NS.get()
+    }
+
+    /// Moves the clock; the first call takes the thread out of the real time.
+    pub(crate) fn set_ns(now_ns: u64) {
+        NOW_NS.set(Some(now_ns));
     }
 }

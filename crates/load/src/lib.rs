@@ -15,6 +15,7 @@ mod conduct;
 mod connection;
 mod http1;
 mod limits;
+mod null_server;
 mod pace;
 mod random;
 mod reactor;
@@ -27,6 +28,7 @@ mod worker;
 
 pub use conduct::run;
 pub use limits::raise_nofile;
+pub use null_server::NullServer;
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

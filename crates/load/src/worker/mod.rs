@@ -2,6 +2,10 @@
 //! other threads; the conductor tells it what to do next and takes its tallies over.
 
 mod events;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod truth;
 mod window;
 
 use std::cmp::Reverse;

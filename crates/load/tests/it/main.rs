@@ -6,6 +6,7 @@ mod hostile;
 mod secure;
 mod server;
 mod steps;
+mod truth;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,0 +1,194 @@
+//! A reactor whose service and whose time are simulated: what a thread measures against it must be
+//! exactly what was injected, on any host and at any load of it.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+use std::sync::mpsc::channel;
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target};
+use rustix::io::Errno;
+
+use super::{Command, Lines, Place, Report, Worker};
+use crate::clock::simulated;
+use crate::reactor::{Event, Payload, Reactor};
+use crate::request::Requests;
+use crate::tally::Tally;
+
+pub(super) const SECOND: u64 = 1_000_000_000;
+pub(super) const MILLISECOND: u64 = 1_000_000;
+
+/// How far a look without waiting moves the clock, ns: a polling thread must not stop the time.
+const LOOK_NS: u64 = 1_000;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+/// When a request that arrives at an instant (ns) will be answered.
+type Serve = Box<dyn FnMut(u64) -> u64>;
+
+/// The simulated kernel, network and service.
+struct Simulated {
+    serve: Serve,
+    /// Answers and connections under way: when, in which order, which slot, whether an answer.
+    coming: BinaryHeap<Reverse<(u64, u64, usize, bool)>>,
+    ready: VecDeque<(usize, bool)>,
+    order: u64,
+    sent_bytes: u64,
+}
+
+impl Simulated {
+    fn come(&mut self, at_ns: u64, slot: usize, answer: bool) {
+        self.order += 1;
+        self.coming.push(Reverse((at_ns, self.order, slot, answer)));
+    }
+}
+
+fn now_ns() -> u64 {
+    simulated::now_ns().unwrap_or(0)
+}
+
+impl Reactor for Simulated {
+    const NAME: &'static str = "simulated";
+
+    fn resize(&mut self, _: usize) {}
+
+    fn open(&mut self, slot: usize) {
+        self.come(now_ns(), slot, false);
+    }
+
+    fn send(&mut self, slot: usize, payload: Payload) {
+        self.sent_bytes += payload.bytes().len() as u64;
+        let at_ns = (self.serve)(now_ns());
+        self.come(at_ns, slot, true);
+    }
+
+    fn is_sending(&self, _: usize) -> bool {
+        false
+    }
+
+    fn close(&mut self, slot: usize) {
+        self.coming
+            .retain(|Reverse((_, _, other, _))| *other != slot);
+    }
+
+    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+        let until_ns = now_ns() + timeout_ns.max(LOOK_NS);
+        let next_ns = self.coming.peek().map_or(u64::MAX, |Reverse(next)| next.0);
+        simulated::set_ns(until_ns.min(next_ns).max(now_ns()));
+        while let Some(&Reverse((at_ns, _, slot, answer))) = self.coming.peek() {
+            if at_ns > now_ns() {
+                break;
+            }
+            self.coming.pop();
+            self.ready.push_back((slot, answer));
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<(usize, Event<'_>)> {
+        let (slot, answer) = self.ready.pop_front()?;
+        let event = if answer {
+            Event::Data {
+                bytes: ANSWER,
+                ending: false,
+            }
+        } else {
+            Event::Connected
+        };
+        Some((slot, event))
+    }
+
+    fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+}
+
+/// An order with one step.
+pub(super) fn order(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec {
+    LoadSpec {
+        target: Target {
+            address: "127.0.0.1:1".to_owned(),
+            host: None,
+            tls: false,
+            insecure: false,
+            unix_socket: None,
+            protocol: Protocol::Http1,
+        },
+        requests: vec![RequestSpec {
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            headers: Vec::new(),
+            body: String::new(),
+            expect: None,
+            weight: 1,
+        }],
+        steps: vec![StepSpec {
+            connections,
+            duration_ns,
+            pace,
+            warm_up: false,
+            requests_max: 0,
+        }],
+        threads: 1,
+        cores: Vec::new(),
+        timeout_connect_ns: SECOND,
+        timeout_answer_ns: 60 * SECOND,
+        slice_ns: SECOND,
+        seed: 1,
+        check_body_every: 0,
+        stepwise: false,
+        reactor: ReactorChoice::Auto,
+        keep_alive_off: false,
+    }
+}
+
+/// When the simulation begins; time before it would be negative.
+const BEGIN_NS: u64 = SECOND;
+/// When the window opens.
+pub(super) const OPEN_NS: u64 = 2 * SECOND;
+
+/// Carries out an order in simulated time and adds its slices up.
+pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static) -> Tally {
+    simulated::set_ns(BEGIN_NS);
+    let (command, commands) = channel();
+    let (reports, heard) = channel();
+    let (_, spares) = channel();
+    let lines = Lines {
+        commands,
+        reports,
+        spares,
+    };
+    let reactor = Simulated {
+        serve: Box::new(serve),
+        coming: BinaryHeap::new(),
+        ready: VecDeque::new(),
+        order: 0,
+        sent_bytes: 0,
+    };
+    let place = Place {
+        thread: 0,
+        threads: 1,
+    };
+    let requests = Requests::prepare(spec).unwrap();
+    command.send(Command::Prepare(0)).unwrap();
+    command.send(Command::Open(OPEN_NS)).unwrap();
+    drop(command);
+    Worker::new(spec, place, lines, reactor, requests, None).run();
+    let mut total = Tally::boxed();
+    for (_, report) in heard.try_iter() {
+        if let Report::Slice(tally) = report {
+            total.merge(&tally);
+        }
+    }
+    *total
+}
+
+/// What a simulated service did, in its own books: the time each answer took it.
+pub(super) type Books = Rc<RefCell<Histogram>>;
+
+/// Empty books.
+pub(super) fn books() -> Books {
+    Rc::new(RefCell::new(Histogram::new()))
+}

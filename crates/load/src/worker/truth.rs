@@ -1,0 +1,143 @@
+//! What the engine measures against what was injected, in simulated time.
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::Pace;
+
+use super::simulation::{MILLISECOND, OPEN_NS, SECOND, books, order, simulate};
+use crate::random::Random;
+
+/// Percentiles that must be true.
+const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+
+/// Times that lie within `share` and `slack_ns` of each other.
+fn close(found_ns: f64, truth_ns: f64, share: f64, slack_ns: f64) -> bool {
+    (found_ns - truth_ns).abs() <= share * truth_ns + slack_ns
+}
+
+fn at(histogram: &Histogram, share: f64) -> f64 {
+    histogram.quantile_ns(share).unwrap() as f64
+}
+
+/// A service that answers in 5 us and freezes for the first tenth of every period.
+const PERIOD_NS: u64 = 10 * SECOND;
+const FREEZE_NS: u64 = SECOND;
+const ANSWER_NS: u64 = 5_000;
+const RATE: f64 = 1_000.0;
+const PERIODS: u64 = 20;
+
+fn freezing(at_ns: u64) -> u64 {
+    let phase_ns = (at_ns - OPEN_NS) % PERIOD_NS;
+    at_ns + ANSWER_NS + FREEZE_NS.saturating_sub(phase_ns)
+}
+
+/// The share `share` of requests that are due at an even rate is answered within this time: one
+/// that is due `u` after a freeze began waits for the rest of the freeze, and then for those that
+/// were due before it and now are answered, as many at a time as there are connections.
+fn truth_of_freezing(share: f64, connections: u32) -> f64 {
+    let late = (1.0 - share) * PERIOD_NS as f64;
+    let drained = RATE / 1e9 * ANSWER_NS as f64 / f64::from(connections);
+    (FREEZE_NS as f64 - late * (1.0 - drained)).max(ANSWER_NS as f64)
+}
+
+#[test]
+fn open_load_sees_every_freeze_that_a_naive_tool_omits() {
+    for (connections, pace) in [
+        (1, Pace::Constant { rate_per_s: RATE }),
+        (1, Pace::Poisson { rate_per_s: RATE }),
+        (64, Pace::Constant { rate_per_s: RATE }),
+    ] {
+        let spec = order(connections, PERIODS * PERIOD_NS, pace);
+        let tally = simulate(&spec, freezing);
+        assert_eq!(tally.requests + tally.censored.count(), tally.offered);
+        // Not 0.9, where the times jump from the queue's to the ordinary ones.
+        for share in [0.5, 0.75, 0.95, 0.99, 0.999] {
+            let found = at(&tally.response_time, share);
+            let truth = truth_of_freezing(share, connections);
+            // 2 us: a thread that waits for an instant looks once each simulated microsecond.
+            assert!(
+                close(found, truth, 0.02, 2_000.0),
+                "{pace:?} on {connections}: p{} is {found}, not {truth}",
+                share * 100.0
+            );
+        }
+        if connections == 1 {
+            // One request a freeze is on its way: 1 of 10,000, and the rest looks perfect.
+            assert!(at(&tally.service_time, 0.999) < 2.0 * ANSWER_NS as f64);
+            let slow = tally.service_time.count_between(FREEZE_NS / 2, PERIOD_NS);
+            assert_eq!(slow, PERIODS);
+        }
+    }
+}
+
+#[test]
+fn closed_load_invents_no_samples() {
+    let served = books();
+    let own = served.clone();
+    let spec = order(4, 3 * PERIOD_NS, Pace::Closed);
+    let tally = simulate(&spec, move |at_ns| {
+        let done_ns = freezing(at_ns).max(at_ns + MILLISECOND);
+        if done_ns < OPEN_NS + 3 * PERIOD_NS {
+            own.borrow_mut().record(done_ns - at_ns);
+        }
+        done_ns
+    });
+    let served = served.borrow();
+    assert_eq!(tally.requests, served.count());
+    assert_eq!(tally.service_time, *served, "sample by sample");
+    let slow = tally.service_time.count_between(FREEZE_NS / 2, PERIOD_NS);
+    assert_eq!(slow, 3 * 4, "one for each connection and freeze");
+    assert_eq!(tally.response_time.count(), 0);
+}
+
+/// A way to draw delays, ns.
+type Draw = fn(&mut Random) -> u64;
+
+#[test]
+fn injected_delays_come_back_as_they_were() {
+    let constant: Draw = |_| 7 * MILLISECOND;
+    let bimodal: Draw = |random| match random.bits() % 50 {
+        0 => 80 * MILLISECOND,
+        _ => 2 * MILLISECOND,
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "delays are positive and short"
+    )]
+    let exponential: Draw = |random| (random.exponential() * 5e6) as u64;
+    let paces = [
+        (16, Pace::Closed),
+        (400, Pace::Constant { rate_per_s: 500.0 }),
+        (400, Pace::Poisson { rate_per_s: 500.0 }),
+    ];
+    for (name, draw) in [
+        ("constant", constant),
+        ("bimodal", bimodal),
+        ("exponential", exponential),
+    ] {
+        for (connections, pace) in paces {
+            let injected = books();
+            let own = injected.clone();
+            let mut random = Random::new(7);
+            let spec = order(connections, 60 * SECOND, pace);
+            let tally = simulate(&spec, move |at_ns| {
+                let delay_ns = draw(&mut random);
+                own.borrow_mut().record(delay_ns);
+                at_ns + delay_ns
+            });
+            let open = pace != Pace::Closed;
+            let measured = [&tally.service_time, &tally.response_time];
+            for histogram in &measured[..1 + usize::from(open)] {
+                for share in SHARES {
+                    let (found, truth) = (at(histogram, share), at(&injected.borrow(), share));
+                    assert!(
+                        close(found, truth, 0.01, 100_000.0),
+                        "{name} at {pace:?}: p{} is {found}, not {truth}",
+                        share * 100.0
+                    );
+                }
+            }
+            assert!(tally.requests > 10_000, "{name} at {pace:?}");
+        }
+    }
+}
