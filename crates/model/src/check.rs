@@ -44,6 +44,8 @@ pub struct Expect {
     pub has: Vec<String>,
     /// JSON path -> value.
     pub values: BTreeMap<String, serde_json::Value>,
+    /// JSON path -> the text that the text there begins with.
+    pub begins: BTreeMap<String, String>,
     /// JSON path with one `[*]` -> the values in this very order, no more, no fewer.
     pub lists: BTreeMap<String, Vec<serde_json::Value>>,
     /// The body contains this text.
@@ -52,6 +54,8 @@ pub struct Expect {
     pub body: Option<String>,
     /// The body has this many bytes.
     pub body_bytes: Option<u64>,
+    /// At least one of these holds; empty = nothing is asked. For answers of several right kinds.
+    pub any_of: Vec<Expect>,
 }
 
 /// An answer as it came.
@@ -96,9 +100,11 @@ impl Expect {
     pub fn evaluate(&self, answer: &Answer) -> Result<(), String> {
         self.evaluate_head(answer)?;
         self.evaluate_bytes(answer)?;
+        self.evaluate_alternatives(answer)?;
         let has_paths = !(self.keys.is_empty()
             && self.has.is_empty()
             && self.values.is_empty()
+            && self.begins.is_empty()
             && self.lists.is_empty());
         if !self.json && !has_paths {
             return Ok(());
@@ -106,6 +112,20 @@ impl Expect {
         let root: Value = serde_json::from_slice(&answer.body)
             .map_err(|error| format!("the body is not JSON ({error}): {}", shown(&answer.body)))?;
         self.evaluate_json(&root)
+    }
+
+    fn evaluate_alternatives(&self, answer: &Answer) -> Result<(), String> {
+        let mut failed = Vec::new();
+        for alternative in &self.any_of {
+            match alternative.evaluate(answer) {
+                Ok(()) => return Ok(()),
+                Err(assertion) => failed.push(assertion),
+            }
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(format!("no alternative holds: {}", failed.join("; or: ")))
     }
 
     fn evaluate_head(&self, answer: &Answer) -> Result<(), String> {
@@ -181,6 +201,15 @@ impl Expect {
             let found = one(root, path)?;
             if !equal(found, expected) {
                 return Err(format!("{path}: expected {expected}, found {found}"));
+            }
+        }
+        for (path, expected) in &self.begins {
+            let found = one(root, path)?;
+            if !found
+                .as_str()
+                .is_some_and(|text| text.starts_with(expected))
+            {
+                return Err(format!("{path}: expected {expected:?}…, found {found}"));
             }
         }
         for (path, expected) in &self.lists {

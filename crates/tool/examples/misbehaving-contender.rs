@@ -78,14 +78,18 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             stream.write_all(b"\x00\x01 this is no HTTP\r\n\r\n").ok()?;
             return None;
         }
-        let name = if mode == "wrong-body" {
-            "Pilsen"
-        } else {
-            "Plzeň"
+        let name = match mode {
+            "wrong-body" | "wrong-name-and-status" => "Pilsen",
+            _ => "Plzeň",
         };
-        let (status, body) = match known {
-            true => ("200 OK", format!("{{\"name\":\"{name}\"}}")),
-            false => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
+        let refusal = match mode {
+            "wrong-name-and-status" => "422 Unprocessable Content",
+            _ => "400 Bad Request",
+        };
+        let (status, body) = match path {
+            "/item" => ("200 OK", format!("{{\"name\":\"{name}\"}}")),
+            "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
+            _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
         };
         let length = body.len();
         let head = format!(

@@ -18,8 +18,7 @@ pub(crate) struct Progress<W> {
     /// Whether lines can be overwritten.
     live: bool,
     quiet: bool,
-    begun: Instant,
-    expected: Duration,
+    pace: Pace,
     step: Option<StepTotal>,
     good: usize,
     checked: usize,
@@ -40,6 +39,40 @@ struct StepTotal {
     unfair: Option<&'static str>,
 }
 
+/// What the plan expected of the runs against the time that they took.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Of all runs of the session.
+    expected: Duration,
+    /// Of the runs that have ended.
+    ended: Duration,
+    /// Of the run at work.
+    at_work: Duration,
+    /// When the first run began, and the one at work.
+    begun: Option<(Instant, Instant)>,
+}
+
+impl Pace {
+    fn run_begins(&mut self, expected: Duration, now: Instant) {
+        self.ended += std::mem::replace(&mut self.at_work, expected);
+        let first = self.begun.map_or(now, |(first, _)| first);
+        self.begun = Some((first, now));
+    }
+
+    /// What is left when the rest takes as long, measured by the plan, as what has ended.
+    fn left(&self, now: Instant) -> Duration {
+        let rest = self.expected.saturating_sub(self.ended);
+        let Some((first, at_work)) = self.begun else {
+            return rest;
+        };
+        let factor = match self.ended {
+            Duration::ZERO => 1.0,
+            ended => (at_work - first).as_secs_f64() / ended.as_secs_f64(),
+        };
+        rest.mul_f64(factor).saturating_sub(now - at_work)
+    }
+}
+
 impl Progress<std::io::Stderr> {
     /// For the user's terminal.
     pub(crate) fn stderr(quiet: bool) -> Self {
@@ -56,8 +89,7 @@ impl<W: Write> Progress<W> {
             output,
             live,
             quiet,
-            begun: Instant::now(),
-            expected: Duration::ZERO,
+            pace: Pace::default(),
             step: None,
             good: 0,
             checked: 0,
@@ -81,8 +113,7 @@ impl<W: Write> Progress<W> {
     }
 
     fn time_left(&self) -> String {
-        let left = self.expected.saturating_sub(self.begun.elapsed());
-        format!("about {} left", human(left))
+        format!("about {} left", human(self.pace.left(Instant::now())))
     }
 
     fn record(&mut self, record: &Record) {
@@ -148,8 +179,7 @@ impl<W: Write> Progress<W> {
                 expected,
                 warnings,
             } => {
-                self.begun = Instant::now();
-                self.expected = *expected;
+                self.pace.expected = *expected;
                 let before = match finished_before {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
@@ -288,6 +318,7 @@ impl<W: Write> Observer for Progress<W> {
                     0 | 1 => String::new(),
                     _ => format!(", attempt {attempt}"),
                 };
+                self.pace.run_begins(run.expected, Instant::now());
                 let (label, benchmark) = (run.case_label(), &run.benchmark);
                 let (number, repetition, left) = (index + 1, run.repetition, self.time_left());
                 self.line(&format!(
@@ -371,4 +402,29 @@ pub(crate) fn last_lines(text: &str, count: usize) -> Vec<&str> {
 )]
 fn as_f64(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Pace;
+
+    #[test]
+    fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {
+        let begun = Instant::now();
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        let of_run = Duration::from_secs(30);
+        let mut pace = Pace {
+            expected: 4 * of_run,
+            ..Pace::default()
+        };
+        assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has begun");
+        pace.run_begins(of_run, at(10));
+        assert_eq!(pace.left(at(20)).as_secs(), 110, "nothing has ended");
+        pace.run_begins(of_run, at(70));
+        assert_eq!(pace.left(at(70)).as_secs(), 180, "one took twice the time");
+        assert_eq!(pace.left(at(100)).as_secs(), 150);
+        assert_eq!(pace.left(at(1000)).as_secs(), 0, "never below nothing");
+    }
 }

@@ -87,14 +87,16 @@ fn check(
 }
 
 /// A named expectation with a check's own fields added: tables by key, the check's own winning;
-/// `has` appended; the rest replaced where the check gives it.
+/// `has` and `any-of` appended; the rest replaced where the check gives it.
 fn merge(base: Expect, own: Expect) -> Expect {
     let mut merged = base;
     merged.headers.extend(own.headers);
     merged.keys.extend(own.keys);
     merged.has.extend(own.has);
     merged.values.extend(own.values);
+    merged.begins.extend(own.begins);
     merged.lists.extend(own.lists);
+    merged.any_of.extend(own.any_of);
     merged.json |= own.json;
     if !own.status.is_empty() {
         merged.status = own.status;

@@ -56,7 +56,11 @@ pub(super) fn body(reading: &mut Reading<'_>, place: &Place, text: &str, repeat:
 }
 
 /// Checks an expectation and makes its header names lower-case.
-pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, expect: Expect) -> Expect {
+pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, mut expect: Expect) -> Expect {
+    for (index, alternative) in expect.any_of.iter_mut().enumerate() {
+        let place = place.key("any-of").index(index);
+        *alternative = self::expect(reading, &place, std::mem::take(alternative));
+    }
     for (index, status) in expect.status.iter().enumerate() {
         if !(100..=599).contains(status) {
             let place = place.key("status").index(index);
@@ -80,6 +84,9 @@ pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, expect: Expect) -
     }
     for path in expect.values.keys() {
         json_path(reading, &place.key("values").key(path), path, 0);
+    }
+    for path in expect.begins.keys() {
+        json_path(reading, &place.key("begins").key(path), path, 0);
     }
     for path in expect.lists.keys() {
         json_path(reading, &place.key("lists").key(path), path, 1);

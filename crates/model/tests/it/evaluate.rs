@@ -24,6 +24,12 @@ const CITIES: &str = r#"{"cities":[{"name":"Praha"},{"name":"Brno"},{"name":"Ost
 #[test]
 fn what_holds() {
     let table = [
+        (json!({ "begins": { "$.name": "Pil" } }), 200, CITY),
+        (
+            json!({ "any-of": [{ "has": ["$.cities"] }, { "has": ["$.id"] }] }),
+            200,
+            CITY,
+        ),
         (json!({}), 204, ""),
         (json!({ "status": [200, 404] }), 404, ""),
         (

@@ -1,7 +1,5 @@
 //! Containers as the engine is asked for them: limits, environment, labels, output.
 
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::api::{ExitInfo, StartSpec};
 use crate::cgroup::QUOTA_PERIOD_US;
+use crate::log::Log;
 use crate::sweep::unique_name;
 
 use super::engine::{Engine, is_missing, plain};
@@ -169,18 +168,14 @@ pub(super) async fn inspect(
     }
 }
 
-/// Writes what a container will print to a file, from its first byte on. Call it before the start.
+/// Writes what a container will print to a log, from its first byte on. Call it before the start.
 pub(super) async fn copy_output(
     engine: &Engine,
     id: &str,
     path: &Path,
-) -> Result<JoinHandle<()>, String> {
-    let cannot =
-        |error: std::io::Error| format!("cannot write the log {}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(cannot)?;
-    }
-    let mut file = File::create(path).map_err(cannot)?;
+) -> Result<(Log, JoinHandle<()>), String> {
+    let log = Log::create(path)
+        .map_err(|error| format!("cannot write the log {}: {error}", path.display()))?;
     let options = AttachContainerOptions {
         stdout: true,
         stderr: true,
@@ -189,14 +184,13 @@ pub(super) async fn copy_output(
     };
     let attached = engine.docker.attach_container(id, Some(options)).await;
     let mut output = attached.map_err(|error| plain(&error))?.output;
-    Ok(tokio::spawn(async move {
+    let writing = log.clone();
+    let copying = tokio::spawn(async move {
         while let Some(Ok(part)) = output.next().await {
-            // A full disk costs the rest of the log, never the run.
-            if file.write_all(&part.into_bytes()).is_err() {
-                break;
-            }
+            writing.append(&part.into_bytes());
         }
-    }))
+    });
+    Ok((log, copying))
 }
 
 /// Waits for the end of a container that was started. An engine that stays away for long, or that

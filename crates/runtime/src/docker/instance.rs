@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
-use crate::log::{last_lines, tail};
+use crate::log::{Log, last_lines};
 use crate::meter::Meter;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
@@ -47,8 +47,9 @@ pub(super) struct Parts {
     pub(super) executed_ns: u64,
     /// Its end, when it has come.
     pub(super) exit: watch::Receiver<Option<ExitInfo>>,
-    /// Copies its output.
-    pub(super) log: JoinHandle<()>,
+    pub(super) log: Log,
+    /// Copies its output to the log.
+    pub(super) copying: JoinHandle<()>,
     /// Waits for its end.
     pub(super) waiter: JoinHandle<()>,
 }
@@ -56,7 +57,7 @@ pub(super) struct Parts {
 /// A started container.
 pub(super) struct DockerInstance {
     shared: Arc<Shared>,
-    log: Option<JoinHandle<()>>,
+    copying: Option<JoinHandle<()>>,
     waiter: JoinHandle<()>,
     removed: bool,
 }
@@ -68,6 +69,7 @@ struct Shared {
     address: SocketAddr,
     ready_path: String,
     log_path: PathBuf,
+    log: Log,
     image_bytes: u64,
     pid: Option<u32>,
     /// Made with the first sample: before that, nothing should keep the start from being timed.
@@ -90,6 +92,7 @@ impl DockerInstance {
             address: parts.address,
             ready_path: parts.ready_path,
             log_path: parts.log_path,
+            log: parts.log,
             image_bytes: parts.image_bytes,
             pid: parts.pid,
             asked_ns: parts.asked_ns,
@@ -100,7 +103,7 @@ impl DockerInstance {
         };
         Self {
             shared: Arc::new(shared),
-            log: Some(parts.log),
+            copying: Some(parts.copying),
             waiter: parts.waiter,
             removed: false,
         }
@@ -108,11 +111,14 @@ impl DockerInstance {
 
     /// After the end: waits for the rest of the output.
     async fn finish_log(&mut self) {
-        if let Some(mut log) = self.log.take()
-            && tokio::time::timeout(LOG_PATIENCE, &mut log).await.is_err()
+        if let Some(mut copying) = self.copying.take()
+            && tokio::time::timeout(LOG_PATIENCE, &mut copying)
+                .await
+                .is_err()
         {
-            log.abort();
+            copying.abort();
         }
+        self.shared.log.finish();
     }
 
     async fn remove(&mut self) {
@@ -202,7 +208,7 @@ impl Shared {
 
     fn not_ready(&self, unanswered: Unanswered, limit: Duration) -> ReadyError {
         let label = self.label.clone();
-        let log = last_lines(&tail(&self.log_path));
+        let log = last_lines(&self.log.tail());
         match unanswered {
             Unanswered::Ended => ReadyError::Exited {
                 label,
@@ -283,7 +289,7 @@ impl Instance for DockerInstance {
     }
 
     fn logs(&self) -> String {
-        tail(&self.shared.log_path)
+        self.shared.log.tail()
     }
 
     fn log_path(&self) -> &Path {
@@ -298,8 +304,8 @@ impl Instance for DockerInstance {
 impl Drop for DockerInstance {
     fn drop(&mut self) {
         self.waiter.abort();
-        if let Some(log) = &self.log {
-            log.abort();
+        if let Some(copying) = &self.copying {
+            copying.abort();
         }
         if !self.removed {
             let id = self.shared.id.clone();

@@ -126,7 +126,7 @@ impl DockerRuntime {
         // Whatever fails from here on, the container goes.
         let unfinished = Unfinished(Some((self.engine.clone(), id.clone())));
         let created_ns = monotonic_ns();
-        let log = copy_output(&self.engine, &id, &spec.log_path)
+        let (log, copying) = copy_output(&self.engine, &id, &spec.log_path)
             .await
             .map_err(failed)?;
         let life = Life::begin(&self.engine, &id);
@@ -153,6 +153,7 @@ impl DockerRuntime {
             executed_ns: begun.at_ns,
             exit: life.exit,
             log,
+            copying,
             waiter: life.waiter,
         }))
     }

@@ -14,10 +14,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
 use crate::cgroup::Group;
-use crate::log::{last_lines, tail};
+use crate::log::last_lines;
 use crate::meter::{Meter, tree};
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
+use super::output::Output;
 use super::sockets::listeners_of;
 
 /// How often a stopping process is looked at.
@@ -29,6 +30,7 @@ pub(super) struct Parts {
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
     pub(super) log_path: PathBuf,
+    pub(super) output: Output,
     pub(super) child: Child,
     pub(super) meter: Meter,
     pub(super) group: Option<Group>,
@@ -50,6 +52,7 @@ struct Shared {
     address: SocketAddr,
     ready_path: String,
     log_path: PathBuf,
+    output: Output,
     pid: u32,
     main: Mutex<Main>,
     meter: Meter,
@@ -125,7 +128,7 @@ impl Shared {
     }
 
     fn log(&self) -> String {
-        last_lines(&tail(&self.log_path))
+        last_lines(&self.output.tail())
     }
 
     /// Waits for the first valid answer. Blocking.
@@ -202,6 +205,7 @@ impl ProcessInstance {
             address: parts.address,
             ready_path: parts.ready_path,
             log_path: parts.log_path,
+            output: parts.output,
             main: Mutex::new(Main {
                 child: parts.child,
                 exit: None,
@@ -293,7 +297,7 @@ impl Instance for ProcessInstance {
     }
 
     fn logs(&self) -> String {
-        tail(&self.shared.log_path)
+        self.shared.output.tail()
     }
 
     fn log_path(&self) -> &Path {
@@ -314,6 +318,7 @@ impl Shared {
             None => {}
         }
         let _ = fs::remove_file(&self.stamp);
+        self.output.finish();
     }
 }
 

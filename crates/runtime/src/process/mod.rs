@@ -1,14 +1,16 @@
 //! Contenders as local processes, each in a cgroup of its own where that is permitted.
 
 mod instance;
+mod output;
 mod shim;
 mod sockets;
 mod spawner;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +25,7 @@ use crate::ready::monotonic_ns;
 use crate::sweep::{RunFolder, sweep, unique_name};
 
 use self::instance::{Parts, ProcessInstance};
+use self::output::Output;
 use self::shim::Order;
 
 pub use self::shim::{ShimError, shim_main};
@@ -175,13 +178,15 @@ impl Inner {
             cores: spec.cores.clone(),
             command: spec.command.iter().map(OsString::from).collect(),
         };
-        let log = log_files(&spec.log_path).map_err(|error| {
+        let (output, writer) = Output::to_file(&spec.log_path).map_err(|error| {
             failed(
                 label,
                 format!("cannot write the log {}: {error}", spec.log_path.display()),
             )
         })?;
-        let command = self.command(spec, &order, log);
+        let command = self
+            .command(spec, &order, writer)
+            .map_err(|error| failed(label, format!("cannot pass on a pipe: {error}")))?;
         let child = spawner::spawn(command)
             .map_err(|error| failed(label, format!("cannot start a process: {error}")))?;
         let created_ns = monotonic_ns();
@@ -195,6 +200,7 @@ impl Inner {
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), spec.port),
             ready_path: spec.ready_path.clone(),
             log_path: spec.log_path.clone(),
+            output,
             child,
             meter,
             group,
@@ -204,7 +210,7 @@ impl Inner {
         }))
     }
 
-    fn command(&self, spec: &StartSpec, order: &Order, (out, err): (File, File)) -> Command {
+    fn command(&self, spec: &StartSpec, order: &Order, out: OwnedFd) -> io::Result<Command> {
         let mut command = Command::new(&self.options.shim);
         command.args(&self.options.shim_args).args(order.to_args());
         command.env_clear();
@@ -214,8 +220,10 @@ impl Inner {
             }
         }
         command.envs(&spec.env).current_dir(&spec.workdir);
+        // One pipe for both, so that lines of both keep their order.
+        let err = out.try_clone()?;
         command.stdin(Stdio::null()).stdout(out).stderr(err);
-        command
+        Ok(command)
     }
 }
 
@@ -225,17 +233,6 @@ fn failed(label: &str, message: String) -> StartError {
         message,
         hint: None,
     }
-}
-
-/// One file for both, appended to, so that lines of both keep their order.
-fn log_files(path: &Path) -> io::Result<(File, File)> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    File::create(path)?;
-    let file = fs::OpenOptions::new().append(true).open(path)?;
-    let clone = file.try_clone()?;
-    Ok((file, clone))
 }
 
 /// Says before anything is made that a command cannot be executed.

@@ -264,7 +264,6 @@ impl Bench {
         if let Some(backend) = self.backend {
             backend.stop().await;
         }
-        self.machine.close().await;
     }
 }
 

@@ -152,9 +152,6 @@ impl Machine {
             None => Ok((loopback, loopback)),
         }
     }
-
-    /// Gives everything back.
-    pub(crate) async fn close(self) {}
 }
 
 /// Puts the artifact of a contender on its base image.
@@ -226,9 +223,6 @@ fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
         .find(|folder| folder.join("pom.xml").is_file());
     found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
 }
-
-/// Removes what this very process started and could not stop in an orderly way.
-pub(crate) async fn clean_up() {}
 
 /// The Docker engine that would be used, in one line.
 pub(crate) async fn docker_engine() -> anyhow::Result<String> {

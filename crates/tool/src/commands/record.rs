@@ -31,7 +31,6 @@ pub(crate) fn record(args: &RecordArgs) -> anyhow::Result<u8> {
         tokio::select! {
             status = record_all(args) => status,
             () = super::interrupted() => {
-                super::machine::clean_up().await;
                 Ok(exit::INTERRUPTED)
             }
         }

@@ -49,7 +49,6 @@ async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
             session.suite_folder.display(),
             folder.display()
         ))?;
-        super::machine::clean_up().await;
         return Ok(exit::INTERRUPTED);
     };
     outcome?;

@@ -44,7 +44,6 @@ pub(crate) fn verify(args: &VerifyArgs) -> anyhow::Result<u8> {
         tokio::select! {
             status = verify_all(args) => status,
             () = super::interrupted() => {
-                super::machine::clean_up().await;
                 Ok(exit::INTERRUPTED)
             }
         }

@@ -1,6 +1,6 @@
 //! Bad input ends in one clear sentence, a hint and a status that is not zero.
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 #[test]
 fn unknown_names_list_the_known_ones() {
@@ -61,4 +61,30 @@ fn the_results_folder_must_be_writable_and_free() {
     world
         .run("report nowhere")
         .check(1, &["not a results folder"]);
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_a_sentence() {
+    let world = World::new(&["good"]);
+    let mut command = world.command("verify SUITE --profile tiny --runtime docker");
+    command.env("DOCKER_HOST", "unix:///nowhere/docker.sock");
+    Ran::from(command.output().unwrap()).check(1, &["/nowhere/docker.sock", "hint:"]);
+}
+
+#[test]
+fn a_backend_that_does_not_start_is_a_sentence() {
+    let world = World::new(&["good"]);
+    let suite = world.read("suite/suite.toml");
+    let with = |backend: &str| {
+        let backend = format!("[[backend]]\nname = \"{backend}\"\ndata = \"data\"\n");
+        world.write("suite.toml", &format!("{suite}\n{backend}"));
+        world.run(&format!(
+            "run SUITE --profile tiny --out OUT --backend {backend}",
+            backend = backend.split('"').nth(1).unwrap()
+        ))
+    };
+    with("elasticsearch").check(1, &["backend elasticsearch does not start", "no backends/"]);
+    std::fs::remove_dir_all(world.out()).unwrap();
+    world.write("data/broken.jsonl", "this is no recording");
+    with("replay").check(1, &["backend replay does not start", "broken.jsonl"]);
 }

@@ -5,5 +5,6 @@
 
 mod bad_input;
 mod engine;
+mod interruption;
 mod sessions;
 mod world;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
 
 use crate::world::World;
 
@@ -40,7 +39,7 @@ fn a_session_of_good_and_bad_contenders_ends_in_a_report() {
 
 #[test]
 fn a_wrong_contender_fails_exactly_its_checks() {
-    let world = World::new(&["good", "wrong-body"]);
+    let world = World::new(&["good", "wrong-name-and-status"]);
     let ran = world.run("verify SUITE --profile tiny --json");
     ran.check(2, &[]);
     let objects: Vec<serde_json::Value> = ran
@@ -61,7 +60,16 @@ fn a_wrong_contender_fails_exactly_its_checks() {
             .collect()
     };
     assert_eq!(bad("good"), ["lifecycle/stops gracefully"; 0]);
-    assert_eq!(bad("wrong-body"), ["get/item"]);
+    assert_eq!(bad("wrong-name-and-status"), ["get/item", "get/without id"]);
+
+    world
+        .run("run SUITE --profile tiny --out OUT")
+        .check(2, &["2 of 3 functional checks failed; it is not loaded"]);
+    let ranked = world.read("out/results.md");
+    let row = |line: &&str| line.starts_with('|') && line.contains("wrong-name-and-status");
+    let rows: Vec<&str> = ranked.lines().filter(row).collect();
+    assert!(rows.iter().all(|row| !row.contains("req/s")), "{rows:#?}");
+    assert!(ranked.contains("not ranked") || rows.is_empty(), "{ranked}");
 }
 
 #[test]
@@ -71,51 +79,4 @@ fn a_busy_port_is_a_sentence() {
     world
         .run("run SUITE --profile tiny --out OUT")
         .check(2, &["already in use", &world.port().to_string()]);
-}
-
-#[test]
-fn a_killed_session_is_resumed_without_repeating_finished_runs() {
-    let world = World::new(&["good", "exits"]);
-    let mut child = world
-        .command("run SUITE --profile tiny --runs 2 --out OUT")
-        .spawn()
-        .unwrap();
-    let limit = Instant::now() + Duration::from_secs(120);
-    let records = world.out().join("records");
-    // Killed in the middle of the second or a later run of four.
-    while fs::read_dir(&records).map_or(0, Iterator::count) < 3 && Instant::now() < limit {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let finished = finished_files(&world);
-    world
-        .run("run SUITE --resume OUT")
-        .check(2, &["finished before"]);
-    let all = finished_files(&world);
-    for (name, text) in &finished {
-        assert!(
-            all.contains(&(name.clone(), text.clone())),
-            "{name} was touched"
-        );
-    }
-    assert_eq!(all.len(), 4, "each of four runs ended once: {all:#?}");
-    world
-        .run("run SUITE --resume OUT")
-        .check(2, &["nothing is left to run"]);
-}
-
-/// Records of finished runs: file name and text.
-fn finished_files(world: &World) -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = fs::read_dir(world.out().join("records"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, fs::read_to_string(path).unwrap())
-        })
-        .filter(|(_, text)| text.contains("\"record\":\"end\""))
-        .collect();
-    files.sort();
-    files
 }

@@ -27,6 +27,7 @@ impl World {
         };
         world.write("suite.toml", &suite_toml(world.port));
         world.write("checks/all.toml", CHECKS);
+        fs::create_dir(world.folder.path().join("run")).unwrap();
         for mode in modes {
             let file = format!("contenders/{mode}/contender.toml");
             world.write(&file, &contender_toml(mode, world.port));
@@ -68,8 +69,32 @@ impl World {
             };
         }
         command.env("BAKEOFF_CACHE", self.folder.path().join("cache"));
+        // Where sessions keep their temporary files, so that a test sees what is left of them.
+        command.env("XDG_RUNTIME_DIR", self.folder.path().join("run"));
         command.current_dir(self.folder.path());
         command
+    }
+
+    /// Whatever a session of this process number has left: groups, temporary files, and processes
+    /// that run a program of this world.
+    pub(crate) fn leftovers(&self, session: u32) -> Vec<String> {
+        let mut found = Vec::new();
+        named(
+            Path::new("/sys/fs/cgroup"),
+            &format!("bakeoff-{session}-"),
+            &mut found,
+        );
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        found.extend(entries(&self.folder.path().join("run")).map(|entry| entry.path()));
+        let ours = |program: &PathBuf| program.starts_with(self.folder.path());
+        let programs = entries(Path::new("/proc")).map(|entry| entry.path().join("exe"));
+        found.extend(
+            programs
+                .filter_map(|exe| fs::read_link(exe).ok())
+                .filter(ours),
+        );
+        let told = found.iter().map(|path| path.display().to_string());
+        told.collect()
     }
 
     /// Runs the binary to its end.
@@ -107,6 +132,18 @@ impl Ran {
         }
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
         self
+    }
+}
+
+/// Folders at or below one whose names begin like this.
+fn named(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                found.push(entry.path());
+            }
+            named(&entry.path(), prefix, found);
+        }
     }
 }
 
@@ -160,6 +197,12 @@ group = "get"
 name = "item"
 path = "/item"
 expect = { status = [200], values = { "$.name" = "Plzeň" } }
+
+[[check]]
+group = "get"
+name = "without id"
+path = "/item?id="
+expect = { status = [400], json = true, has = ["$.message"] }
 
 [[check]]
 group = "missing"
