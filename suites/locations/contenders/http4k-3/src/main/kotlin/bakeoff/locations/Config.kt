@@ -3,6 +3,7 @@ package bakeoff.locations
 data class ElasticConfig(val host: String, val port: Int)
 
 data class Config(
+    val port: Int,
     val elastic: ElasticConfig,
     val closest: ClosestStrategy,
     val engine: Engine,
@@ -11,25 +12,20 @@ data class Config(
     val withContract: Boolean
 ) {
     companion object {
-        fun from(environment: Map<String, String>): Config {
-            val host = environment.required("GOOUT_ELASTIC_HOST")
-            val port = environment.required("GOOUT_ELASTIC_PORT")
-            val backlog = environment["BACKLOG"] ?: "1000"
-            val strategies = ClosestStrategy.values().associateBy { it.name.toLowerCase().replace('_', '-') }
-            val engines = Engine.values().associateBy { it.name.toLowerCase() }
-            return Config(
-                elastic = ElasticConfig(
-                    host = host,
-                    port = port.toIntOrNull()?.takeIf { it in 1..65_535 }
-                        ?: throw ConfigError("GOOUT_ELASTIC_PORT is not a port number: $port")
-                ),
-                closest = environment.choice("CLOSEST", strategies, "one-query"),
-                engine = environment.choice("ENGINE", engines, "undertow"),
-                backlog = backlog.toIntOrNull()?.takeIf { it > 0 }
-                    ?: throw ConfigError("BACKLOG is not a number of connections: $backlog"),
-                withContract = environment.choice("CONTRACT", mapOf("on" to true, "off" to false), "on")
-            )
-        }
+        private val engines = Engine.values().associateBy { it.name.toLowerCase() }
+        private val strategies = ClosestStrategy.values().associateBy { it.name.toLowerCase().replace('_', '-') }
+
+        fun from(environment: Map<String, String>) = Config(
+            port = environment.number("PORT", "8080", ports),
+            elastic = ElasticConfig(
+                host = environment.required("GOOUT_ELASTIC_HOST"),
+                port = environment.number("GOOUT_ELASTIC_PORT", null, ports)
+            ),
+            closest = environment.choice("CLOSEST", strategies, "one-query"),
+            engine = environment.choice("ENGINE", engines, "undertow"),
+            backlog = environment.number("BACKLOG", "1000", 1..Int.MAX_VALUE),
+            withContract = environment.choice("CONTRACT", mapOf("on" to true, "off" to false), "on")
+        )
     }
 }
 
@@ -37,6 +33,13 @@ class ConfigError(message: String) : RuntimeException(message)
 
 private fun Map<String, String>.required(name: String) =
     get(name)?.takeIf { it.isNotBlank() } ?: throw ConfigError("the environment variable $name is not set")
+
+private val ports = 1..65_535
+
+private fun Map<String, String>.number(name: String, default: String?, range: IntRange): Int {
+    val text = if (default == null) required(name) else get(name) ?: default
+    return text.toIntOrNull()?.takeIf { it in range } ?: throw ConfigError("$name is not a sensible number: $text")
+}
 
 private fun <T> Map<String, String>.choice(name: String, known: Map<String, T>, default: String): T {
     val chosen = get(name) ?: default

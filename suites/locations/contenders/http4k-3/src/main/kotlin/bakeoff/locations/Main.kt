@@ -6,7 +6,6 @@ import org.slf4j.LoggerFactory
 import java.util.Properties
 import kotlin.system.exitProcess
 
-private const val PORT = 8080
 private const val DRAIN_MS = 10_000L
 
 fun main(args: Array<String>) {
@@ -35,7 +34,7 @@ private fun serve(config: Config) {
 
     val gate = Gate()
     val app = requestLog().then(gate.filter).then(api(Locations(store), config.withContract))
-    val server = app.asServer(config.engine.on(PORT, config.backlog)).start()
+    val server = app.asServer(config.engine.on(config.port, config.backlog)).start()
     Runtime.getRuntime().addShutdownHook(
         Thread {
             gate.close(DRAIN_MS)

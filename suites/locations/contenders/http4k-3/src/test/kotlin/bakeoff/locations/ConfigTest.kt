@@ -10,6 +10,7 @@ class ConfigTest {
     @Test
     fun `takes defaults where it may`() {
         val expected = Config(
+            8080,
             ElasticConfig("elastic", 9200),
             ClosestStrategy.ONE_QUERY,
             Engine.UNDERTOW,
@@ -31,10 +32,10 @@ class ConfigTest {
     fun `names what is wrong`() {
         check(emptyMap(), "the environment variable GOOUT_ELASTIC_HOST is not set")
         check(required - "GOOUT_ELASTIC_PORT", "the environment variable GOOUT_ELASTIC_PORT is not set")
-        check(required + ("GOOUT_ELASTIC_PORT" to "0"), "GOOUT_ELASTIC_PORT is not a port number: 0")
+        check(required + ("GOOUT_ELASTIC_PORT" to "0"), "GOOUT_ELASTIC_PORT is not a sensible number: 0")
         check(required + ("CONTRACT" to "maybe"), "CONTRACT is maybe, must be one of on, off")
         check(required + ("ENGINE" to "steam"), "ENGINE is steam, must be one of undertow, jetty, netty, apache5, apache4, sunhttp")
-        check(required + ("BACKLOG" to "0"), "BACKLOG is not a number of connections: 0")
+        check(required + ("BACKLOG" to "0"), "BACKLOG is not a sensible number: 0")
         check(required + ("CLOSEST" to "none"), "CLOSEST is none, must be one of one-query, two-queries")
     }
 
