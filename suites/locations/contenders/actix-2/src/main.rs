@@ -2,6 +2,7 @@
 
 mod api;
 mod config;
+mod cpu;
 mod domain;
 mod store;
 
@@ -28,6 +29,7 @@ async fn main() -> anyhow::Result<()> {
         println!("{}", receipt());
         return Ok(());
     }
+    cpu::check()?;
     env_logger::Builder::from_env(Env::default().default_filter_or("info"))
         .target(Target::Stdout)
         .init();

@@ -9,6 +9,17 @@ use elasticsearch::http::Url;
 pub struct Config {
     /// The address of Elasticsearch.
     pub elastic: Url,
+    /// How the closest city is found.
+    pub closest_by: ClosestBy,
+}
+
+/// How the closest city is asked for. The answer is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClosestBy {
+    /// Both rules in one: a polygon that holds the point scores.
+    OneQuery,
+    /// The polygon first, and the nearest centroid only if there is none.
+    TwoQueries,
 }
 
 /// Everything that is wrong with the environment, in one sentence.
@@ -41,14 +52,29 @@ impl Config {
                 .parse::<u16>()
                 .map_err(|_| format!("GOOUT_ELASTIC_PORT is not a port: {value}"))
         });
-        match (host, port) {
-            (Ok(host), Ok(port)) => Ok(Self {
+        let closest_by = closest_by(variable("CLOSEST_BY").as_deref());
+        match (host, port, closest_by) {
+            (Ok(host), Ok(port), Ok(closest_by)) => Ok(Self {
                 elastic: elastic_url(&host, port).map_err(|problem| ConfigError(vec![problem]))?,
+                closest_by,
             }),
-            (host, port) => Err(ConfigError(
-                [host.err(), port.err()].into_iter().flatten().collect(),
+            (host, port, closest_by) => Err(ConfigError(
+                [host.err(), port.err(), closest_by.err()]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
             )),
         }
+    }
+}
+
+fn closest_by(value: Option<&str>) -> Result<ClosestBy, String> {
+    match value {
+        None | Some("" | "one-query") => Ok(ClosestBy::OneQuery),
+        Some("two-queries") => Ok(ClosestBy::TwoQueries),
+        Some(other) => Err(format!(
+            "CLOSEST_BY is neither one-query nor two-queries: {other}"
+        )),
     }
 }
 
@@ -79,6 +105,13 @@ mod tests {
     fn address() {
         assert_eq!(parse("es", "9200"), Ok("http://es:9200/".to_owned()));
         assert_eq!(parse("::1", "9200"), Ok("http://[::1]:9200/".to_owned()));
+    }
+
+    #[test]
+    fn ways_to_find_the_closest() {
+        assert_eq!(closest_by(None), Ok(ClosestBy::OneQuery));
+        assert_eq!(closest_by(Some("two-queries")), Ok(ClosestBy::TwoQueries));
+        assert!(closest_by(Some("three-queries")).is_err());
     }
 
     #[test]

@@ -36,7 +36,8 @@ async fn main() -> anyhow::Result<()> {
     log_to_stdout();
 
     let config = Config::from_env()?;
-    let store = Store::new(config.elastic.clone()).context("cannot make the HTTP client")?;
+    let store = Store::new(config.elastic.clone(), config.closest_by)
+        .context("cannot make the HTTP client")?;
     store
         .ping()
         .await

@@ -17,7 +17,10 @@ use elasticsearch::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::domain::{Among, City, Coordinates, Language, Names, Region};
+use crate::{
+    config::ClosestBy,
+    domain::{Among, City, Coordinates, Language, Names, Region},
+};
 
 /// A request must not wait for ever.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,6 +33,7 @@ const POPULATION_IF_MISSING: u64 = 500;
 /// Reads cities anew for each request and remembers regions, which are few and never change.
 pub struct Store {
     client: Elasticsearch,
+    closest_by: ClosestBy,
     regions: RwLock<HashMap<u64, Arc<Region>>>,
 }
 
@@ -47,13 +51,14 @@ pub enum StoreError {
 
 impl Store {
     /// Prepares a client; connects when it is first used.
-    pub fn new(elastic: Url) -> Result<Self, BuildError> {
+    pub fn new(elastic: Url, closest_by: ClosestBy) -> Result<Self, BuildError> {
         let transport = TransportBuilder::new(SingleNodeConnectionPool::new(elastic))
             .disable_proxy()
             .timeout(TIMEOUT)
             .build()?;
         Ok(Self {
             client: Elasticsearch::new(transport),
+            closest_by,
             regions: RwLock::default(),
         })
     }
@@ -115,7 +120,17 @@ impl Store {
         coordinates: Coordinates,
         among: Among,
     ) -> Result<Option<City>, StoreError> {
-        let cities = self.search(closest_query(coordinates, among)).await?;
+        let cities = match self.closest_by {
+            ClosestBy::OneQuery => self.search(closest_query(coordinates, among)).await?,
+            ClosestBy::TwoQueries => {
+                let holding = self.search(holding_query(coordinates, among)).await?;
+                if holding.is_empty() {
+                    self.search(nearest_query(coordinates, among)).await?
+                } else {
+                    holding
+                }
+            }
+        };
         Ok(cities.into_iter().next())
     }
 
@@ -226,27 +241,56 @@ fn name_query(query: &str, language: Language, country_iso: Option<&str>) -> Val
 /// One query for both rules: a polygon that holds the point scores, and distance decides among
 /// equal scores.
 fn closest_query(coordinates: Coordinates, among: Among) -> Value {
-    let (lat, lon) = (coordinates.lat(), coordinates.lon());
-    let holds_point = json!({ "geo_shape": { "geometry": {
-        "shape": { "type": "point", "coordinates": [lon, lat] },
-        "relation": "intersects",
-    } } });
-    let by_distance = json!({ "_geo_distance": {
-        "centroid": { "lat": lat, "lon": lon },
-        "order": "asc",
-    } });
     json!({
         "query": { "bool": {
-            "filter": match among {
-                Among::AllCities => any_city(),
-                Among::FeaturedCities => featured(),
-            },
-            "should": { "constant_score": { "filter": holds_point } },
+            "filter": one_of(among),
+            "should": { "constant_score": { "filter": holds(coordinates) } },
         } },
-        "sort": [{ "_score": "desc" }, by_distance],
+        "sort": [{ "_score": "desc" }, by_distance_from(coordinates)],
         "size": 1,
         "_source": small_source(),
     })
+}
+
+/// The first of two queries: no city at all where no polygon holds the point.
+fn holding_query(coordinates: Coordinates, among: Among) -> Value {
+    json!({
+        "query": { "bool": { "filter": [one_of(among), holds(coordinates)] } },
+        "sort": [by_distance_from(coordinates)],
+        "size": 1,
+        "_source": small_source(),
+    })
+}
+
+/// The second of two queries.
+fn nearest_query(coordinates: Coordinates, among: Among) -> Value {
+    json!({
+        "query": { "bool": { "filter": one_of(among) } },
+        "sort": [by_distance_from(coordinates)],
+        "size": 1,
+        "_source": small_source(),
+    })
+}
+
+fn one_of(among: Among) -> Value {
+    match among {
+        Among::AllCities => any_city(),
+        Among::FeaturedCities => featured(),
+    }
+}
+
+fn holds(coordinates: Coordinates) -> Value {
+    json!({ "geo_shape": { "geometry": {
+        "shape": { "type": "point", "coordinates": [coordinates.lon(), coordinates.lat()] },
+        "relation": "intersects",
+    } } })
+}
+
+fn by_distance_from(coordinates: Coordinates) -> Value {
+    json!({ "_geo_distance": {
+        "centroid": { "lat": coordinates.lat(), "lon": coordinates.lon() },
+        "order": "asc",
+    } })
 }
 
 fn any_city() -> Value {
@@ -378,6 +422,22 @@ mod tests {
         );
         assert!(query.contains(r#""centroid":{"lat":50.107,"lon":14.574}"#));
         assert!(query.contains(r#""filter":{"term":{"isFeatured":true}}"#));
+    }
+
+    #[test]
+    fn two_queries_share_the_rules_of_one() {
+        let coordinates = Coordinates::new(50.107, 14.574).unwrap();
+        let one = closest_query(coordinates, Among::FeaturedCities);
+        let holding = holding_query(coordinates, Among::FeaturedCities);
+        let nearest = nearest_query(coordinates, Among::FeaturedCities);
+        let filters = &holding["query"]["bool"]["filter"];
+        assert_eq!(filters[0], one["query"]["bool"]["filter"]);
+        assert_eq!(
+            filters[1],
+            one["query"]["bool"]["should"]["constant_score"]["filter"]
+        );
+        assert_eq!(nearest["query"]["bool"]["filter"], filters[0]);
+        assert_eq!(nearest["sort"][0], one["sort"][1]);
     }
 
     #[test]

@@ -10,11 +10,12 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::*;
-use crate::store::Store;
+use crate::{config::ClosestBy, store::Store};
 
 async fn ask(method: Method, path: &str) -> (StatusCode, Value) {
     let nobody = Url::parse("http://127.0.0.1:1").unwrap();
-    let router = router(Locations::new(Store::new(nobody).unwrap()));
+    let store = Store::new(nobody, ClosestBy::OneQuery).unwrap();
+    let router = router(Locations::new(store));
     let request = Request::builder().method(method).uri(path);
     let request = request.body(Body::empty()).unwrap();
     let response = router.oneshot(request).await.unwrap();

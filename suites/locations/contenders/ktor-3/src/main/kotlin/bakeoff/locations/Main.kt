@@ -1,5 +1,9 @@
 package bakeoff.locations
 
+import io.ktor.server.application.Application
+import io.ktor.server.cio.CIO
+import io.ktor.server.engine.ApplicationEngine
+import io.ktor.server.engine.EmbeddedServer
 import io.ktor.server.engine.connector
 import io.ktor.server.engine.embeddedServer
 import io.ktor.server.netty.Netty
@@ -7,7 +11,6 @@ import kotlinx.coroutines.runBlocking
 import java.util.Properties
 import kotlin.system.exitProcess
 
-private const val PORT = 8080
 private const val GRACE_MS = 1_000L
 private const val STOP_TIMEOUT_MS = 10_000L
 
@@ -28,19 +31,23 @@ fun main(args: Array<String>) {
 private fun serve(config: Config) = elasticClient(config).use { client ->
     val store = ElasticStore(client)
     runBlocking { store.ping() }
-    val server = embeddedServer(
-        Netty,
-        configure = {
-            connector {
-                host = "0.0.0.0"
-                port = PORT
-            }
-            shutdownGracePeriod = GRACE_MS
-            shutdownTimeout = STOP_TIMEOUT_MS
-        },
-    ) { api(Locations(store)) }
+    val server = config.engine.server(config.port) { api(Locations(store)) }
     // Waits for SIGTERM, then for the requests under way.
     server.start(wait = true)
+}
+
+private fun Engine.server(port: Int, module: Application.() -> Unit): EmbeddedServer<*, *> = when (this) {
+    Engine.NETTY -> embeddedServer(Netty, configure = { common(port) }, module = module)
+    Engine.CIO -> embeddedServer(CIO, configure = { common(port) }, module = module)
+}
+
+private fun ApplicationEngine.Configuration.common(listenPort: Int) {
+    connector {
+        host = "0.0.0.0"
+        port = listenPort
+    }
+    shutdownGracePeriod = GRACE_MS
+    shutdownTimeout = STOP_TIMEOUT_MS
 }
 
 private fun fail(e: Exception) {
@@ -51,7 +58,7 @@ private fun fail(e: Exception) {
 private fun versionReceipt(): String {
     val versions = Properties()
     Config::class.java.getResourceAsStream("/version.properties").use { versions.load(it) }
-    return "${versions["name"]}: Ktor ${versions["ktor"]} on Netty," +
+    return "${versions["name"]}: Ktor ${versions["ktor"]} (Netty, CIO)," +
         " elasticsearch-rest-client ${versions["elasticsearch-client"]}," +
         " Kotlin ${KotlinVersion.CURRENT}, Java ${System.getProperty("java.version")}"
 }
