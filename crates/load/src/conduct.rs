@@ -37,6 +37,9 @@ const SLICE_NS_MIN: u64 = 1_000_000;
 /// Most connections of a step; far more than one address has ports for.
 const CONNECTIONS_MAX: u32 = 1_000_000;
 
+/// Most requests in flight on one connection; services allow a few hundred.
+const IN_FLIGHT_MAX: u32 = 65_536;
+
 /// Highest rate per second; far more than a thread can send.
 const RATE_MAX: f64 = 1e7;
 
@@ -128,8 +131,22 @@ fn conduct<R: Reactor>(
 /// Refuses what no engine could do, or this one not yet.
 fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     let fail = |message: String| Err(LoadError::Spec { message });
-    if spec.target.protocol != Protocol::Http1 {
-        return fail("HTTP/2 is not supported by this build".into());
+    let in_flight = spec.in_flight;
+    match spec.target.protocol {
+        Protocol::Http1 if in_flight > 1 => {
+            return fail("several requests in flight on one connection need HTTP/2".into());
+        }
+        Protocol::Http2 if spec.keep_alive_off => {
+            return fail(
+                "HTTP/2 is meant to keep its connections; keep-alive cannot be off".into(),
+            );
+        }
+        Protocol::Http1 | Protocol::Http2 if in_flight > IN_FLIGHT_MAX => {
+            return fail(format!(
+                "more than {IN_FLIGHT_MAX} requests in flight on a connection"
+            ));
+        }
+        Protocol::Http1 | Protocol::Http2 => {}
     }
     if spec.timeout_connect_ns == 0 || spec.timeout_answer_ns == 0 {
         return fail("a timeout of 0 would fail every request".into());
@@ -241,12 +258,13 @@ impl<'a> Conductor<'a> {
         emit: &mut dyn FnMut(LoadEvent),
     ) -> Result<(), LoadError> {
         for step in 0..self.spec.steps.len() {
-            let connections = self.prepare(step)?;
+            let (connections, streams) = self.prepare(step)?;
             emit(LoadEvent::Ready {
                 step,
                 connections,
                 reactor: self.reactor.to_owned(),
                 nofile: self.nofile,
+                streams,
             });
             if self.spec.stepwise && !go(step) {
                 break;
@@ -280,19 +298,22 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Has the connections of a step opened and counts them.
-    fn prepare(&self, step: usize) -> Result<Connections, LoadError> {
+    /// Has the connections of a step opened and counts them, and the streams that each of them
+    /// may have; 0 without streams.
+    fn prepare(&self, step: usize) -> Result<(Connections, u32), LoadError> {
         self.tell(Command::Prepare(step));
         let mut connections = Connections {
             asked: self.spec.steps[step].connections,
             ..Connections::default()
         };
+        let mut fewest = None;
         for _ in 0..self.commands.len() {
-            if let (_, Report::Ready { established }) = self.hear()? {
-                connections.established += established;
+            if let (_, Report::Ready { opened, streams }) = self.hear()? {
+                connections.established += opened;
+                fewest = fewest.into_iter().chain(streams).min();
             }
         }
-        Ok(connections)
+        Ok((connections, fewest.unwrap_or(0)))
     }
 
     /// Merges the slices of all threads as they end, until all threads are done with the step.

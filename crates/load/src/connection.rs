@@ -1,38 +1,25 @@
-//! The engine's side of one connection: what it is doing, since when, and how often it failed.
-
-use crate::http1::Reader;
-use crate::tls::Session;
-
-/// Longest pause before another attempt to connect, ns.
-const BACKOFF_NS_MAX: u64 = 1_000_000_000;
-
-/// Pause after the first failure, ns; it doubles with each further one.
-const BACKOFF_NS_MIN: u64 = 1_000_000;
+//! The engine's side of one request after the other: what is in flight, since when, and whose turn
+//! it is. One of them has a whole connection of plain HTTP/1.1 to itself; several of them share a
+//! [`Link`](crate::link::Link) where the protocol has several requests in flight at a time.
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It has no socket.
-    Down,
-    /// Its socket is being connected, or its TLS session negotiated.
-    Connecting,
-    /// It is open and waits for a request.
+    /// It waits for a request, or for its link.
     Idle,
     /// It waits for an answer.
     Busy,
 }
 
-/// One connection of a thread.
+/// One request of a thread after the other.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// What it is doing.
     pub(crate) state: State,
-    /// When it began to do so: connect or send, monotonic ns.
+    /// When the request in flight was sent, monotonic ns.
     pub(crate) since_ns: u64,
-    /// When the request in flight was due, monotonic ns; the send in closed load.
+    /// When it was due, monotonic ns; the send in closed load.
     pub(crate) intended_ns: u64,
-    /// Failures since the last whole answer.
-    pub(crate) failures: u32,
     /// Index of the request in flight.
     pub(crate) request: usize,
     /// How many requests it has sent, plus its own offset.
@@ -41,35 +28,19 @@ pub(crate) struct Connection {
     pub(crate) answers: u64,
     /// It is in the queue of free connections.
     pub(crate) queued: bool,
-    /// Reads the answers.
-    pub(crate) reader: Reader,
-    /// Its TLS session, from the established socket on.
-    pub(crate) session: Option<Box<Session>>,
 }
 
 impl Connection {
-    /// A connection without a socket whose first request is the `offset`-th.
+    /// A connection whose first request is the `offset`-th.
     pub(crate) fn new(offset: usize) -> Self {
         Self {
-            state: State::Down,
+            state: State::Idle,
             since_ns: 0,
             intended_ns: 0,
-            failures: 0,
             request: 0,
             turn: offset,
             answers: 0,
             queued: false,
-            reader: Reader::new(),
-            session: None,
-        }
-    }
-
-    /// How long to wait before the next attempt to connect, so that a dead service is asked at a
-    /// bounded rate and errors stay comparable with requests.
-    pub(crate) fn backoff_ns(&self) -> u64 {
-        match self.failures {
-            0 => 0,
-            failures => (BACKOFF_NS_MIN << (failures - 1).min(20)).min(BACKOFF_NS_MAX),
         }
     }
 }

@@ -13,12 +13,18 @@
 mod clock;
 mod conduct;
 mod connection;
+#[cfg(feature = "fuzz")]
+#[doc(hidden)]
+pub mod fuzz;
 mod http1;
+mod http2;
 mod limits;
+mod link;
 mod null_server;
 mod pace;
 mod random;
 mod reactor;
+mod received;
 mod request;
 mod socket;
 mod tally;

@@ -4,9 +4,10 @@
 use std::rc::Rc;
 
 use bakeoff_model::check::Expect;
-use bakeoff_model::load::{LoadSpec, RequestSpec};
+use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
 
 use crate::LoadError;
+use crate::http2;
 
 /// Longest order of requests; weights that need a longer one are scaled down.
 const ORDER_MAX: u64 = 10_000;
@@ -18,6 +19,8 @@ pub(crate) struct Prepared {
     pub(crate) name: String,
     /// Head and body as they go over the wire.
     pub(crate) bytes: Rc<[u8]>,
+    /// The same in the shape of HTTP/2, when the order wants that.
+    pub(crate) http2: Option<http2::Request>,
     /// The answer has no body whatever its head says.
     pub(crate) head_only: bool,
     /// Allowed statuses; empty = 2xx and 3xx.
@@ -53,10 +56,11 @@ impl Requests {
     /// # Errors
     /// [`LoadError::Spec`] for a request that cannot be written as HTTP.
     pub(crate) fn prepare(spec: &LoadSpec) -> Result<Self, LoadError> {
+        let mut fields = http2::Fields::default();
         let prepared = spec
             .requests
             .iter()
-            .map(|request| prepare(spec, request))
+            .map(|request| prepare(spec, request, &mut fields))
             .collect::<Result<Vec<_>, _>>()?;
         let weights: Vec<u32> = spec.requests.iter().map(|request| request.weight).collect();
         let order = order(&weights);
@@ -72,6 +76,12 @@ impl Requests {
     #[inline]
     pub(crate) fn index_at(&self, turn: usize) -> usize {
         self.order[turn % self.order.len()]
+    }
+
+    /// How many different requests there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.prepared.len()
     }
 
     /// The request with this index.
@@ -116,7 +126,11 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn prepare(spec: &LoadSpec, request: &RequestSpec) -> Result<Prepared, LoadError> {
+fn prepare(
+    spec: &LoadSpec,
+    request: &RequestSpec,
+    fields: &mut http2::Fields,
+) -> Result<Prepared, LoadError> {
     let name = format!("{} {}", request.method, request.path);
     let fail = |message: &str| {
         Err(LoadError::Spec {
@@ -143,8 +157,10 @@ fn prepare(spec: &LoadSpec, request: &RequestSpec) -> Result<Prepared, LoadError
         let exact = expect.body.as_ref().map(|body| body.len() as u64);
         expect.body_bytes.or(exact)
     });
+    let http2 = spec.target.protocol == Protocol::Http2;
     Ok(Prepared {
         bytes: wire_bytes(spec, request).into(),
+        http2: http2.then(|| fields.request(spec, request, &escape(&request.path))),
         head_only,
         statuses: expect.as_ref().map_or_else(Vec::new, |e| e.status.clone()),
         body_bytes,

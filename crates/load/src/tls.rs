@@ -6,7 +6,7 @@
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
-use bakeoff_model::load::Target;
+use bakeoff_model::load::{Protocol, Target};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -22,6 +22,8 @@ use crate::LoadError;
 pub(crate) struct Settings {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
+    /// The protocol that the other side has to choose (ALPN, RFC 7301).
+    required: Option<&'static [u8]>,
 }
 
 impl Settings {
@@ -67,9 +69,16 @@ impl Settings {
             builder.with_root_certificates(roots).with_no_client_auth()
         };
         config.resumption = Resumption::disabled();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let config = Arc::new(config);
-        Ok(Some(Self { config, name }))
+        let protocol: &'static [u8] = match target.protocol {
+            Protocol::Http1 => b"http/1.1",
+            Protocol::Http2 => b"h2",
+        };
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Ok(Some(Self {
+            config: Arc::new(config),
+            name,
+            required: (target.protocol == Protocol::Http2).then_some(protocol),
+        }))
     }
 
     /// Begins a session.
@@ -80,7 +89,10 @@ impl Settings {
         let mut client = ClientConnection::new(self.config.clone(), self.name.clone())
             .map_err(|error| error.to_string())?;
         client.set_buffer_limit(None);
-        Ok(Session { client })
+        Ok(Session {
+            client,
+            required: self.required,
+        })
     }
 }
 
@@ -102,12 +114,30 @@ fn without_port(host: &str) -> &str {
 #[derive(Debug)]
 pub(crate) struct Session {
     client: ClientConnection,
+    required: Option<&'static [u8]>,
 }
 
 impl Session {
     /// Whether requests cannot be sent yet.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.client.is_handshaking()
+    }
+
+    /// Whether the other side chose the protocol that is needed, once the handshake is over.
+    ///
+    /// # Errors
+    /// In words, when it did not.
+    pub(crate) fn check_protocol(&self) -> Result<(), String> {
+        let chosen = self.client.alpn_protocol();
+        let Some(required) = self.required.filter(|required| chosen != Some(*required)) else {
+            return Ok(());
+        };
+        let name = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        Err(format!(
+            "the service chose {} instead of {} (ALPN)",
+            chosen.map_or_else(|| "no protocol".to_owned(), name),
+            name(required)
+        ))
     }
 
     /// Takes bytes of the connection and appends what they mean to `plain`.

@@ -49,6 +49,9 @@ pub struct LoadSpec {
     /// Close every connection after its answer.
     #[serde(default)]
     pub keep_alive_off: bool,
+    /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2.
+    #[serde(default = "one")]
+    pub in_flight: u32,
 }
 
 /// Where the loader sends its requests.
@@ -123,6 +126,11 @@ pub struct RequestSpec {
 
 fn one() -> u32 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// One step of the load.
@@ -348,6 +356,10 @@ pub enum LoadEvent {
         reactor: String,
         /// Soft limit of open files that the loader reached.
         nofile: u64,
+        /// Requests that each connection may have in flight, as the service allows it; 0 = one,
+        /// because the protocol has no streams.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        streams: u32,
     },
     /// A slice ended.
     Interval(Box<LoadInterval>),

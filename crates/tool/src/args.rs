@@ -266,9 +266,12 @@ pub(crate) struct LoadArgs {
     /// Time allowed for connecting and for each answer.
     #[arg(long, default_value = "15s")]
     pub(crate) timeout: String,
-    /// Speak HTTP/2.
+    /// Speak HTTP/2: by prior knowledge, or agreed upon in TLS (ALPN).
     #[arg(long)]
     pub(crate) http2: bool,
+    /// Requests in flight at the same time on each connection of HTTP/2.
+    #[arg(long, value_name = "N", requires = "http2")]
+    pub(crate) streams: Option<u32>,
     /// Accept any certificate.
     #[arg(long)]
     pub(crate) insecure: bool,

@@ -10,4 +10,6 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "fuzz")]
+pub(crate) use chunked::Chunked;
 pub(crate) use reader::{Progress, Reader};

@@ -1,21 +1,14 @@
 //! One answer after the other out of a stream of bytes.
 
-use bakeoff_model::check::Answer;
-
 use super::chunked::Chunked;
 use super::head::{self, Framing, Head};
+use crate::received::Received;
 
 /// Bytes that the head of an answer, with its interim answers, may have.
 const HEAD_MAX: usize = 64 * 1024;
 
 /// Length up to which the beginning of a head is parsed again with each piece.
 const REPARSE_MAX: usize = 256;
-
-/// Bytes of a sampled body that are kept; a longer one cannot be checked and says so.
-const BODY_MAX: usize = 64 * 1024 * 1024;
-
-/// Memory that a reader keeps for the next sampled body.
-const BODY_KEEP: usize = 64 * 1024;
 
 /// How far an answer has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,22 +38,10 @@ pub(crate) struct Reader {
     partial: Vec<u8>,
     /// Bytes of heads so far, interim ones too.
     head_bytes: usize,
-    /// Any byte of the answer has come.
-    begun: bool,
     head_only: bool,
-    status: u16,
     keep_alive: bool,
-    body_bytes: u64,
-    /// The answer is a sampled one.
-    sampled: bool,
-    /// The sampled answer; boxed because most connections never have one.
-    sample: Option<Box<Sample>>,
-}
-
-#[derive(Debug, Default)]
-struct Sample {
-    answer: Answer,
-    cut: bool,
+    /// What has come of the answer.
+    pub(crate) received: Received,
 }
 
 impl Reader {
@@ -70,13 +51,9 @@ impl Reader {
             stage: Stage::Head,
             partial: Vec::new(),
             head_bytes: 0,
-            begun: false,
             head_only: false,
-            status: 0,
             keep_alive: false,
-            body_bytes: 0,
-            sampled: false,
-            sample: None,
+            received: Received::default(),
         }
     }
 
@@ -87,55 +64,13 @@ impl Reader {
         self.stage = Stage::Head;
         self.partial.clear();
         self.head_bytes = 0;
-        self.begun = false;
         self.head_only = head_only;
-        self.body_bytes = 0;
-        self.sampled = sampled;
-        if sampled {
-            let sample = self.sample.get_or_insert_default();
-            sample.cut = false;
-            sample.answer.body.clear();
-            sample.answer.body.shrink_to(BODY_KEEP);
-        }
-    }
-
-    /// Whether any byte of the answer has come.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.begun
-    }
-
-    /// The status of the answer, once its head is whole.
-    pub(crate) fn status(&self) -> u16 {
-        self.status
-    }
-
-    /// Bytes of the body so far.
-    pub(crate) fn body_bytes(&self) -> u64 {
-        self.body_bytes
+        self.received.begin(sampled);
     }
 
     /// Whether the connection may carry another request.
     pub(crate) fn keeps_alive(&self) -> bool {
         self.keep_alive
-    }
-
-    /// Whether the answer is one of the sampled ones.
-    pub(crate) fn is_sampled(&self) -> bool {
-        self.sampled
-    }
-
-    /// The sampled answer, `None` when this one is not sampled.
-    ///
-    /// # Errors
-    /// In words, when its body was too long to be kept.
-    pub(crate) fn sample(&mut self) -> Option<Result<&Answer, String>> {
-        let sample = self.sample.as_mut().filter(|_| self.sampled)?;
-        if sample.cut {
-            let bytes = self.body_bytes;
-            return Some(Err(format!("a body of {bytes} bytes is too long to check")));
-        }
-        sample.answer.status = self.status;
-        Some(Ok(&sample.answer))
     }
 
     /// Takes the next bytes of the connection.
@@ -144,11 +79,11 @@ impl Reader {
     /// In words, when they are not HTTP.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Progress, String> {
-        self.begun = true;
+        self.received.begun = true;
         if !matches!(self.stage, Stage::Head) {
             return self.feed_body(bytes);
         }
-        let plain = self.partial.is_empty() && !self.sampled && !self.head_only;
+        let plain = self.partial.is_empty() && !self.received.is_sampled() && !self.head_only;
         if plain && let Some(head) = head::parse_fast(bytes) {
             self.take_head(&head);
             return self.feed_body(&bytes[head.bytes..]);
@@ -204,9 +139,7 @@ impl Reader {
     fn parse_heads(&mut self, bytes: &[u8], used: &mut usize) -> Result<bool, String> {
         loop {
             let rest = &bytes[*used..];
-            let keep = self.sample.as_mut().filter(|_| self.sampled);
-            let headers = keep.map(|sample| &mut sample.answer.headers);
-            let head = head::parse(rest, self.head_only, headers)?;
+            let head = head::parse(rest, self.head_only, self.received.headers())?;
             let head_bytes = head.as_ref().map_or(rest.len(), |head| head.bytes);
             if self.head_bytes + head_bytes > HEAD_MAX {
                 return Err(too_long());
@@ -228,7 +161,7 @@ impl Reader {
 
     #[inline]
     fn take_head(&mut self, head: &Head) {
-        self.status = head.status;
+        self.received.status = head.status;
         self.keep_alive = head.keep_alive;
         self.stage = match head.framing {
             Framing::Length(length) => Stage::Length(length),
@@ -239,14 +172,8 @@ impl Reader {
 
     #[inline]
     fn feed_body(&mut self, bytes: &[u8]) -> Result<Progress, String> {
-        let mut sample = self.sample.as_deref_mut().filter(|_| self.sampled);
-        let counted = &mut self.body_bytes;
-        let mut take = |data: &[u8]| {
-            *counted += data.len() as u64;
-            if let Some(sample) = sample.as_deref_mut() {
-                sample.keep(data);
-            }
-        };
+        let received = &mut self.received;
+        let mut take = |data: &[u8]| received.take_body(data);
         let used = match &mut self.stage {
             Stage::Length(left) => {
                 let part = usize::try_from(*left).map_or(bytes.len(), |n| n.min(bytes.len()));
@@ -273,16 +200,6 @@ impl Reader {
         Ok(Progress::Whole {
             rest: bytes.len() - used,
         })
-    }
-}
-
-impl Sample {
-    fn keep(&mut self, data: &[u8]) {
-        if self.answer.body.len() + data.len() > BODY_MAX {
-            self.cut = true;
-        } else {
-            self.answer.body.extend_from_slice(data);
-        }
     }
 }
 

@@ -95,8 +95,8 @@ fn read(reader: &mut Reader, bytes: &[u8], cuts: &[usize]) -> Read {
             Ok(Progress::More) => {}
             Ok(Progress::Whole { rest }) => {
                 return Read::Whole {
-                    status: reader.status(),
-                    body: reader.body_bytes(),
+                    status: reader.received.status,
+                    body: reader.received.body_bytes,
                     keep_alive: reader.keeps_alive(),
                     used: cut - rest,
                 };
@@ -127,7 +127,7 @@ proptest! {
                 keep_alive: written.keep_alive,
                 used: written.bytes.len(),
             });
-            if let Some(answer) = reader.sample() {
+            if let Some(answer) = reader.received.sample() {
                 prop_assert_eq!(&answer.unwrap().body, &written.body);
             }
         }

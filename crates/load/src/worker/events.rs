@@ -7,12 +7,13 @@ use rustix::io::Errno;
 
 use super::Worker;
 use crate::clock::now_ns;
-use crate::connection::{Connection, State};
+use crate::connection::State;
 use crate::http1::{Progress, Reader};
+use crate::link::{Link, Stage, Told, Wire};
 use crate::reactor::{Event, Payload, Reactor};
+use crate::received::Received;
 use crate::request::Prepared;
 use crate::socket::{broken_class, connect_class};
-use crate::tls::Session;
 use crate::verify::verify;
 
 /// An event with its bytes already read.
@@ -25,13 +26,15 @@ enum Outcome {
     /// TLS failed.
     Insecure(String),
     Refused(Errno),
-    /// An answer is whole.
+    /// The answer of plain HTTP/1.1 is whole.
     Whole {
         /// Bytes followed that nobody asked for.
         extra: bool,
         /// The other side has closed after it.
         ending: bool,
     },
+    /// Another protocol has filled the list of what it has to tell.
+    Told,
     /// Bytes came that are no HTTP.
     Garbled(String),
     /// Bytes came without a request.
@@ -47,20 +50,22 @@ impl<R: Reactor> Worker<'_, R> {
     /// Handles all events of the last wait.
     pub(super) fn take_events(&mut self) {
         while let Some((slot, event)) = self.reactor.next() {
-            let connection = &mut self.connections[slot];
+            let link = &mut self.links[slot];
+            let busy = self.connections[slot * self.width].state == State::Busy;
             let outcome = match event {
                 Event::Data { bytes, ending } => {
                     self.tally.received_bytes += bytes.len() as u64;
-                    match &mut connection.session {
-                        None => take(connection, bytes, ending),
-                        Some(session) => {
-                            self.plain.clear();
-                            match session.feed(bytes, &mut self.plain) {
-                                Err(message) => Outcome::Insecure(message),
-                                Ok(()) if connection.state == State::Connecting => secured(session),
-                                Ok(()) if self.plain.is_empty() => Outcome::More,
-                                Ok(()) => take(connection, &self.plain, ending),
+                    if link.session.is_none() {
+                        take(&mut link.wire, bytes, ending, busy, &mut self.told)
+                    } else {
+                        self.plain.clear();
+                        let secured = decrypt(link, bytes, &mut self.plain);
+                        match secured {
+                            Outcome::More if self.plain.is_empty() => Outcome::More,
+                            Outcome::More => {
+                                take(&mut link.wire, &self.plain, ending, busy, &mut self.told)
                             }
+                            secured => secured,
                         }
                     }
                 }
@@ -77,7 +82,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// Sends what the TLS session of a slot has to say: handshakes, alerts, new keys.
     #[inline]
     fn send_session(&mut self, slot: usize) {
-        if let Some(session) = &mut self.connections[slot].session {
+        if let Some(session) = &mut self.links[slot].session {
             let output = session.output();
             if !output.is_empty() {
                 self.reactor.send(slot, Payload::Owned(output));
@@ -85,34 +90,101 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
+    /// Sends what the protocol of a slot has to say.
+    pub(super) fn flush(&mut self, slot: usize) {
+        let link = &mut self.links[slot];
+        let mut bytes = link.wire.output();
+        if bytes.is_empty() {
+            return;
+        }
+        if let Some(session) = &mut link.session {
+            session.write(&bytes);
+            bytes = session.output();
+        }
+        self.reactor.send(slot, Payload::Owned(bytes));
+    }
+
     #[inline]
     fn handle(&mut self, slot: usize, outcome: Outcome) {
+        let stage = self.links[slot].stage;
         match outcome {
             Outcome::More => {}
-            Outcome::Whole { extra, ending } => self.answered(slot, extra, ending),
+            Outcome::Whole { extra, ending } => self.answered_plain(slot, extra, ending),
+            Outcome::Told => self.take_told(slot),
             Outcome::Connected if self.tls.is_some() => self.begin_session(slot),
-            Outcome::Connected | Outcome::Secured => self.connected(slot),
-            Outcome::Insecure(message) => self.fail(slot, ErrorClass::Tls, || message),
-            Outcome::End if self.connections[slot].state == State::Connecting => {
-                let message = || "closed during the handshake".to_owned();
-                self.fail(slot, ErrorClass::Tls, message);
+            Outcome::Connected => self.connected(slot),
+            Outcome::Secured => {
+                self.connected(slot);
+                self.take_early(slot);
             }
-            Outcome::Broken(errno) if self.connections[slot].state == State::Connecting => {
-                self.fail(slot, ErrorClass::Tls, || words(errno));
+            Outcome::Insecure(message) => self.fail_link(slot, ErrorClass::Tls, || message),
+            Outcome::End if stage == Stage::Securing => {
+                let message = || "closed during the handshake".to_owned();
+                self.fail_link(slot, ErrorClass::Tls, message);
+            }
+            Outcome::Broken(errno) if stage == Stage::Securing => {
+                self.fail_link(slot, ErrorClass::Tls, || words(errno));
             }
             Outcome::Refused(errno) => {
-                self.fail(slot, connect_class(errno), || {
+                self.fail_link(slot, connect_class(errno), || {
                     format!("connect: {}", words(errno))
                 });
             }
-            Outcome::Garbled(message) => self.fail(slot, ErrorClass::BadFraming, || message),
-            Outcome::End if self.connections[slot].state == State::Busy => self.ended(slot),
-            Outcome::Broken(errno) if self.connections[slot].state == State::Busy => {
-                self.fail(slot, broken_class(errno), || words(errno));
+            Outcome::Garbled(message) => self.fail_link(slot, ErrorClass::BadFraming, || message),
+            Outcome::End if stage == Stage::Greeting || self.is_busy(slot) => self.ended(slot),
+            Outcome::Broken(errno) if stage == Stage::Greeting || self.is_busy(slot) => {
+                self.fail_link(slot, broken_class(errno), || words(errno));
             }
             // An idle connection that ends, or talks without being asked (a server's farewell
             // before it closes), costs no request: another one is opened.
             Outcome::Unasked | Outcome::End | Outcome::Broken(_) => self.reopen(slot),
+        }
+    }
+
+    /// Whether a request of the link is in flight.
+    fn is_busy(&self, slot: usize) -> bool {
+        let connections = &self.connections[self.connections_of(slot)];
+        connections
+            .iter()
+            .any(|connection| connection.state == State::Busy)
+    }
+
+    /// Acts on what a protocol has told, then sends what it has to say.
+    fn take_told(&mut self, slot: usize) {
+        self.in_hand = Some(slot);
+        let mut told = std::mem::take(&mut self.told);
+        for told in told.drain(..) {
+            let first = slot * self.width;
+            match told {
+                Told::Greeted => self.opened(slot),
+                Told::Whole(place) => self.answered(first + place, None),
+                Told::Failed(place, class, message) => {
+                    self.fail_request(first + place, class, || message);
+                }
+                Told::Wider => self.give_work_to_all(slot),
+                Told::Retired if self.links[slot].stage == Stage::Open => {
+                    self.links[slot].stage = Stage::Retiring;
+                }
+                Told::Retired if self.links[slot].stage == Stage::Greeting => {
+                    let message = || "the service took leave at once".to_owned();
+                    self.fail_link(slot, ErrorClass::EarlyClose, message);
+                }
+                Told::Retired => {}
+                Told::Fault(class, message)
+                    if self.links[slot].stage == Stage::Greeting || self.is_busy(slot) =>
+                {
+                    // The reason that the protocol gives the other side.
+                    self.flush(slot);
+                    self.fail_link(slot, class, || message);
+                }
+                Told::Fault(..) => self.reopen(slot),
+            }
+        }
+        self.told = told;
+        self.in_hand = None;
+        self.flush(slot);
+        if self.links[slot].stage == Stage::Retiring && !self.is_busy(slot) {
+            self.reopen(slot);
         }
     }
 
@@ -121,81 +193,125 @@ impl<R: Reactor> Worker<'_, R> {
         let Some(settings) = &self.tls else { return };
         match settings.session() {
             Ok(session) => {
-                self.connections[slot].session = Some(Box::new(session));
+                self.links[slot].session = Some(Box::new(session));
+                self.links[slot].stage = Stage::Securing;
                 self.send_session(slot);
             }
-            Err(message) => self.fail(slot, ErrorClass::Tls, || message),
+            Err(message) => self.fail_link(slot, ErrorClass::Tls, || message),
         }
     }
 
+    /// The way to the other side is open: the protocol may greet.
     fn connected(&mut self, slot: usize) {
+        if self.links[slot].wire.greet() {
+            self.links[slot].stage = Stage::Greeting;
+            self.flush(slot);
+        } else {
+            self.opened(slot);
+        }
+    }
+
+    /// Takes what came along with the end of the TLS handshake: a service may speak first.
+    fn take_early(&mut self, slot: usize) {
+        let link = &mut self.links[slot];
+        if !self.plain.is_empty() && link.stage == Stage::Greeting {
+            let outcome = take(&mut link.wire, &self.plain, false, false, &mut self.told);
+            self.handle(slot, outcome);
+        }
+    }
+
+    /// Requests may be sent.
+    fn opened(&mut self, slot: usize) {
         let now = now_ns();
-        self.connections[slot].state = State::Idle;
+        self.links[slot].stage = Stage::Open;
         self.open += 1;
         if self.in_window(now) {
             self.tally.reconnects += 1;
         }
-        self.give_work(slot, now);
+        self.give_work_to_all(slot);
     }
 
     /// The other side closed while an answer was awaited.
     fn ended(&mut self, slot: usize) {
-        let reader = &self.connections[slot].reader;
-        if reader.finish() {
-            self.answered(slot, false, true);
+        if let Wire::Http1(reader) = &self.links[slot].wire
+            && reader.finish()
+        {
+            self.answered_plain(slot, false, true);
             return;
         }
-        let (begun, bytes) = (reader.has_begun(), reader.body_bytes());
-        self.fail(slot, ErrorClass::EarlyClose, || {
-            if begun {
+        let greeting = self.links[slot].stage == Stage::Greeting;
+        let received = self.links[slot].wire.received(0);
+        let (begun, bytes) = (received.begun, received.body_bytes);
+        let single = self.width == 1;
+        self.fail_link(slot, ErrorClass::EarlyClose, || {
+            if greeting {
+                "closed before the protocol was agreed upon".to_owned()
+            } else if begun && single {
                 format!("closed after {bytes} bytes of the body, before the answer was whole")
-            } else {
+            } else if single {
                 "closed before the first byte of an answer".to_owned()
+            } else {
+                "closed before the answer was whole".to_owned()
             }
         });
     }
 
-    /// An answer is whole: judge it, count it, go on.
+    /// An answer of plain HTTP/1.1 is whole.
     #[inline]
-    fn answered(&mut self, slot: usize, extra: bool, ending: bool) {
-        let mut now = now_ns();
-        // Asked first: an answer that comes too late is still in flight when the window closes.
-        let in_window = self.in_window(now);
-        let connection = &mut self.connections[slot];
-        connection.state = State::Idle;
-        connection.failures = 0;
-        self.busy -= 1;
-        let keep = connection.reader.keeps_alive()
+    fn answered_plain(&mut self, slot: usize, extra: bool, ending: bool) {
+        let Wire::Http1(reader) = &self.links[slot].wire else {
+            return;
+        };
+        let keep = reader.keeps_alive()
             && !extra
             && !ending
             && !self.spec.keep_alive_off
             && !self.reactor.is_sending(slot);
+        self.answered(slot, Some(After { extra, keep }));
+    }
+
+    /// An answer is whole: judge it, count it, go on.
+    #[inline]
+    fn answered(&mut self, index: usize, after: Option<After>) {
+        let mut now = now_ns();
+        // Asked first: an answer that comes too late is still in flight when the window closes.
+        let in_window = self.in_window(now);
+        let (slot, place) = (index / self.width, index % self.width);
+        let connection = &mut self.connections[index];
+        if connection.state != State::Busy {
+            return;
+        }
+        connection.state = State::Idle;
+        self.busy -= 1;
+        let link = &mut self.links[slot];
+        link.failures = 0;
         if in_window {
-            let connection = &mut self.connections[slot];
             let service_ns = now.saturating_sub(connection.since_ns);
             let response_ns = now.saturating_sub(connection.intended_ns);
             let request = self.requests.get(connection.request);
-            match judge(request, &mut connection.reader, extra) {
+            let received = link.wire.received(place);
+            let sampled = received.is_sampled();
+            match judge(request, received, after.is_some_and(|after| after.extra)) {
                 Ok(()) => {
                     connection.answers += 1;
                     self.count_answer(service_ns, response_ns);
                 }
                 Err((class, message)) => self.tally.fail(class, service_ns, || message),
             }
-            if self.connections[slot].reader.is_sampled() {
+            if sampled {
                 // A check takes its time, which is not the service's.
                 now = now_ns();
             }
         }
-        if keep {
-            self.give_work(slot, now);
+        if after.is_none_or(|after| after.keep) {
+            self.give_work(index, now);
         } else {
             self.reopen(slot);
         }
     }
 
-    /// A connection or its request failed: count it and try again after a pause.
-    pub(super) fn fail(
+    /// A link failed, with every request on it: count them and try again after a pause.
+    pub(super) fn fail_link(
         &mut self,
         slot: usize,
         class: ErrorClass,
@@ -203,50 +319,117 @@ impl<R: Reactor> Worker<'_, R> {
     ) {
         let now = now_ns();
         let in_window = self.in_window(now);
-        let connection = &mut self.connections[slot];
-        connection.failures += 1;
-        if in_window {
-            let age_ns = now.saturating_sub(connection.since_ns);
-            let from_intended_ns = now.saturating_sub(connection.intended_ns);
-            let connecting = connection.state == State::Connecting;
+        let link = &mut self.links[slot];
+        link.failures += 1;
+        if in_window && link.is_opening() {
+            let age_ns = now.saturating_sub(link.since_ns);
             self.tally.fail(class, age_ns, example);
-            match class {
-                ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout => {
-                    self.tally.censored.record(from_intended_ns);
+            self.spend_request();
+        } else if in_window {
+            let example = example();
+            for index in self.connections_of(slot) {
+                if self.connections[index].state == State::Busy {
+                    self.count_failure(index, now, class, || example.clone());
                 }
-                _ => {}
-            }
-            if connecting {
-                self.spend_request();
             }
         }
         self.drop_socket(slot);
-        self.retry_later(slot, now, in_window);
+        let link = &self.links[slot];
+        if in_window || link.failures < super::ATTEMPTS_MAX {
+            let at = now + link.backoff_ns();
+            self.retries.push(Reverse((at, slot * self.width)));
+        }
+    }
+
+    /// A request failed and its link goes on: count it and send another one after a pause.
+    pub(super) fn fail_request(
+        &mut self,
+        index: usize,
+        class: ErrorClass,
+        example: impl FnOnce() -> String,
+    ) {
+        let now = now_ns();
+        let in_window = self.in_window(now);
+        if self.connections[index].state != State::Busy {
+            return;
+        }
+        self.connections[index].state = State::Idle;
+        self.busy -= 1;
+        if in_window {
+            self.count_failure(index, now, class, example);
+            let link = &mut self.links[index / self.width];
+            link.failures += 1;
+            let at = now + link.backoff_ns();
+            self.retries.push(Reverse((at, index)));
+        }
+    }
+
+    /// Counts the failure of a request that was sent.
+    fn count_failure(
+        &mut self,
+        index: usize,
+        now: u64,
+        class: ErrorClass,
+        example: impl FnOnce() -> String,
+    ) {
+        let connection = &self.connections[index];
+        let age_ns = now.saturating_sub(connection.since_ns);
+        let from_intended_ns = now.saturating_sub(connection.intended_ns);
+        self.tally.fail(class, age_ns, example);
+        if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
+            self.tally.censored.record(from_intended_ns);
+        }
     }
 
     /// Closes a connection that did nothing wrong and opens another one.
     fn reopen(&mut self, slot: usize) {
         self.drop_socket(slot);
         let now = now_ns();
-        self.retries.push(Reverse((now, slot)));
+        self.retries.push(Reverse((now, slot * self.width)));
     }
+}
 
-    fn retry_later(&mut self, slot: usize, now: u64, in_window: bool) {
-        let connection = &self.connections[slot];
-        if in_window || connection.failures < super::ATTEMPTS_MAX {
-            let at = now + connection.backoff_ns();
-            self.retries.push(Reverse((at, slot)));
+/// What plain HTTP/1.1 says about the connection after an answer.
+#[derive(Debug, Clone, Copy)]
+struct After {
+    /// Bytes followed that nobody asked for.
+    extra: bool,
+    /// The connection may carry another request.
+    keep: bool,
+}
+
+/// Gives bytes to the TLS session; [`Outcome::More`] when what they mean is for the protocol.
+fn decrypt(link: &mut Link, bytes: &[u8], plain: &mut Vec<u8>) -> Outcome {
+    let Some(session) = &mut link.session else {
+        return Outcome::More;
+    };
+    match session.feed(bytes, plain) {
+        Err(message) => Outcome::Insecure(message),
+        Ok(()) if link.stage != Stage::Securing || session.is_handshaking() => Outcome::More,
+        Ok(()) => match session.check_protocol() {
+            Ok(()) => Outcome::Secured,
+            Err(message) => Outcome::Insecure(message),
+        },
+    }
+}
+
+/// What bytes mean to the protocol of a link. `busy` tells whether plain HTTP/1.1 has a request in
+/// flight.
+#[inline]
+fn take(wire: &mut Wire, bytes: &[u8], ending: bool, busy: bool, told: &mut Vec<Told>) -> Outcome {
+    match wire {
+        Wire::Http1(reader) if busy => take_plain(reader, bytes, ending),
+        Wire::Http1(_) => Outcome::Unasked,
+        Wire::Http2(client) => {
+            client.feed(bytes, told);
+            Outcome::Told
         }
     }
 }
 
-/// What bytes mean to a connection.
 #[inline]
-fn take(connection: &mut Connection, bytes: &[u8], ending: bool) -> Outcome {
-    if connection.state != State::Busy {
-        return Outcome::Unasked;
-    }
-    match connection.reader.feed(bytes) {
+fn take_plain(reader: &mut Reader, bytes: &[u8], ending: bool) -> Outcome {
+    match reader.feed(bytes) {
         Ok(Progress::More) => Outcome::More,
         Ok(Progress::Whole { rest }) => Outcome::Whole {
             extra: rest > 0,
@@ -256,27 +439,19 @@ fn take(connection: &mut Connection, bytes: &[u8], ending: bool) -> Outcome {
     }
 }
 
-fn secured(session: &Session) -> Outcome {
-    if session.is_handshaking() {
-        Outcome::More
-    } else {
-        Outcome::Secured
-    }
-}
-
 /// Whether an answer is right: framing, status and length always, the rest when it is sampled.
 #[inline]
-fn judge(request: &Prepared, reader: &mut Reader, extra: bool) -> Judgement {
+fn judge(request: &Prepared, received: &mut Received, extra: bool) -> Judgement {
     if extra {
         let message = format!("bytes after the answer to {}", request.name);
         return Err((ErrorClass::BadFraming, message));
     }
-    let status = reader.status();
+    let status = received.status;
     if !request.allows(status) {
         let message = format!("status {status} for {}", request.name);
         return Err((ErrorClass::UnexpectedStatus, message));
     }
-    let bytes = reader.body_bytes();
+    let bytes = received.body_bytes;
     if request.body_bytes.is_some_and(|expected| expected != bytes) {
         let message = format!("body of {bytes} bytes for {}", request.name);
         return Err((ErrorClass::WrongBody, message));
@@ -284,7 +459,7 @@ fn judge(request: &Prepared, reader: &mut Reader, extra: bool) -> Judgement {
     let Some(expect) = &request.expect else {
         return Ok(());
     };
-    let checked = match reader.sample() {
+    let checked = match received.sample() {
         None => return Ok(()),
         Some(answer) => answer.and_then(|answer| verify(expect, answer)),
     };

@@ -18,6 +18,7 @@ use rustix::io::Errno;
 
 use crate::clock::now_ns;
 use crate::connection::{Connection, State};
+use crate::link::{Link, Stage, Told, width};
 use crate::random::Random;
 use crate::reactor::Reactor;
 use crate::request::Requests;
@@ -64,7 +65,9 @@ pub(crate) enum Report {
     /// The connections of the step are open, as many as could be.
     Ready {
         /// How many are.
-        established: u32,
+        opened: u32,
+        /// The fewest streams that one of them may have; `None` without streams.
+        streams: Option<u32>,
     },
     /// A slice ended.
     Slice(Box<Tally>),
@@ -113,8 +116,17 @@ pub(crate) struct Worker<'a, R> {
     tls: Option<Settings>,
     /// Decrypted bytes of the event in hand.
     plain: Vec<u8>,
+    /// Sockets and their protocols.
+    links: Vec<Link>,
+    /// Requests in flight, `width` for each link in turn.
     connections: Vec<Connection>,
-    /// Established connections.
+    /// Connections that share a link.
+    width: usize,
+    /// What the protocol of the event in hand has told.
+    told: Vec<Told>,
+    /// The link whose event is in hand: what it has to send goes out after the event.
+    in_hand: Option<usize>,
+    /// Established links.
     open: u32,
     /// Connections with a request in flight.
     busy: u32,
@@ -152,7 +164,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
             requests,
             tls,
             plain: Vec::new(),
+            links: Vec::new(),
             connections: Vec::new(),
+            width: width(spec),
+            told: Vec::new(),
+            in_hand: None,
             open: 0,
             busy: 0,
             retries: BinaryHeap::new(),
@@ -186,8 +202,10 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 Ok(Command::Prepare(prepared)) => {
                     step = prepared;
                     self.prepare(step)?;
+                    let open = self.links.iter().filter(|link| link.is_up());
                     self.report(Report::Ready {
-                        established: self.open,
+                        opened: self.open,
+                        streams: open.filter_map(|link| link.wire.streams()).min(),
                     });
                 }
                 Ok(Command::Open(start_ns)) => {
@@ -211,18 +229,22 @@ impl<'a, R: Reactor> Worker<'a, R> {
     fn prepare(&mut self, step: usize) -> Result<(), Errno> {
         let connections = self.spec.steps[step].connections as usize;
         let count = self.place.share_of(connections);
-        for slot in count..self.connections.len() {
+        for slot in count..self.links.len() {
             self.drop_socket(slot);
         }
-        self.connections.truncate(count);
+        self.links.truncate(count);
+        self.connections.truncate(count * self.width);
         self.reactor.resize(count);
-        for slot in self.connections.len()..count {
+        self.links.resize_with(count, || Link::new(self.spec));
+        for index in self.connections.len()..count * self.width {
+            let (slot, place) = (index / self.width, index % self.width);
             let offset = slot * self.place.threads + self.place.thread;
-            self.connections.push(Connection::new(offset));
+            self.connections
+                .push(Connection::new(offset * self.width + place));
         }
-        self.reserve(step, count);
-        for connection in &mut self.connections {
-            connection.failures = 0;
+        self.reserve(step, count * self.width);
+        for link in &mut self.links {
+            link.failures = 0;
         }
         // Each attempt ends after the timeout; this bounds waiting in turn as well.
         let bound_ns = self
@@ -231,11 +253,10 @@ impl<'a, R: Reactor> Worker<'a, R> {
             .saturating_mul(PREPARE_TIMEOUTS_MAX);
         let deadline_ns = now_ns().saturating_add(bound_ns);
         self.retries.clear();
-        let down = |slot: &usize| self.connections[*slot].state == State::Down;
+        let down = |slot: &usize| self.links[*slot].stage == Stage::Down;
         let mut fresh: VecDeque<usize> = (0..count).filter(down).collect();
         while now_ns() < deadline_ns {
-            let connecting = |c: &&Connection| c.state == State::Connecting;
-            let mut pending = self.connections.iter().filter(connecting).count();
+            let mut pending = self.links.iter().filter(|link| link.is_opening()).count();
             while pending < CONNECTING_MAX {
                 let Some(slot) = fresh.pop_front() else { break };
                 self.connect(slot, now_ns());
@@ -282,20 +303,42 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let (connect_ns, answer_ns) = (self.spec.timeout_connect_ns, self.spec.timeout_answer_ns);
         let every_ns = connect_ns.min(answer_ns) / 50;
         self.scan_ns = now + every_ns.clamp(SCAN_NS_MIN, SCAN_NS_MAX);
-        for slot in 0..self.connections.len() {
-            let connection = &self.connections[slot];
+        let late = |age_ns: u64| move || format!("nothing more after {} ms", age_ns / 1_000_000);
+        for slot in 0..self.links.len() {
+            let sending = self.reactor.is_sending(slot);
+            let link = &mut self.links[slot];
+            link.stalled = sending && link.sending;
+            link.sending = sending;
+            let age_ns = now.saturating_sub(link.since_ns);
+            if self.links[slot].is_opening() && age_ns > connect_ns {
+                self.fail_link(slot, ErrorClass::ConnectTimeout, late(age_ns));
+            }
+        }
+        for index in 0..self.connections.len() {
+            let connection = &self.connections[index];
             let age_ns = now.saturating_sub(connection.since_ns);
-            let class = match connection.state {
-                State::Connecting if age_ns > connect_ns => ErrorClass::ConnectTimeout,
-                State::Busy if age_ns > answer_ns && connection.reader.has_begun() => {
-                    ErrorClass::BodyTimeout
-                }
-                State::Busy if age_ns > answer_ns => ErrorClass::HeaderTimeout,
-                _ => continue,
-            };
-            self.fail(slot, class, || {
-                format!("nothing more after {} ms", age_ns / 1_000_000)
-            });
+            if connection.state == State::Busy && age_ns > answer_ns {
+                self.give_up(index, late(age_ns));
+            }
+        }
+    }
+
+    /// Fails a request whose answer did not come in time.
+    fn give_up(&mut self, index: usize, example: impl Fn() -> String) {
+        let (slot, place) = (index / self.width, index % self.width);
+        let link = &mut self.links[slot];
+        let class = if link.wire.received(place).begun {
+            ErrorClass::BodyTimeout
+        } else {
+            ErrorClass::HeaderTimeout
+        };
+        // A link that neither takes nor gives anything takes no cancellation either.
+        let dead = link.stalled && link.wire.is_silent(place);
+        if dead || !link.wire.cancel(place) {
+            self.fail_link(slot, class, example);
+        } else {
+            self.fail_request(index, class, example);
+            self.flush(slot);
         }
     }
 
@@ -306,9 +349,9 @@ impl<'a, R: Reactor> Worker<'a, R> {
         while self.busy > 0 && now_ns() < deadline_ns {
             self.turn(WAIT_NS_MAX)?;
         }
-        for slot in 0..self.connections.len() {
-            if self.connections[slot].state == State::Busy {
-                self.drop_socket(slot);
+        for index in 0..self.connections.len() {
+            if self.connections[index].state == State::Busy {
+                self.drop_socket(index / self.width);
             }
         }
         Ok(())
@@ -316,40 +359,49 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Begins to connect a slot that is down.
     fn connect(&mut self, slot: usize, now: u64) {
-        let connection = &mut self.connections[slot];
-        connection.state = State::Connecting;
-        connection.since_ns = now;
+        let link = &mut self.links[slot];
+        link.stage = Stage::Connecting;
+        link.since_ns = now;
         self.reactor.open(slot);
     }
 
-    /// Connects the slots whose pause is over.
+    /// Goes on with the connections whose pause is over.
     fn retry(&mut self, now: u64) {
-        while let Some(&Reverse((at, slot))) = self.retries.peek() {
+        while let Some(&Reverse((at, index))) = self.retries.peek() {
             if at > now {
                 return;
             }
             self.retries.pop();
-            let down = |connection: &Connection| connection.state == State::Down;
-            if self.connections.get(slot).is_some_and(down) {
-                self.connect(slot, now);
+            let slot = index / self.width;
+            match self.links.get(slot).map(|link| link.stage) {
+                Some(Stage::Down) => self.connect(slot, now),
+                Some(Stage::Open) if self.connections[index].state == State::Idle => {
+                    self.give_work(index, now);
+                }
+                _ => {}
             }
         }
     }
 
+    /// The connections of a link.
+    fn connections_of(&self, slot: usize) -> std::ops::Range<usize> {
+        slot * self.width..(slot + 1) * self.width
+    }
+
     /// Closes the socket of a slot, whatever it was doing.
     fn drop_socket(&mut self, slot: usize) {
-        let connection = &mut self.connections[slot];
-        match connection.state {
-            State::Down => return,
-            State::Connecting => {}
-            State::Idle => self.open -= 1,
-            State::Busy => {
-                self.open -= 1;
-                self.busy -= 1;
-            }
+        if self.links[slot].stage == Stage::Down {
+            return;
         }
-        connection.state = State::Down;
-        connection.session = None;
+        self.open -= u32::from(self.links[slot].is_up());
+        for index in self.connections_of(slot) {
+            let connection = &mut self.connections[index];
+            self.busy -= u32::from(connection.state == State::Busy);
+            connection.state = State::Idle;
+        }
+        let link = &mut self.links[slot];
+        link.stage = Stage::Down;
+        link.session = None;
         self.reactor.close(slot);
     }
 

@@ -141,6 +141,7 @@ pub(super) fn order(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec 
         stepwise: false,
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
+        in_flight: 1,
     }
 }
 

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::{Report, WAIT_NS_MAX, Worker};
 use crate::clock::{cpu_between, now_ns, thread_cpu};
 use crate::connection::State;
+use crate::link::{Stage, Wire};
 use crate::pace::{Schedule, Share};
 use crate::reactor::{Payload, Reactor};
 use crate::tally::Tally;
@@ -123,15 +124,16 @@ impl<R: Reactor> Worker<'_, R> {
         self.tally.clear();
         self.begin_slice(0, start_ns);
         self.retries.clear();
-        for slot in 0..self.connections.len() {
-            let connection = &mut self.connections[slot];
+        for connection in &mut self.connections {
             connection.answers = 0;
-            connection.failures = 0;
             connection.queued = false;
-            match connection.state {
-                State::Idle => self.give_work(slot, now_ns()),
-                State::Down => self.retries.push(Reverse((start_ns, slot))),
-                State::Connecting | State::Busy => {}
+        }
+        for slot in 0..self.links.len() {
+            self.links[slot].failures = 0;
+            match self.links[slot].stage {
+                Stage::Open => self.give_work_to_all(slot),
+                Stage::Down => self.retries.push(Reverse((start_ns, slot * self.width))),
+                _ => {}
             }
         }
     }
@@ -193,7 +195,8 @@ impl<R: Reactor> Worker<'_, R> {
         for due_ns in self.waiting.drain(..) {
             self.tally.censored.record(end_ns.saturating_sub(due_ns));
         }
-        let answers = || self.connections.iter().map(|connection| connection.answers);
+        let links = || self.connections.chunks(self.width);
+        let answers = || links().map(|link| link.iter().map(|c| c.answers).sum::<u64>());
         let range = answers().min().zip(answers().max());
         if let Some(window) = &mut self.window {
             window.closed = true;
@@ -226,19 +229,29 @@ impl<R: Reactor> Worker<'_, R> {
         self.report(Report::Slice(tally));
     }
 
+    /// Gives each free connection of a link a request when there is one to send.
+    pub(super) fn give_work_to_all(&mut self, slot: usize) {
+        for index in self.connections_of(slot) {
+            if self.connections[index].state == State::Idle {
+                self.give_work(index, now_ns());
+            }
+        }
+    }
+
     /// A free connection: gives it a request when there is one to send.
     #[inline]
-    pub(super) fn give_work(&mut self, slot: usize, now: u64) {
+    pub(super) fn give_work(&mut self, index: usize, now: u64) {
         let Some(window) = &mut self.window else {
             return;
         };
-        if window.closed {
+        let link = &self.links[index / self.width];
+        if window.closed || link.stage != Stage::Open || !link.wire.has_room(index % self.width) {
             return;
         }
         if window.share.is_none() {
             if window.requests_left > 0 {
                 window.requests_left -= 1;
-                self.start(slot, now, now);
+                self.start(index, now, now);
             }
             return;
         }
@@ -246,10 +259,10 @@ impl<R: Reactor> Worker<'_, R> {
         self.collect_due(now);
         if let Some(due_ns) = self.waiting.pop_front() {
             self.tally.send_lag.record(now.saturating_sub(due_ns));
-            self.start(slot, due_ns, now);
-        } else if !self.connections[slot].queued {
-            self.connections[slot].queued = true;
-            self.free.push_back(slot);
+            self.start(index, due_ns, now);
+        } else if !self.connections[index].queued {
+            self.connections[index].queued = true;
+            self.free.push_back(index);
         }
     }
 
@@ -262,27 +275,33 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// Sends the next request of a free connection.
     #[inline]
-    fn start(&mut self, slot: usize, intended_ns: u64, now: u64) {
+    fn start(&mut self, index: usize, intended_ns: u64, now: u64) {
         let sampled = self.next_is_sampled();
-        let connection = &mut self.connections[slot];
-        let index = self.requests.index_at(connection.turn);
-        let request = self.requests.get(index);
+        let (slot, place) = (index / self.width, index % self.width);
+        let connection = &mut self.connections[index];
+        connection.request = self.requests.index_at(connection.turn);
+        let request = self.requests.get(connection.request);
         connection.turn += 1;
-        connection.request = index;
         connection.state = State::Busy;
         connection.since_ns = now;
         connection.intended_ns = intended_ns;
-        let sampled = sampled && request.expect.is_some();
-        connection.reader.begin(request.head_only, sampled);
         self.busy += 1;
-        let payload = match &mut connection.session {
-            None => Payload::Shared(request.bytes.clone()),
-            Some(session) => {
-                session.write(&request.bytes);
-                Payload::Owned(session.output())
+        let sampled = sampled && request.expect.is_some();
+        let link = &mut self.links[slot];
+        link.wire.begin(place, request, sampled);
+        match (&link.wire, &mut link.session) {
+            (Wire::Http1(_), None) => {
+                let payload = Payload::Shared(request.bytes.clone());
+                self.reactor.send(slot, payload);
             }
-        };
-        self.reactor.send(slot, payload);
+            (Wire::Http1(_), Some(session)) => {
+                session.write(&request.bytes);
+                let payload = Payload::Owned(session.output());
+                self.reactor.send(slot, payload);
+            }
+            _ if self.in_hand == Some(slot) => {}
+            _ => self.flush(slot),
+        }
     }
 
     /// Counts a right answer.
@@ -339,13 +358,13 @@ impl<R: Reactor> Worker<'_, R> {
             self.tally.fail(ErrorClass::Dropped, waited_ns, example);
         }
         while !self.waiting.is_empty() {
-            let Some(slot) = self.free.pop_front() else {
+            let Some(index) = self.free.pop_front() else {
                 break;
             };
-            let connection = &mut self.connections[slot];
+            let connection = &mut self.connections[index];
             connection.queued = false;
             if connection.state == State::Idle {
-                self.give_work(slot, now_ns());
+                self.give_work(index, now_ns());
             }
         }
         let window = self.window.as_ref()?;

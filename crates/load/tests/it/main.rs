@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod frames;
 mod hostile;
+mod http2;
 mod secure;
 mod server;
 mod steps;
@@ -70,6 +72,7 @@ fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
         stepwise: false,
         reactor: REACTOR.get(),
         keep_alive_off: false,
+        in_flight: 1,
     }
 }
 
@@ -97,6 +100,7 @@ struct Total {
     intervals: Vec<LoadInterval>,
     events: Vec<&'static str>,
     established: Vec<u32>,
+    streams: u32,
 }
 
 impl Total {
@@ -126,8 +130,13 @@ impl Total {
 fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
     let mut total = Total::default();
     bakeoff_load::run(spec, &mut |_| true, &mut |event| match event {
-        LoadEvent::Ready { connections, .. } => {
+        LoadEvent::Ready {
+            connections,
+            streams,
+            ..
+        } => {
             total.events.push("ready");
+            total.streams = streams;
             total.established.push(connections.established);
         }
         LoadEvent::Interval(interval) => {

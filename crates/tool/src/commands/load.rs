@@ -35,8 +35,9 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         LoadEvent::Ready {
             connections,
             reactor,
+            streams,
             ..
-        } => summary.ready(connections, &reactor),
+        } => summary.ready(connections, &reactor, streams),
         LoadEvent::Interval(interval) => {
             summary.add(&interval);
             if live {
@@ -126,6 +127,9 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     if args.connections == 0 {
         bail!("--connections: must be at least 1");
     }
+    if args.streams == Some(0) {
+        bail!("--streams: must be at least 1");
+    }
     Ok(LoadSpec {
         target,
         requests: vec![request(args, path)?],
@@ -146,6 +150,7 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         stepwise: false,
         reactor: reactor(&args.reactor)?,
         keep_alive_off: args.no_keep_alive,
+        in_flight: args.streams.unwrap_or(1),
     })
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Summary {
     target: String,
     reactor: String,
     connections: Connections,
+    /// Asked for, and allowed by the service; 0 without streams.
+    streams: (u32, u32),
     requests: u64,
     errors: BTreeMap<ErrorClass, u64>,
     examples: BTreeMap<ErrorClass, String>,
@@ -39,6 +41,7 @@ impl Summary {
             target: spec.target.address.clone(),
             reactor: String::new(),
             connections: Connections::default(),
+            streams: (spec.in_flight, 0),
             requests: 0,
             errors: BTreeMap::new(),
             examples: BTreeMap::new(),
@@ -57,8 +60,9 @@ impl Summary {
     }
 
     /// Notes what was really opened.
-    pub(crate) fn ready(&mut self, connections: Connections, reactor: &str) {
+    pub(crate) fn ready(&mut self, connections: Connections, reactor: &str, streams: u32) {
         self.connections = connections;
+        self.streams.1 = streams;
         reactor.clone_into(&mut self.reactor);
     }
 
@@ -171,6 +175,10 @@ impl Summary {
                 "age_us_max": self.censored.max_ns().map(|ns| as_f64(ns) / 1e3),
             },
         });
+        let (asked, allowed) = self.streams;
+        if allowed > 0 {
+            object["streams"] = json!({ "asked": asked, "allowed": allowed });
+        }
         if let Some(response_time) = &self.response_time {
             object["response_time_us"] = times_us(response_time);
         }
@@ -200,6 +208,11 @@ impl Summary {
                 connections.established, connections.asked, connections.reconnects
             ),
         );
+        let (asked, allowed) = self.streams;
+        if allowed > 0 {
+            let text = format!("{allowed} on each connection, {asked} asked for");
+            line("streams", text);
+        }
         line(
             "requests",
             format!("{} in {:.2} s", self.requests, self.duration_s()),

@@ -57,6 +57,7 @@ pub(crate) fn order(input: &OrderInput<'_>) -> LoadSpec {
         stepwise: true,
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
+        in_flight: 1,
     }
 }
 

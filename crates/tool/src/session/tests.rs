@@ -199,6 +199,7 @@ impl Loader for FakeLoader {
                 connections,
                 reactor,
                 nofile,
+                streams: 0,
             });
             let interval = slice(step, connections, planned.duration_ns);
             events.push_back(LoadEvent::Interval(Box::new(interval)));

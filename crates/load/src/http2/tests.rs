@@ -1,0 +1,432 @@
+//! The RFC's own examples, and properties that must hold for every answer and every way to cut it
+//! into pieces.
+
+use bakeoff_model::load::{LoadSpec, ReactorChoice, RequestSpec, Target};
+use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
+
+use super::Client;
+use super::decoder::Decoder;
+use super::encoder::{Encoder, Field};
+use super::flow::{Inflow, Outflow};
+use super::frame::{self, Head, flag, kind, setting};
+use super::huffman;
+use crate::link::Told;
+use crate::request::Requests;
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pairs = digits.chunks(2);
+    pairs
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Vec<(String, String)>, &'static str> {
+    let mut fields = Vec::new();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    decoder.decode(block, &mut |name, value| {
+        fields.push((text(name), text(value)))
+    })?;
+    Ok(fields)
+}
+
+#[test]
+fn strings_of_the_rfc_are_read_and_written() {
+    for (text, code) in [
+        ("www.example.com", "f1e3 c2e5 f23a 6ba0 ab90 f4ff"),
+        ("no-cache", "a8eb 1064 9cbf"),
+        ("custom-key", "25a8 49e9 5ba9 7d7f"),
+        ("custom-value", "25a8 49e9 5bb8 e8b4 bf"),
+        (
+            "Mon, 21 Oct 2013 20:13:21 GMT",
+            "d07a be94 1054 d444 a820 0595 040b 8166 e082 a62d 1bff",
+        ),
+    ] {
+        let mut read = Vec::new();
+        huffman::decode(&hex(code), &mut read).unwrap();
+        assert_eq!(String::from_utf8(read).unwrap(), text);
+        assert_eq!(huffman::encode(text.as_bytes()), hex(code));
+    }
+    // Padding of zeros, of a whole byte, and the end of strings itself.
+    for code in [
+        "f1e3 c2e5 f23a 6ba0 ab90 f4fe",
+        "a8eb 1064 9cbf ff",
+        "ffff ffff",
+    ] {
+        assert!(
+            huffman::decode(&hex(code), &mut Vec::new()).is_err(),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn blocks_of_the_rfc_are_read() {
+    // RFC 7541, C.4: three requests on one connection.
+    let mut decoder = Decoder::new();
+    let cases: [(&str, &[(&str, &str)]); 3] = [
+        (
+            "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
+            &[
+                (":method", "GET"),
+                (":scheme", "http"),
+                (":path", "/"),
+                (":authority", "www.example.com"),
+            ],
+        ),
+        (
+            "8286 84be 5886 a8eb 1064 9cbf",
+            &[
+                (":method", "GET"),
+                (":scheme", "http"),
+                (":path", "/"),
+                (":authority", "www.example.com"),
+                ("cache-control", "no-cache"),
+            ],
+        ),
+        (
+            "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
+            &[
+                (":method", "GET"),
+                (":scheme", "https"),
+                (":path", "/index.html"),
+                (":authority", "www.example.com"),
+                ("custom-key", "custom-value"),
+            ],
+        ),
+    ];
+    for (block, expected) in cases {
+        let fields = decode(&mut decoder, &hex(block)).unwrap();
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (&**n, &**v)).collect();
+        assert_eq!(fields, expected);
+    }
+}
+
+#[test]
+fn blocks_that_are_none_are_refused() {
+    for (name, block) in [
+        ("index 0", "80"),
+        ("an index beyond the tables", "be"),
+        ("a name beyond the tables", "7e 01 61"),
+        ("a cut number", "ff"),
+        ("a cut string", "40 05 61"),
+        ("a missing value", "40 01 61"),
+        ("a number beyond sense", "ff ff ff ff ff ff 7f"),
+        ("a table larger than allowed", "3f e2 1f"),
+        ("a change of the table after a field", "82 20"),
+    ] {
+        assert!(decode(&mut Decoder::new(), &hex(block)).is_err(), "{name}");
+    }
+    assert_eq!(
+        decode(&mut Decoder::new(), &hex("20 3f e1 1f 82"))
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn windows_open_and_close() {
+    let mut inflow = Inflow::new(100);
+    assert_eq!(inflow.take(49), Some(0));
+    assert_eq!(inflow.take(1), Some(50));
+    assert_eq!(inflow.take(100), Some(100));
+    assert_eq!(inflow.take(101), None);
+    let mut outflow = Outflow::new(10);
+    outflow.spend(10);
+    assert_eq!(outflow.change(-5), Some(()));
+    assert_eq!(outflow.free(), 0);
+    assert_eq!(outflow.change(8), Some(()));
+    assert_eq!(outflow.free(), 3);
+    assert_eq!(outflow.change(i64::from(u32::MAX)), None);
+}
+
+/// An order whose requests are these, each a name of a header, its value and a body.
+fn requests(list: &[(String, String, String)]) -> Requests {
+    let spec = LoadSpec {
+        target: Target {
+            address: "localhost:80".into(),
+            host: None,
+            tls: false,
+            insecure: false,
+            unix_socket: None,
+            protocol: bakeoff_model::load::Protocol::Http2,
+        },
+        requests: list
+            .iter()
+            .map(|(name, value, body)| RequestSpec {
+                method: "POST".into(),
+                path: "/".into(),
+                headers: vec![(name.clone(), value.clone())],
+                body: body.clone(),
+                expect: None,
+                weight: 1,
+            })
+            .collect(),
+        steps: Vec::new(),
+        threads: 1,
+        cores: Vec::new(),
+        timeout_connect_ns: 1,
+        timeout_answer_ns: 1,
+        slice_ns: 0,
+        seed: 0,
+        check_body_every: 0,
+        stepwise: false,
+        reactor: ReactorChoice::Auto,
+        keep_alive_off: false,
+        in_flight: 4,
+    };
+    Requests::prepare(&spec).unwrap()
+}
+
+fn get() -> Requests {
+    requests(&[("accept".into(), "*/*".into(), String::new())])
+}
+
+/// A frame.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::write_head(&mut bytes, payload.len(), kind, flags, stream);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+fn settings(list: &[(u16, u32)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::write_settings(&mut bytes, list);
+    bytes
+}
+
+/// A client with its preface sent and four requests in flight.
+fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
+    let mut client = Client::new(4);
+    client.greet();
+    let mut told = Vec::new();
+    client.feed(first, &mut told);
+    for place in 0..4 {
+        if client.has_room(place) {
+            client.begin(place, requests.get(place % requests.len()), place == 1);
+        }
+    }
+    let told = told.iter().map(|told| format!("{told:?}")).collect();
+    (client, told)
+}
+
+/// What the client tells and sends when the bytes come in these pieces.
+fn read(requests: &Requests, bytes: &[u8], cuts: &[usize]) -> (Vec<String>, Vec<u8>) {
+    let (mut client, mut all) = busy_client(requests, &settings(&[]));
+    let mut from = 0;
+    for cut in cuts.iter().copied().chain([bytes.len()]) {
+        let mut told = Vec::new();
+        let cut = cut.clamp(from, bytes.len());
+        client.feed(&bytes[from..cut], &mut told);
+        from = cut;
+        let fault = told.iter().any(|told| matches!(told, Told::Fault(..)));
+        all.extend(told.iter().map(|told| format!("{told:?}")));
+        if fault {
+            break;
+        }
+    }
+    for place in 0..4 {
+        let received = client.received(place);
+        all.push(format!("{} {}", received.status, received.body_bytes));
+    }
+    (all, client.output())
+}
+
+/// A frame that a service might send, sensible or not.
+fn any_frame() -> impl Strategy<Value = Vec<u8>> {
+    let payload = prop::collection::vec(any::<u8>(), 0..40);
+    let stream = prop::sample::select(vec![0_u32, 1, 1, 3, 3, 5, 7, 9, 2]);
+    let heads = prop::sample::select(vec![
+        "88",
+        "88 5f 01 61",
+        "8d",
+        "be",
+        "48 03 31 30 33",
+        "00",
+    ]);
+    let head = (heads, prop::sample::select(vec![4_u8, 5, 0, 1])).boxed();
+    prop::strategy::Union::new(vec![
+        (stream.clone(), head)
+            .prop_map(|(stream, (block, flags))| frame(kind::HEADERS, flags, stream, &hex(block)))
+            .boxed(),
+        (stream.clone(), payload.clone(), 0..2_u8)
+            .prop_map(|(stream, data, flags)| frame(kind::DATA, flags, stream, &data))
+            .boxed(),
+        (0..12_u8, any::<u8>(), stream, payload)
+            .prop_map(|(kind, flags, stream, payload)| frame(kind, flags, stream, &payload))
+            .boxed(),
+    ])
+}
+
+proptest! {
+    #[test]
+    fn every_string_survives_its_code(text in prop::collection::vec(any::<u8>(), 0..80)) {
+        let mut read = Vec::new();
+        huffman::decode(&huffman::encode(&text), &mut read).unwrap();
+        prop_assert_eq!(read, text);
+    }
+
+    #[test]
+    fn any_block_is_read_or_refused(blocks in prop::collection::vec(
+        prop::collection::vec(any::<u8>(), 0..200), 1..4)
+    ) {
+        let mut decoder = Decoder::new();
+        for block in blocks {
+            if decode(&mut decoder, &block).is_err() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_encoder_writes_the_decoder_reads(
+        list in prop::collection::vec(("[a-z-]{1,20}", "[ -~]{0,600}"), 1..12),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 1..40),
+        small in any::<bool>(),
+    ) {
+        let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+        let numbered = list.iter().enumerate();
+        let fields: Vec<Field> = numbered.map(|(i, (n, v))| Field::new(n, v, i)).collect();
+        for (turn, index) in order.into_iter().enumerate() {
+            if small && turn == 5 {
+                encoder.resize(100);
+            }
+            let index = index.index(list.len());
+            let mut block = Vec::new();
+            encoder.encode(&fields[index], &mut block);
+            encoder.encode(&fields[0], &mut block);
+            let read = decode(&mut decoder, &block).unwrap();
+            prop_assert_eq!(read, vec![list[index].clone(), list[0].clone()]);
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_matter(
+        frames in prop::collection::vec(any_frame(), 1..12),
+        mut cuts in prop::collection::vec(0..400_usize, 0..20),
+    ) {
+        let bytes = frames.concat();
+        cuts.sort_unstable();
+        let requests = get();
+        let whole = read(&requests, &bytes, &[]);
+        prop_assert_eq!(&read(&requests, &bytes, &cuts), &whole);
+        let each: Vec<usize> = (0..bytes.len()).collect();
+        prop_assert_eq!(&read(&requests, &bytes, &each), &whole);
+    }
+
+    #[test]
+    fn any_bytes_are_taken_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let requests = get();
+        let (told, _) = read(&requests, &bytes, &[]);
+        prop_assert!(told.len() < 1000);
+    }
+
+    #[test]
+    fn bodies_arrive_whole_and_within_the_windows(
+        lengths in prop::collection::vec(0..100_000_usize, 4),
+        window in 1..40_000_u32,
+        steps in prop::collection::vec((0..5_u32, 1..60_000_u32), 0..40),
+    ) {
+        let body = |place: usize| {
+            char::from(b"abcd"[place]).to_string().repeat(lengths[place])
+        };
+        let list: Vec<_> = (0..4).map(|p| ("accept".into(), p.to_string(), body(p))).collect();
+        let requests = requests(&list);
+        let first = settings(&[(setting::INITIAL_WINDOW_SIZE, window)]);
+        let (mut client, _) = busy_client(&requests, &first);
+        let mut service = Service::new(window);
+        service.take(&client.output());
+        // Some windows as they come, then enough for everything.
+        let enough = (0..5).map(|at| (at, 500_000));
+        for (at, increment) in steps.into_iter().chain(enough) {
+            let stream = if at == 0 { 0 } else { 2 * at - 1 };
+            let mut update = Vec::new();
+            frame::write_window_update(&mut update, stream, increment);
+            let mut told = Vec::new();
+            client.feed(&update, &mut told);
+            prop_assert!(told.is_empty(), "{:?}", told);
+            service.allow(stream, increment);
+            service.take(&client.output());
+        }
+        for place in 0..4 {
+            prop_assert!(service.bodies[place] == body(place).as_bytes(), "{}", place);
+            prop_assert!(service.ended[place]);
+        }
+    }
+}
+
+/// The service's view of the bodies that come.
+struct Service {
+    connection: i64,
+    windows: [i64; 4],
+    bodies: [Vec<u8>; 4],
+    ended: [bool; 4],
+}
+
+impl Service {
+    fn new(window: u32) -> Self {
+        Self {
+            connection: 65_535,
+            windows: [i64::from(window); 4],
+            bodies: Default::default(),
+            ended: [false; 4],
+        }
+    }
+
+    fn allow(&mut self, stream: u32, increment: u32) {
+        match stream {
+            0 => self.connection += i64::from(increment),
+            stream => self.windows[(stream as usize - 1) / 2] += i64::from(increment),
+        }
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) {
+        if let Some(rest) = bytes.strip_prefix(frame::PREFACE) {
+            bytes = rest;
+        }
+        while let Some(head) = Head::read(bytes) {
+            let (payload, rest) = bytes[frame::HEAD_BYTES..].split_at(head.length);
+            bytes = rest;
+            let place = (head.stream as usize).saturating_sub(1) / 2;
+            if head.kind == kind::DATA {
+                let length = i64::try_from(payload.len()).unwrap();
+                self.connection -= length;
+                self.windows[place] -= length;
+                assert!(
+                    self.connection >= 0 && self.windows[place] >= 0,
+                    "beyond the window"
+                );
+                self.bodies[place].extend_from_slice(payload);
+            }
+            if matches!(head.kind, kind::DATA | kind::HEADERS) {
+                self.ended[place] |= head.has(flag::END_STREAM);
+            }
+        }
+        assert!(bytes.is_empty());
+    }
+}
+
+#[test]
+fn a_service_that_allows_fewer_streams_gets_fewer() {
+    let requests = get();
+    let two = settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]);
+    let (mut client, told) = busy_client(&requests, &two);
+    assert_eq!(told, ["Greeted"]);
+    assert_eq!((0..4).filter(|place| client.has_room(*place)).count(), 2);
+    let mut told = Vec::new();
+    client.feed(
+        &settings(&[(setting::MAX_CONCURRENT_STREAMS, 3)]),
+        &mut told,
+    );
+    assert!(matches!(told[..], [Told::Wider]), "{told:?}");
+    assert!(client.has_room(2) && !client.has_room(3));
+    // None at all is no greeting yet.
+    let none = settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]);
+    let (mut client, told) = busy_client(&requests, &none);
+    assert!(told.is_empty() && !client.has_room(0));
+    let mut told = Vec::new();
+    client.feed(&two, &mut told);
+    assert!(matches!(told[..], [Told::Greeted]), "{told:?}");
+}
