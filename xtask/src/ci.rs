@@ -1,5 +1,6 @@
 //! What continuous integration runs, runnable by anyone.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -7,9 +8,16 @@ use anyhow::{Context as _, bail};
 
 use crate::{base_images, docker, say, tidy};
 
-/// The suite and the contenders that are verified for real; those of its main round.
+/// The suite whose contenders are verified for real.
 const SUITE: &str = "suites/locations";
-const CONTENDERS: [&str; 4] = ["actix-4", "axum", "http4k-3", "ktor-3"];
+/// Those that are verified in containers as well: its main round.
+const MAIN_ROUND: [&str; 4] = ["actix-4", "axum", "http4k-3", "ktor-3"];
+/// What contenders need beside compilers, as Debian calls it, and a program or file of each.
+const PACKAGES: [(&str, &str); 3] = [
+    ("libssl-dev", "/usr/include/openssl/ssl.h"),
+    ("pkg-config", "/usr/bin/pkg-config"),
+    ("patch", "/usr/bin/patch"),
+];
 
 /// Format, lints, tidy, licences, then everything of [`test`].
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
@@ -31,14 +39,18 @@ pub(crate) fn test(root: &Path) -> anyhow::Result<()> {
         base_images::base_images()
     });
     let mut said = Vec::new();
+    if let Err(error) = packages() {
+        said.push(format!("NOT INSTALLED: what contenders need: {error:#}"));
+    }
     if let Err(error) = &docker {
         said.push(format!("NOT TESTED: Docker: {error:#}"));
     }
     run_with(root, "cargo test --workspace", &switches(docker.is_ok()))?;
     run(root, "cargo build --release --package bakeoff")?;
-    verify(root, "process")?;
+    let all = contenders(root)?;
+    verify(root, "process", all.iter().map(String::as_str))?;
     if docker.is_ok() {
-        verify(root, "docker")?;
+        verify(root, "docker", MAIN_ROUND)?;
     }
     let results = tempfile::tempdir().context("no folder for temporary files")?;
     let results = results.path().join("smoke").display().to_string();
@@ -62,11 +74,41 @@ fn switches(docker: bool) -> Vec<(&'static str, &'static str)> {
     switches
 }
 
-/// All checks of the main round's contenders against a real Elasticsearch.
-fn verify(root: &Path, runtime: &str) -> anyhow::Result<()> {
-    let chosen = CONTENDERS
+/// Installs what is missing of what contenders need.
+fn packages() -> anyhow::Result<()> {
+    let missing = PACKAGES
+        .iter()
+        .filter(|(_, file)| !Path::new(file).exists());
+    let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => docker::install(missing),
+    }
+}
+
+/// The contenders of the suite, one of each folder: what bears the folder's own name.
+fn contenders(root: &Path) -> anyhow::Result<Vec<String>> {
+    let folder = root.join(SUITE).join("contenders");
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+    let folders = entries.flatten().map(|entry| entry.path());
+    let mut names: Vec<String> = folders
+        .filter(|path| path.join("contender.toml").is_file())
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// All checks of some contenders against a real Elasticsearch.
+fn verify<'a>(
+    root: &Path,
+    runtime: &str,
+    contenders: impl IntoIterator<Item = &'a str>,
+) -> anyhow::Result<()> {
+    let chosen: String = contenders
+        .into_iter()
         .map(|name| format!(" --contender {name}"))
-        .concat();
+        .collect();
     let options = format!("--runtime {runtime} --backend elasticsearch{chosen}");
     bakeoff(root, &format!("verify {SUITE} {options}"))
 }

@@ -7,6 +7,7 @@ mod tidy;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -36,7 +37,18 @@ enum Chore {
     BaseImages,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    match chore() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard error may be gone too; there is nobody left to tell then.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn chore() -> anyhow::Result<()> {
     let root = root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),

@@ -69,8 +69,16 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         plan::select("contender", &names, &args.selection.contender).map_err(super::unknown)?;
     let (chosen, skipped) = bench::buildable(suite, &chosen);
     let mut progress = Progress::stderr(args.json);
-    for (contender, why) in skipped {
+    for (contender, why) in &skipped {
+        let (contender, why) = (contender.clone(), why.clone());
         progress.observe(&Event::Skipped { contender, why })?;
+    }
+    if chosen.is_empty() {
+        let why: Vec<String> = skipped.into_iter().map(|(_, why)| why).collect();
+        anyhow::bail!(
+            "no contender can be built on this machine\n  hint: {}",
+            why.join("; ")
+        );
     }
     let logs = tempfile::Builder::new()
         .prefix("bakeoff-verify-")
