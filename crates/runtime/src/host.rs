@@ -8,6 +8,8 @@ use std::path::Path;
 use bakeoff_model::record::Host;
 use rustix::process::Resource;
 
+use crate::meter::Stat;
+
 /// Unit of CPU times in /proc.
 const TICK_NS: u64 = 10_000_000;
 
@@ -38,12 +40,19 @@ pub struct HostTime {
     pub busy_ns: u64,
     /// Were withheld by the hypervisor, ns.
     pub stolen_ns: u64,
+    /// Worked for this very process: it reads meters and writes records and logs, ns.
+    pub own_ns: u64,
 }
 
 /// Reads the host's times; `None` where they are not told. Their grain is the kernel's tick, 10 ms.
 #[must_use]
 pub fn time() -> Option<HostTime> {
-    parse_time(&read("/proc/stat")?)
+    let own = Stat::of(std::process::id());
+    let own_ticks = own.map_or(0, |stat| stat.user_ticks + stat.system_ticks);
+    Some(HostTime {
+        own_ns: own_ticks.saturating_mul(TICK_NS),
+        ..parse_time(&read("/proc/stat")?)?
+    })
 }
 
 /// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
@@ -61,6 +70,7 @@ fn parse_time(stat: &str) -> Option<HostTime> {
     Some(HostTime {
         busy_ns: (user + nice + system + irq + softirq).saturating_mul(TICK_NS),
         stolen_ns: stolen.saturating_mul(TICK_NS),
+        own_ns: 0,
     })
 }
 
@@ -144,7 +154,8 @@ mod tests {
             parse_time("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\n"),
             Some(HostTime {
                 busy_ns: ticks(1 + 2 + 3 + 6 + 7),
-                stolen_ns: ticks(8)
+                stolen_ns: ticks(8),
+                own_ns: 0,
             })
         );
         assert_eq!(parse_time(""), None);

@@ -126,6 +126,7 @@ fn interval_record<L>(
     let host = before.host.zip(after.host).map(|(before, after)| HostTime {
         busy_ns: after.busy_ns.saturating_sub(before.busy_ns),
         stolen_ns: after.stolen_ns.saturating_sub(before.stolen_ns),
+        own_ns: after.own_ns.saturating_sub(before.own_ns),
     });
     let validity = validity::judge(&Evidence {
         load: &load,

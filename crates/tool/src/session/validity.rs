@@ -115,7 +115,7 @@ fn host(evidence: &Evidence<'_>) -> Option<Validity> {
                 share * 100.0
             ));
         }
-        let ours = evidence.load.loader_cpu.total_ns();
+        let ours = evidence.load.loader_cpu.total_ns() + host.own_ns;
         let ours = as_f64(ours) / wall
             + cpu_cores(evidence.contender, evidence.load)?
             + cpu_cores(evidence.backend, evidence.load).unwrap_or(0.0);
@@ -254,8 +254,8 @@ mod tests {
             backend,
             cores,
             HostTime {
-                busy_ns: 0,
                 stolen_ns,
+                ..HostTime::default()
             },
             expect,
         );
@@ -290,10 +290,15 @@ mod tests {
         check(&good(), 0.85, &shared, 0, "host-bound");
         let others = |cores: u64| HostTime {
             busy_ns: SECOND * cores / 10,
-            stolen_ns: 0,
+            ..HostTime::default()
         };
         check_host(&good(), 0.2, &apart, others(13), "fair");
         check_host(&good(), 0.2, &apart, others(15), "host-bound");
+        let with_own = HostTime {
+            own_ns: SECOND / 5,
+            ..others(15)
+        };
+        check_host(&good(), 0.2, &apart, with_own, "fair");
         let mut busy = good();
         busy.loader_cpu.user_ns = SECOND * 95 / 100;
         check(&busy, 0.0, &apart, 0, "generator-bound");
