@@ -80,3 +80,25 @@ fn a_busy_port_is_a_sentence() {
         .run("run SUITE --profile tiny --out OUT")
         .check(2, &["already in use", &world.port().to_string()]);
 }
+
+#[test]
+fn a_contender_that_never_listens_is_given_up() {
+    let world = World::new(&["never-listens"]);
+    world
+        .run("verify SUITE --profile tiny --group get")
+        .check(2, &["it listens nowhere; it should on 0.0.0.0:"]);
+}
+
+#[test]
+fn a_contender_that_dies_under_load_keeps_its_intervals() {
+    let world = World::new(&["dies-later"]);
+    world
+        .run("run SUITE --profile tiny --out OUT")
+        .check(2, &["FAILED at load", "1 of 1 runs failed"]);
+    let records = fs::read_dir(world.out().join("records")).unwrap();
+    let text: String = records
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(text.contains("\"record\":\"interval\""), "{text}");
+    assert!(text.contains("died after "), "{text}");
+}
