@@ -19,7 +19,7 @@ use crate::meter::{Meter, tree};
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
 use super::output::Output;
-use super::sockets::listeners_of;
+use super::sockets::{holder, listeners, listeners_of};
 
 /// How often a stopping process is looked at.
 const STOP_POLL: Duration = Duration::from_millis(2);
@@ -134,9 +134,33 @@ impl Shared {
     /// Waits for the first valid answer. Blocking.
     fn await_ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let mut ended = || self.exit().is_some();
-        match await_answer(self.address, &self.ready_path, limit, &mut ended) {
+        let answer = await_answer(self.address, &self.ready_path, limit, &mut ended);
+        let own = answer.and_then(|answered| match self.stranger() {
+            Some(stranger) => Err(Unanswered::NoAnswer(format!("an answer of {stranger}"))),
+            None => Ok(answered),
+        });
+        match own {
             Ok(answered) => Ok(self.startup(answered)),
             Err(unanswered) => Err(self.not_ready(unanswered, limit)),
+        }
+    }
+
+    /// Whoever listens on the contender's port in its place: the port was free at the start, and
+    /// somebody else may have been faster.
+    fn stranger(&self) -> Option<String> {
+        let port = self.address.port();
+        let own = listeners_of(&self.processes());
+        if own.iter().any(|address| address.port() == port) {
+            return None;
+        }
+        let mut others = listeners().into_iter();
+        holder(others.find(|one| one.address.port() == port)?.inode)
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        match self.meter.processes() {
+            none if none.is_empty() => tree(self.pid),
+            processes => processes,
         }
     }
 
@@ -181,12 +205,8 @@ impl Shared {
     }
 
     fn listener_hint(&self) -> String {
-        let mut processes = self.meter.processes();
-        if processes.is_empty() {
-            processes = tree(self.pid);
-        }
         let wish = format!("0.0.0.0:{}", self.address.port());
-        let found: Vec<String> = listeners_of(&processes)
+        let found: Vec<String> = listeners_of(&self.processes())
             .iter()
             .map(ToString::to_string)
             .collect();

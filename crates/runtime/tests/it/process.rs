@@ -1,6 +1,6 @@
 //! Local processes: limits, clock, hints, stops, leftovers.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -97,6 +97,25 @@ async fn a_contender_gets_its_environment_files_and_cores_only() {
         .parse::<u64>()
         .unwrap();
     assert!(nofile >= wish, "{line}");
+    instance.stop(LIMIT).await;
+}
+
+#[tokio::test]
+async fn an_answer_of_another_process_is_not_the_contenders() {
+    let bench = Bench::new();
+    let port = free_port();
+    let mut instance = bench.start(&bench.spec(port, &["sleep", "60"])).await;
+    let stranger = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    std::thread::spawn(move || {
+        for stream in stranger.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let error = instance.await_ready(LIMIT).await.unwrap_err().to_string();
+    let expect = format!("(process {})", std::process::id());
+    assert!(error.contains(&expect), "{error}");
     instance.stop(LIMIT).await;
 }
 
