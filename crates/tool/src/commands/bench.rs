@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -14,6 +15,7 @@ use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Suite};
 use bakeoff_runtime::build::{self, BuildError, BuildOptions, Built, Placeholders};
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
 use bakeoff_runtime::{BoxFuture, Runtime, StartSpec, host, http, sweep};
+use futures_util::stream::{self, StreamExt as _};
 
 use super::machine::{BackendAtWork, Machine};
 use crate::clock;
@@ -24,6 +26,10 @@ use crate::suite_folder::SuiteFolder;
 
 /// The documents' own bound on an answer, also for checks.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
+
+/// Builds that run at the same time: compilers use all cores for most of a build, and one core
+/// while they link or fetch.
+pub(crate) const BUILDS_AT_ONCE: usize = 2;
 
 /// What a bench is for.
 #[derive(Debug, Clone)]
@@ -87,36 +93,40 @@ impl Bench {
             redirect: None,
             host: host::describe(),
         };
-        bench.build_all(observer).await?;
+        bench.ready = bench.build_all(observer).await?;
         bench.start_backend(observer).await?;
         Ok(bench)
     }
 
-    async fn build_all(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        for name in self.options.contenders.clone() {
-            let Some(contender) = self.contender(&name).cloned() else {
-                bail!("{name}: it was planned, and the suite no longer has it");
-            };
+    async fn build_all(
+        &self,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<BTreeMap<String, Result<Ready, NoStart>>> {
+        let contenders: Vec<Contender> = self
+            .options
+            .contenders
+            .iter()
+            .map(|name| {
+                let found = self.contender(name).cloned();
+                found.with_context(|| {
+                    format!("{name}: it was planned, and the suite no longer has it")
+                })
+            })
+            .collect::<anyhow::Result<_>>()?;
+        let mut ready = BTreeMap::new();
+        let builds = contenders.iter().map(|contender| self.build_one(contender));
+        let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
+        for name in contenders.iter().map(|contender| contender.name.clone()) {
             observer.observe(&Event::Building {
                 contender: name.clone(),
             })?;
-            let ready = self.build_one(&contender).await;
-            let event = match &ready {
-                Ok(ready) => Event::Built {
-                    contender: name.clone(),
-                    fresh: ready.built.fresh,
-                    version: ready.built.version.clone(),
-                },
-                Err(why) => Event::BuildFailed {
-                    contender: name.clone(),
-                    message: why.message.clone(),
-                    evidence: why.evidence.clone(),
-                },
+            let Some(one) = builds.next().await else {
+                break;
             };
-            observer.observe(&event)?;
-            self.ready.insert(name, ready);
+            observer.observe(&built_event(&name, &one))?;
+            ready.insert(name, one);
         }
-        Ok(())
+        Ok(ready)
     }
 
     async fn build_one(&self, contender: &Contender) -> Result<Ready, NoStart> {
@@ -354,6 +364,21 @@ pub(crate) fn build_options(suite: &Suite) -> BuildOptions {
     BuildOptions {
         cache: build::cache_dir(),
         suite: suite.name.clone(),
+    }
+}
+
+fn built_event(name: &str, built: &Result<Ready, NoStart>) -> Event {
+    match built {
+        Ok(ready) => Event::Built {
+            contender: name.to_owned(),
+            fresh: ready.built.fresh,
+            version: ready.built.version.clone(),
+        },
+        Err(why) => Event::BuildFailed {
+            contender: name.to_owned(),
+            message: why.message.clone(),
+            evidence: why.evidence.clone(),
+        },
     }
 }
 

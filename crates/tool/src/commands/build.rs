@@ -1,12 +1,15 @@
 //! `bakeoff build`: contenders and their receipts.
 
 use std::io::Write as _;
+use std::pin::pin;
 
 use bakeoff_model::plan;
-use bakeoff_runtime::build::{self, BuildError};
+use bakeoff_model::suite::Contender;
+use bakeoff_runtime::build::{self, BuildError, Built};
+use futures_util::stream::{self, StreamExt as _};
 use serde_json::json;
 
-use super::bench::build_options;
+use super::bench::{BUILDS_AT_ONCE, build_options};
 use crate::args::BuildArgs;
 use crate::{exit, suite_folder};
 
@@ -20,56 +23,72 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         .map(|one| one.name.clone())
         .collect();
     let chosen = plan::select("contender", &names, &args.contender).map_err(super::unknown)?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    let mut output = std::io::stdout().lock();
-    let mut status = exit::DONE;
-    for contender in suite
+    let contenders = suite
         .contenders
         .iter()
-        .filter(|one| chosen.contains(&one.name))
-    {
+        .filter(|one| chosen.contains(&one.name));
+    let builds = contenders.map(async |contender| {
         let source = folder.contender_folder(&contender.folder);
-        let name = &contender.name;
-        match runtime.block_on(build::build(contender, &source, &build_options(suite))) {
-            Ok(built) if args.json => {
-                let receipt = json!({
-                    "contender": name,
-                    "artifact": built.artifact,
-                    "digest": built.digest,
-                    "version": built.version,
-                    "toolchains": built.toolchains,
-                    "command": contender.build,
-                    "environment": contender.build_env,
-                    "fresh": built.fresh,
-                });
-                writeln!(output, "{receipt}")?;
+        let built = build::build(contender, &source, &build_options(suite)).await;
+        (contender, built)
+    });
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let mut status = exit::DONE;
+        let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
+        while let Some((contender, built)) = builds.next().await {
+            status = status.max(tell(contender, built, args.json)?);
+        }
+        Ok(status)
+    })
+}
+
+/// Prints what came of one contender; the status that this alone would end the command with.
+fn tell(
+    contender: &Contender,
+    built: Result<Built, BuildError>,
+    as_json: bool,
+) -> anyhow::Result<u8> {
+    let mut output = std::io::stdout().lock();
+    let name = &contender.name;
+    match built {
+        Ok(built) if as_json => {
+            let receipt = json!({
+                "contender": name,
+                "artifact": built.artifact,
+                "digest": built.digest,
+                "version": built.version,
+                "toolchains": built.toolchains,
+                "command": contender.build,
+                "environment": contender.build_env,
+                "fresh": built.fresh,
+            });
+            writeln!(output, "{receipt}")?;
+        }
+        Ok(built) => {
+            let state = if built.fresh { "built" } else { "up to date" };
+            let version = built
+                .version
+                .unwrap_or_else(|| "no version receipt".to_owned());
+            writeln!(output, "{name}: {state}: {}", version.trim())?;
+            let toolchains: Vec<&str> = built.toolchains.values().map(String::as_str).collect();
+            writeln!(output, "  {}", built.digest)?;
+            writeln!(output, "  {}", toolchains.join("; "))?;
+        }
+        Err(error @ BuildError::Missing { .. }) => writeln!(output, "skipped: {error}")?,
+        Err(error) => {
+            writeln!(output, "FAILED {error}")?;
+            if let BuildError::Failed {
+                command,
+                last_lines,
+                hint,
+                ..
+            } = error
+            {
+                let hint = hint.unwrap_or_default();
+                writeln!(output, "  {command}\n{last_lines}\n  hint: {hint}")?;
             }
-            Ok(built) => {
-                let state = if built.fresh { "built" } else { "up to date" };
-                let version = built
-                    .version
-                    .unwrap_or_else(|| "no version receipt".to_owned());
-                writeln!(output, "{name}: {state}: {}", version.trim())?;
-                let toolchains: Vec<&str> = built.toolchains.values().map(String::as_str).collect();
-                writeln!(output, "  {}", built.digest)?;
-                writeln!(output, "  {}", toolchains.join("; "))?;
-            }
-            Err(error @ BuildError::Missing { .. }) => writeln!(output, "skipped: {error}")?,
-            Err(error) => {
-                status = exit::CHECK_FAILED;
-                writeln!(output, "FAILED {error}")?;
-                if let BuildError::Failed {
-                    command,
-                    last_lines,
-                    hint,
-                    ..
-                } = error
-                {
-                    let hint = hint.unwrap_or_default();
-                    writeln!(output, "  {command}\n{last_lines}\n  hint: {hint}")?;
-                }
-            }
+            return Ok(exit::CHECK_FAILED);
         }
     }
-    Ok(status)
+    Ok(exit::DONE)
 }
