@@ -15,7 +15,7 @@ if ! rustup run "$toolchain" rustc --version; then
     rustup toolchain install "$toolchain" --profile minimal --no-self-update
 fi
 
-# The Cargo of that time would fetch the whole index of the registry; today's fetches what is locked.
+# The Cargo of that time would fetch the whole index of the registry; today's takes what is locked.
 rm -rf vendor
 mkdir -p .cargo
 cargo vendor --locked --versioned-dirs vendor >.cargo/config.toml

@@ -1,5 +1,5 @@
-//! Whether this CPU has what the compiler took for granted. A variant may be compiled for another one,
-//! and would end at its first unknown instruction without a word.
+//! Whether this CPU has what the compiler took for granted. A variant may be compiled for another
+//! one, and would end at its first unknown instruction without a word.
 
 /// Fails unless the program can run here.
 pub fn check() -> anyhow::Result<()> {

@@ -1,4 +1,5 @@
-//! Stops on SIGTERM and SIGINT, after the requests under way: Tide itself serves until it is killed.
+//! Stops on SIGTERM and SIGINT, after the requests under way: Tide itself serves until it is
+//! killed.
 
 use std::{
     future::Future,
