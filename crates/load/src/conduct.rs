@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
+    RequestInterval, RequestSpec, UserCount,
 };
 use rustix::io::Errno;
 
@@ -17,10 +18,11 @@ use crate::reactor::Reactor;
 use crate::reactor::epoll::Epoll;
 use crate::reactor::uring::Uring;
 use crate::request::Requests;
+use crate::scenario::Script;
 use crate::socket::Endpoint;
 use crate::tally::Tally;
 use crate::tls::Settings;
-use crate::worker::{Command, Lines, Place, Report, Worker};
+use crate::worker::{Command, Lines, Place, Report, Worker, parts_of};
 
 /// Empty tallies that each thread finds laid out; a third one covers a late conductor.
 const SPARES: usize = 2;
@@ -62,6 +64,7 @@ pub fn run(
     let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
     // Found wrong here rather than in a thread.
     Requests::prepare(spec)?;
+    Script::prepare(spec, 0, 1)?;
     let way = Way {
         endpoint,
         tls: Settings::of(&spec.target)?,
@@ -154,6 +157,9 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
         return fail("slices shorter than a millisecond".into());
     }
+    if spec.scenario.is_some() && (spec.target.protocol != Protocol::Http1 || spec.in_flight > 1) {
+        return fail("scenarios need HTTP/1.1 with one request in flight".into());
+    }
     for (index, step) in spec.steps.iter().enumerate() {
         if step.connections == 0 {
             return fail(format!("step {index}: no connections"));
@@ -168,8 +174,19 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
                 "step {index}: duration is not within 1 ns and 7 days"
             ));
         }
+        match (&spec.scenario, step.pace) {
+            (Some(_), Pace::Closed | Pace::Users { .. }) => {}
+            (Some(_), _) if is_single(spec) => {}
+            (Some(_), _) => {
+                return fail(format!("step {index}: a scenario has users, not a rate"));
+            }
+            (None, Pace::Users { .. }) => {
+                return fail(format!("step {index}: users are for scenarios"));
+            }
+            (None, _) => {}
+        }
         let rates = match step.pace {
-            Pace::Closed => [1.0, 1.0],
+            Pace::Closed | Pace::Users { .. } => [1.0, 1.0],
             Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => [rate_per_s, 1.0],
             Pace::Ramp {
                 from_per_s,
@@ -183,6 +200,12 @@ fn check(spec: &LoadSpec) -> Result<(), LoadError> {
         }
     }
     Ok(())
+}
+
+/// Whether a scenario is one request without a before and after, which can have a rate.
+fn is_single(spec: &LoadSpec) -> bool {
+    let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
+    spec.requests.len() == 1 && spec.requests.iter().all(alone)
 }
 
 /// The conductor's ends of the channels.
@@ -228,7 +251,7 @@ impl<'a> Conductor<'a> {
             let (spare, spares) = channel();
             for _ in 0..SPARES {
                 // The receiver is two lines above.
-                let _ = spare.send(Tally::boxed());
+                let _ = spare.send(Tally::boxed(parts_of(spec)));
             }
             conductor.commands.push(command);
             conductor.spares.push(spare);
@@ -358,7 +381,8 @@ impl<'a> Conductor<'a> {
             None => {
                 // This one leaves with the interval; its thread gets a new one from here, so that
                 // no thread ever allocates in its window.
-                *slot = Some(std::mem::replace(&mut tally, Tally::boxed()));
+                let fresh = Tally::boxed(parts_of(self.spec));
+                *slot = Some(std::mem::replace(&mut tally, fresh));
             }
             Some(sum) => {
                 sum.merge(&tally);
@@ -389,7 +413,17 @@ fn interval(
     own: CpuTime,
 ) -> LoadInterval {
     let order = &spec.steps[step];
-    let open_load = order.pace != Pace::Closed;
+    let users = spec.scenario.is_some();
+    let open_load = !matches!(order.pace, Pace::Closed | Pace::Users { .. });
+    let names = spec.requests.iter().map(RequestSpec::label);
+    let by_request = names
+        .zip(tally.by_request)
+        .map(|(name, part)| RequestInterval {
+            name,
+            requests: part.requests,
+            failures: part.failures,
+            times: part.times,
+        });
     LoadInterval {
         step,
         slice: tally.slice,
@@ -398,8 +432,8 @@ fn interval(
         requests: tally.requests,
         errors: tally.errors,
         service_time: tally.service_time,
-        response_time: open_load.then_some(tally.response_time),
-        send_lag: open_load.then_some(tally.send_lag),
+        response_time: (open_load || users).then_some(tally.response_time),
+        send_lag: (open_load || users).then_some(tally.send_lag),
         offered: open_load.then_some(tally.offered),
         censored: tally.censored,
         connections: Connections {
@@ -414,6 +448,11 @@ fn interval(
             system_ns: tally.cpu.system_ns + own.system_ns,
         },
         loader_threads: threads,
+        by_request: by_request.collect(),
+        users: users.then_some(UserCount {
+            finished: tally.users_finished,
+            gave_up: tally.users_gave_up,
+        }),
         requests_per_connection: tally.per_connection,
     }
 }
@@ -443,6 +482,7 @@ fn set_up<'a, R: Reactor>(
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
+    let script = Script::prepare(spec, place.thread, place.threads).map_err(|_| Errno::INVAL)?;
     let reactor = make(way.endpoint.clone())?;
     Ok(Worker::new(
         spec,
@@ -450,6 +490,7 @@ fn set_up<'a, R: Reactor>(
         lines,
         reactor,
         requests,
+        script,
         way.tls.clone(),
     ))
 }

@@ -26,6 +26,7 @@ mod random;
 mod reactor;
 mod received;
 mod request;
+mod scenario;
 mod socket;
 mod tally;
 mod tls;

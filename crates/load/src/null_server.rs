@@ -1,6 +1,7 @@
-//! The fastest server that is still a server: one thread, epoll, the same answer to every request
-//! without a body. Generators are measured against it, so that their own cost and their ceiling
-//! show. It is no contender and no backend: nobody may be compared with it.
+//! The fastest server that is still a server: one thread, epoll, the same answer to every request.
+//! Bodies are read and thrown away; chunked ones are not understood. Generators are measured
+//! against it, so that their own cost and their ceiling show. It is no contender and no backend:
+//! nobody may be compared with it.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,18 +10,22 @@ use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
+use crate::limits::pin;
+
 const LISTENER: u64 = u64::MAX;
 
 /// Connections that may wait to be accepted; the standard library's 128 would make thousands wait.
 const BACKLOG: i32 = 4096;
 
 /// What the null server answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NullServer {
     /// Length of the body.
     pub body_bytes: usize,
     /// CPU time that each answer burns before it is sent: a server that is the bottleneck.
     pub work: Duration,
+    /// Cores that it may use; empty = all that the process may.
+    pub cores: Vec<usize>,
 }
 
 impl Default for NullServer {
@@ -29,16 +34,25 @@ impl Default for NullServer {
         Self {
             body_bytes: 13,
             work: Duration::ZERO,
+            cores: Vec::new(),
         }
     }
 }
 
-/// A connection and the end of an unfinished request head.
+/// A connection.
 #[derive(Debug)]
 struct Client {
     stream: TcpStream,
-    /// How many bytes of the empty line that ends a head have come: 0 to 3.
-    matched: usize,
+    asked: Asked,
+}
+
+/// What has come of a request that is not whole.
+#[derive(Debug, Default)]
+struct Asked {
+    /// The beginning of its head.
+    head: Vec<u8>,
+    /// Bytes of its body that are still to come.
+    body_left: usize,
 }
 
 impl NullServer {
@@ -47,6 +61,9 @@ impl NullServer {
     /// # Errors
     /// When the kernel refuses to wait or to accept.
     pub fn serve(&self, listener: &TcpListener) -> io::Result<()> {
+        if !self.cores.is_empty() {
+            pin(&self.cores).map_err(io::Error::other)?;
+        }
         rustix::net::listen(listener, BACKLOG)?;
         listener.set_nonblocking(true)?;
         let answer = self.answer();
@@ -104,7 +121,10 @@ fn accept(
         let slot = free.unwrap_or(clients.len());
         let flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(poller, &stream, EventData::new_u64(slot as u64), flags)?;
-        let client = Some(Client { stream, matched: 0 });
+        let client = Some(Client {
+            stream,
+            asked: Asked::default(),
+        });
         if slot == clients.len() {
             clients.push(client);
         } else {
@@ -123,7 +143,7 @@ impl Client {
                 Ok(bytes) => bytes,
                 Err(error) => return error.kind() == ErrorKind::WouldBlock,
             };
-            for _ in 0..self.requests(&buffer[..bytes]) {
+            for _ in 0..self.asked.requests(&buffer[..bytes]) {
                 burn(work);
                 if !send(&mut self.stream, answer) {
                     return false;
@@ -134,29 +154,59 @@ impl Client {
             }
         }
     }
+}
 
-    /// How many heads end in these bytes.
+impl Asked {
+    /// How many requests end in these bytes.
     fn requests(&mut self, bytes: &[u8]) -> usize {
         const END: &[u8; 4] = b"\r\n\r\n";
-        if self.matched == 0 && bytes.ends_with(END) && bytes.len() < 1024 {
+        let nothing_left = self.head.is_empty() && self.body_left == 0;
+        if nothing_left
+            && bytes.starts_with(b"GET ")
+            && memchr::memmem::find(bytes, END) == bytes.len().checked_sub(END.len())
+        {
             // One whole request at a time is the common case.
-            let inner = &bytes[..bytes.len() - 2];
-            return 1 + inner.windows(4).filter(|window| window == END).count();
+            return 1;
         }
         let mut requests = 0;
-        for &byte in bytes {
-            self.matched = match (byte == END[self.matched], byte) {
-                (true, _) => self.matched + 1,
-                (false, b'\r') => 1,
-                (false, _) => 0,
-            };
-            if self.matched == END.len() {
-                self.matched = 0;
-                requests += 1;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.body_left > 0 {
+                let part = self.body_left.min(rest.len());
+                self.body_left -= part;
+                rest = &rest[part..];
+                requests += usize::from(self.body_left == 0);
+                continue;
             }
+            let before = self.head.len();
+            self.head.extend_from_slice(rest);
+            let from = before.saturating_sub(END.len() - 1);
+            let Some(end) = memchr::memmem::find(&self.head[from..], END) else {
+                break;
+            };
+            let end = from + end + END.len();
+            rest = &rest[end - before..];
+            self.body_left = body_bytes(&self.head[..end]);
+            self.head.clear();
+            requests += usize::from(self.body_left == 0);
         }
         requests
     }
+}
+
+/// The length of the body that a head promises.
+fn body_bytes(head: &[u8]) -> usize {
+    const NAME: &[u8] = b"content-length:";
+    let mut lines = head.split(|byte| *byte == b'\n');
+    let named = |line: &&[u8]| {
+        line.get(..NAME.len())
+            .is_some_and(|name| name.eq_ignore_ascii_case(NAME))
+    };
+    let value = lines.find(named).map(|line| &line[NAME.len()..]);
+    let digits = value.and_then(|value| std::str::from_utf8(value).ok());
+    digits
+        .and_then(|digits| digits.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// Keeps the core busy.
@@ -180,4 +230,22 @@ fn send(stream: &mut TcpStream, mut answer: &[u8]) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asked;
+
+    #[test]
+    fn requests_are_counted_however_they_are_cut() {
+        let text = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\ncontent-length: 6\r\n\r\n\
+            \r\n\r\nhiGET /b HTTP/1.1\r\n\r\n";
+        for size in 1..text.len() {
+            let mut asked = Asked::default();
+            let counts = text.chunks(size).map(|part| asked.requests(part));
+            assert_eq!(counts.sum::<usize>(), 3, "pieces of {size}");
+        }
+        let twice = b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n";
+        assert_eq!(Asked::default().requests(twice), 2);
+    }
 }

@@ -36,7 +36,7 @@ impl Schedule {
     /// bound.
     pub(crate) fn new(pace: Pace, duration_ns: u64, requests_max: u64, seed: u64) -> Option<Self> {
         let curve = match pace {
-            Pace::Closed => return None,
+            Pace::Closed | Pace::Users { .. } => return None,
             Pace::Constant { rate_per_s } => Curve::Constant(1e9 / rate_per_s),
             Pace::Poisson { rate_per_s } => Curve::Poisson {
                 mean_ns: 1e9 / rate_per_s,

@@ -131,7 +131,7 @@ fn prepare(
     request: &RequestSpec,
     fields: &mut http2::Fields,
 ) -> Result<Prepared, LoadError> {
-    let name = format!("{} {}", request.method, request.path);
+    let name = request.label();
     let fail = |message: &str| {
         Err(LoadError::Spec {
             message: format!("request {name:?}: {message}"),
@@ -171,32 +171,48 @@ fn prepare(
 
 /// The request as HTTP/1.1.
 fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
-    let has = |name: &str| {
-        let mut headers = request.headers.iter();
-        headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
-    };
-    let mut text = format!("{} {} HTTP/1.1\r\n", request.method, escape(&request.path));
-    if !has("host") {
+    let mut text = request_line(request) + &header_lines(spec, request);
+    if wants_length(request) {
+        text += &format!("Content-Length: {}\r\n", request.body.len());
+    }
+    text += "\r\n";
+    let mut bytes = text.into_bytes();
+    bytes.extend_from_slice(request.body.as_bytes());
+    bytes
+}
+
+fn has(request: &RequestSpec, name: &str) -> bool {
+    let mut headers = request.headers.iter();
+    headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
+}
+
+/// The first line of a request.
+pub(crate) fn request_line(request: &RequestSpec) -> String {
+    format!("{} {} HTTP/1.1\r\n", request.method, escape(&request.path))
+}
+
+/// All headers but the length of the body.
+pub(crate) fn header_lines(spec: &LoadSpec, request: &RequestSpec) -> String {
+    let mut text = String::new();
+    if !has(request, "host") {
         let host = spec.target.host.as_ref().unwrap_or(&spec.target.address);
         text += &format!("Host: {host}\r\n");
     }
     for (name, value) in &request.headers {
         text += &format!("{name}: {value}\r\n");
     }
-    let may_have_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
-    if (may_have_body || !request.body.is_empty())
-        && !has("content-length")
-        && !has("transfer-encoding")
-    {
-        text += &format!("Content-Length: {}\r\n", request.body.len());
-    }
-    if spec.keep_alive_off && !has("connection") {
+    if spec.keep_alive_off && !has(request, "connection") {
         text += "Connection: close\r\n";
     }
-    text += "\r\n";
-    let mut bytes = text.into_bytes();
-    bytes.extend_from_slice(request.body.as_bytes());
-    bytes
+    text
+}
+
+/// Whether the length of the body has to be said.
+pub(crate) fn wants_length(request: &RequestSpec) -> bool {
+    let may_have_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+    (may_have_body || !request.body.is_empty())
+        && !has(request, "content-length")
+        && !has(request, "transfer-encoding")
 }
 
 /// Percent-encodes what may not stand in a request line; a path that is already encoded stays.

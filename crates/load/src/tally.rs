@@ -41,27 +41,48 @@ pub(crate) struct Tally {
     pub(crate) received_bytes: u64,
     /// CPU time of the thread.
     pub(crate) cpu: CpuTime,
+    /// Counts of each request, when there are several.
+    pub(crate) by_request: Vec<Part>,
+    /// Users that came to the end of the scenario.
+    pub(crate) users_finished: u64,
+    /// Users that gave up.
+    pub(crate) users_gave_up: u64,
     /// Answers of the slowest and the fastest connection over the step.
     pub(crate) per_connection: Option<MinMax>,
 }
 
+/// Counts of one request among several.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    /// Successes.
+    pub(crate) requests: u64,
+    /// Failures.
+    pub(crate) failures: u64,
+    /// Times of the successes.
+    pub(crate) times: Histogram,
+}
+
 impl Tally {
     /// An empty tally whose memory the kernel has really given, so that counting does not fault.
-    pub(crate) fn boxed() -> Box<Self> {
+    /// `parts` requests are counted apart.
+    pub(crate) fn boxed(parts: usize) -> Box<Self> {
         let mut tally = Box::<Self>::default();
+        tally.by_request.resize_with(parts, Part::default);
         for histogram in tally.histograms() {
             histogram.clear();
         }
         tally
     }
 
-    fn histograms(&mut self) -> [&mut Histogram; 4] {
-        [
+    fn histograms(&mut self) -> impl Iterator<Item = &mut Histogram> {
+        let own = [
             &mut self.service_time,
             &mut self.response_time,
             &mut self.send_lag,
             &mut self.censored,
-        ]
+        ];
+        let parts = self.by_request.iter_mut().map(|part| &mut part.times);
+        own.into_iter().chain(parts)
     }
 
     /// Counts one failure; `example` is only asked for the first of its class.
@@ -75,6 +96,13 @@ impl Tally {
         entry.count += 1;
         entry.time_ns_sum += time_ns;
         entry.example.get_or_insert_with(example);
+    }
+
+    /// Counts a failure of one of several requests.
+    pub(crate) fn fail_request(&mut self, request: usize) {
+        if let Some(part) = self.by_request.get_mut(request) {
+            part.failures += 1;
+        }
     }
 
     /// Adds what another thread counted in the same slice.
@@ -94,6 +122,13 @@ impl Tally {
         self.response_time.merge(&other.response_time);
         self.send_lag.merge(&other.send_lag);
         self.censored.merge(&other.censored);
+        for (part, other) in self.by_request.iter_mut().zip(&other.by_request) {
+            part.requests += other.requests;
+            part.failures += other.failures;
+            part.times.merge(&other.times);
+        }
+        self.users_finished += other.users_finished;
+        self.users_gave_up += other.users_gave_up;
         self.offered += other.offered;
         self.established += other.established;
         self.reconnects += other.reconnects;
@@ -117,7 +152,11 @@ impl Tally {
                 histogram.clear();
             }
         }
+        for part in &mut self.by_request {
+            (part.requests, part.failures) = (0, 0);
+        }
         self.errors.clear();
+        (self.users_finished, self.users_gave_up) = (0, 0);
         (self.slice, self.last, self.requests, self.offered) = (0, false, 0, 0);
         (self.start_ns, self.end_ns) = (0, 0);
         (self.established, self.reconnects) = (0, 0);

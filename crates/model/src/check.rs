@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json_path::{self, JsonPath};
+use crate::scenario::Pattern;
 
 /// One functional check: a request and what must come back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,8 @@ pub struct Expect {
     pub lists: BTreeMap<String, Vec<serde_json::Value>>,
     /// The body contains this text.
     pub contains: Option<String>,
+    /// The body matches this regular expression somewhere.
+    pub matches: Option<Pattern>,
     /// The body is exactly this text.
     pub body: Option<String>,
     /// The body has this many bytes.
@@ -182,10 +185,14 @@ impl Expect {
             ));
         }
         let text = String::from_utf8_lossy(&answer.body);
-        match &self.contains {
-            Some(part) if !text.contains(part.as_str()) => {
+        match (&self.contains, &self.matches) {
+            (Some(part), _) if !text.contains(part.as_str()) => {
                 Err(format!("body: {part:?} is not in {}", shown(&answer.body)))
             }
+            (_, Some(pattern)) if !pattern.is_match(&text) => Err(format!(
+                "body: {pattern} does not match {}",
+                shown(&answer.body)
+            )),
             _ => Ok(()),
         }
     }

@@ -14,5 +14,6 @@ pub mod parse;
 pub mod plan;
 pub mod record;
 pub mod resource;
+pub mod scenario;
 pub mod schema;
 pub mod suite;

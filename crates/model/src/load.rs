@@ -11,15 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Expect;
 use crate::histogram::Histogram;
+use crate::scenario::{Extract, Pause, Scenario};
 
 /// One order for the loader: a target, what to ask it, and the steps to go through.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
     /// Where to send the requests.
     pub target: Target,
     /// The requests; each connection goes through them in turn, starting at its own offset.
     pub requests: Vec<RequestSpec>,
+    /// Makes the requests a scenario: each connection is a user who goes through them in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Scenario>,
     /// The steps, in order.
     pub steps: Vec<StepSpec>,
     /// Threads; 0 = one per usable core.
@@ -55,7 +59,7 @@ pub struct LoadSpec {
 }
 
 /// Where the loader sends its requests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Address to connect to, `host:port`, or `[v6]:port`.
@@ -101,10 +105,14 @@ pub enum ReactorChoice {
     Uring,
 }
 
-/// One request as data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// One request as data. In a scenario, `${name}` in its path, headers and body is the value of a
+/// variable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSpec {
+    /// What records and reports call it; method and path when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The method, upper case.
     pub method: String,
     /// Path and query.
@@ -122,6 +130,22 @@ pub struct RequestSpec {
     /// How often this request is sent relative to the others.
     #[serde(default = "one")]
     pub weight: u32,
+    /// How long a user waits after the answer; scenarios only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+    /// Variables that get their values from the answer; scenarios only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extract: BTreeMap<String, Extract>,
+}
+
+impl RequestSpec {
+    /// What records and reports call it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.name
+            .clone()
+            .unwrap_or_else(|| format!("{} {}", self.method, self.path))
+    }
 }
 
 fn one() -> u32 {
@@ -175,6 +199,14 @@ pub enum Pace {
         from_per_s: f64,
         /// Requests per second at the end of the step.
         to_per_s: f64,
+    },
+    /// As the users of a scenario arrive and go on; the step ends when the last one is done.
+    /// Without this pace all users are there at once and begin again until the step ends.
+    Users {
+        /// Time within which the users arrive, at equal distances; 0 = all at once.
+        arrive_ns: u64,
+        /// How often each user goes through the scenario; 0 = until the step ends.
+        times: u64,
     },
 }
 
@@ -304,10 +336,11 @@ pub struct LoadInterval {
     pub errors: BTreeMap<ErrorClass, ErrorCount>,
     /// From the real send to the end of the answer, successful requests.
     pub service_time: Histogram,
-    /// From the intended send, successful requests; open load only.
+    /// From the intended send, successful requests; open load and scenarios only. In a scenario
+    /// it is the end of the user's pause: waiting for a new connection is part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time: Option<Histogram>,
-    /// Real send minus intended send; open load only.
+    /// Real send minus intended send; open load and scenarios only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.
@@ -326,10 +359,38 @@ pub struct LoadInterval {
     pub loader_cpu: CpuTime,
     /// Threads of the loader: `loader_cpu` over wall time times this is its utilisation.
     pub loader_threads: usize,
+    /// The same counts request by request, where the order has more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_request: Vec<RequestInterval>,
+    /// Users that came to an end; scenarios only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<UserCount>,
     /// Requests of the slowest and the fastest connection, a measure of fairness; closed load,
     /// last slice of a step only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_connection: Option<MinMax>,
+}
+
+/// Users of a scenario that came to an end in one slice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserCount {
+    /// Users that went through the whole scenario.
+    pub finished: u64,
+    /// Users that left the rest of it out after a failure.
+    pub gave_up: u64,
+}
+
+/// What the loader counted for one of several requests in one slice of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestInterval {
+    /// What it is called, [`RequestSpec::label`].
+    pub name: String,
+    /// How often it succeeded.
+    pub requests: u64,
+    /// How often it failed.
+    pub failures: u64,
+    /// Times of the successful ones: response times where there are any, else service times.
+    pub times: Histogram,
 }
 
 /// A smallest and a largest count.

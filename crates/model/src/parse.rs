@@ -9,6 +9,7 @@ mod check_file;
 mod contender_file;
 pub(crate) mod raw;
 mod request;
+mod scenario;
 mod shape;
 mod source;
 mod suite_file;

@@ -111,6 +111,31 @@ pub struct Host {
     pub nofile: u64,
     /// Versions of what took part: bakeoff, docker, java, ...
     pub versions: BTreeMap<String, String>,
+    /// What the loader can do here at best; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loader: Option<LoaderCeiling>,
+}
+
+/// What the loader can do on a host at best, in closed load on a server that does nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoaderCeiling {
+    /// The reactor that it used.
+    pub reactor: String,
+    /// Its threads.
+    pub threads: usize,
+    /// Connections of the ceiling; the floor is on one.
+    pub connections: u32,
+    /// The highest rate, requests per second.
+    pub requests_per_s: f64,
+    /// CPU time of a request there, us.
+    pub cpu_us_per_request: f64,
+    /// Share of its threads' time that it used there, 0 to 1. Well below 1 the server was the
+    /// limit, and the loader can do more.
+    pub busy: f64,
+    /// Median time on one connection, us.
+    pub floor_p50_us: f64,
+    /// 99th percentile on one connection, us.
+    pub floor_p99_us: f64,
 }
 
 /// How the contender started. Times from the moment the start was asked for, ns.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::load::{Pace, RequestSpec};
+use crate::scenario::Scenario;
 
 /// The backend of suites that list none: their contenders call nothing.
 pub const NO_BACKEND: &str = "none";
@@ -110,6 +111,8 @@ pub struct Benchmark {
     pub describe: String,
     /// The requests.
     pub requests: Vec<RequestSpec>,
+    /// Makes the requests a scenario.
+    pub scenario: Option<Scenario>,
     /// Its own steps; used when the profile has none.
     pub steps: Vec<Step>,
 }

@@ -175,6 +175,7 @@ pub(crate) fn step_labels(steps: &[Step]) -> Vec<String> {
     let mut label = |step: &Step| {
         let load = match step.pace {
             Pace::Closed => step.connections.to_string(),
+            Pace::Users { .. } => format!("{} users", step.connections),
             Pace::Constant { rate_per_s } => format!("{}/s", figures_short(rate_per_s)),
             Pace::Poisson { rate_per_s } => format!("~{}/s", figures_short(rate_per_s)),
             Pace::Ramp {

@@ -30,6 +30,7 @@ pub fn describe() -> Host {
             .current
             .unwrap_or(u64::MAX),
         versions: BTreeMap::new(),
+        loader: None,
     }
 }
 

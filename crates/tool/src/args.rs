@@ -37,6 +37,9 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Print the JSON Schema of a file format, or write all of them into a folder.
     Schema(SchemaArgs),
+    /// Answer every request alike, as fast as can be (started by `doctor --load` and `run`).
+    #[command(hide = true)]
+    NullServer(NullServerArgs),
     /// Answer recorded exchanges from memory (started by `run`; also useful by hand).
     #[command(hide = true)]
     Replay(ReplayArgs),
@@ -195,7 +198,29 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct NullServerArgs {
+    /// Address to listen on; with port 0, the one that was chosen is printed.
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+    /// Length of the body.
+    #[arg(long, default_value_t = 13)]
+    pub(crate) body_bytes: usize,
+    /// End when standard input does.
+    #[arg(long)]
+    pub(crate) until_input_ends: bool,
+    /// CPU time that each answer burns, microseconds.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) work_us: u64,
+    /// Cores that it may use, `0,2`.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) cores: Vec<usize>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// Measure what the load engine can do here at best, for two seconds.
+    #[arg(long)]
+    pub(crate) load: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -236,13 +261,13 @@ pub(crate) struct ReplayArgs {
 pub(crate) struct LoadArgs {
     /// The URL, or `-`: read a load order as JSON from standard input, write events as JSON Lines.
     pub(crate) url: String,
-    /// Connections.
-    #[arg(short = 'c', long, default_value_t = 10)]
-    pub(crate) connections: u32,
+    /// Connections; a list is a ladder of steps, `1,8,64`.
+    #[arg(short = 'c', long, default_value = "10", value_delimiter = ',')]
+    pub(crate) connections: Vec<u32>,
     /// Threads; 0 = one per core, but never more than connections.
     #[arg(short = 't', long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// How long.
+    /// How long each step.
     #[arg(short = 'd', long, default_value = "10s")]
     pub(crate) duration: String,
     /// Stop after this many requests.
@@ -257,6 +282,10 @@ pub(crate) struct LoadArgs {
     /// The body; `@FILE` reads it from a file.
     #[arg(long, default_value = "")]
     pub(crate) body: String,
+    /// Variables for `${NAME}` in path, headers and body, anew for each request: `id=unique`,
+    /// `id=1..`, `id=1..1000`, `id=random:1..1000`, `name,age=@people.csv`; may be repeated.
+    #[arg(long, value_name = "FEED")]
+    pub(crate) feed: Vec<String>,
     /// Open load: requests per second at equal distances.
     #[arg(long, value_name = "PER_S")]
     pub(crate) rate: Option<f64>,
@@ -290,10 +319,22 @@ pub(crate) struct LoadArgs {
     /// Seed of random choices.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Let another engine do the same after ours and print both: `wrk`, which must be installed.
+    #[arg(long, value_name = "NAME", default_value = "bakeoff")]
+    pub(crate) engine: Engine,
     /// Exit with status 3 when this holds, `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<String>,
-    /// Print one JSON object.
+    /// Print one JSON object a step.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What carries out a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The built-in engine.
+    Bakeoff,
+    /// The built-in engine, then wrk.
+    Wrk,
 }

@@ -1,6 +1,7 @@
 //! `bakeoff`, the command line. The only crate that prints.
 
 mod args;
+mod ceiling;
 mod clock;
 mod commands;
 mod condition;
@@ -10,6 +11,7 @@ mod progress;
 mod recorder;
 mod session;
 mod suite_folder;
+mod symptoms;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Record(args) => commands::record::record(&args),
         Command::Schema(args) => commands::schema::schema(&args),
+        Command::NullServer(args) => commands::null_server::null_server(&args),
         Command::Replay(args) => commands::replay::replay(&args),
         Command::Shim { args } => commands::shim(&args),
     })

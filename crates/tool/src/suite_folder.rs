@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use bakeoff_model::diagnostic::{Diagnostic, SourceFile};
 use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::scenario::{self, Feed};
 use bakeoff_model::suite::Suite;
 
 /// A parsed suite and where it lies.
@@ -26,12 +27,44 @@ impl SuiteFolder {
 pub(crate) fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
     let sources = read_sources(path)?;
     match parse::suite(&sources) {
-        Ok(suite) => Ok(SuiteFolder {
-            path: path.canonicalize()?,
-            suite,
-        }),
+        Ok(mut suite) => {
+            let path = path.canonicalize()?;
+            fill_feeds(&path, &mut suite)?;
+            Ok(SuiteFolder { path, suite })
+        }
         Err(diagnostics) => bail!(render(path, &sources, &diagnostics)),
     }
+}
+
+/// Reads the tables of the scenarios' feeds; all that cannot be read are in the error.
+fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
+    let mut mistakes = Vec::new();
+    for benchmark in &mut suite.benchmarks {
+        let feeds = benchmark.scenario.iter_mut().flat_map(|one| &mut one.feeds);
+        for feed in feeds {
+            let Feed::Csv {
+                file,
+                variables,
+                rows,
+                ..
+            } = feed
+            else {
+                continue;
+            };
+            let text = fs::read_to_string(path.join(&*file)).map_err(|error| error.to_string());
+            match text.and_then(|text| scenario::read_csv(&text, variables)) {
+                Ok(found) => *rows = found,
+                Err(why) => {
+                    let name = &benchmark.name;
+                    mistakes.push(format!("{file}: {why}, a feed of the benchmark {name}"));
+                }
+            }
+        }
+    }
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    bail!(mistakes.join("\n"))
 }
 
 fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {

@@ -159,10 +159,11 @@ fn requests(list: &[(String, String, String)]) -> Requests {
                 path: "/".into(),
                 headers: vec![(name.clone(), value.clone())],
                 body: body.clone(),
-                expect: None,
                 weight: 1,
+                ..RequestSpec::default()
             })
             .collect(),
+        scenario: None,
         steps: Vec::new(),
         threads: 1,
         cores: Vec::new(),

@@ -288,16 +288,26 @@ impl<R: Reactor> Worker<'_, R> {
         if in_window {
             let service_ns = now.saturating_sub(connection.since_ns);
             let response_ns = now.saturating_sub(connection.intended_ns);
-            let request = self.requests.get(connection.request);
+            let asked = connection.request;
+            let request = self.requests.get(asked);
             let received = link.wire.received(place);
             let sampled = received.is_sampled();
-            match judge(request, received, after.is_some_and(|after| after.extra)) {
+            let mut judgement = judge(request, received, after.is_some_and(|after| after.extra));
+            if let (Ok(()), Some(users)) = (&judgement, &mut self.users) {
+                judgement = users.learn(index, received, &request.name);
+            }
+            let good = judgement.is_ok();
+            match judgement {
                 Ok(()) => {
                     connection.answers += 1;
-                    self.count_answer(service_ns, response_ns);
+                    self.count_answer(asked, service_ns, response_ns);
                 }
-                Err((class, message)) => self.tally.fail(class, service_ns, || message),
+                Err((class, message)) => {
+                    self.tally.fail(class, service_ns, || message);
+                    self.tally.fail_request(asked);
+                }
             }
+            self.user_goes_on(index, good, now);
             if sampled {
                 // A check takes its time, which is not the service's.
                 now = now_ns();
@@ -325,6 +335,12 @@ impl<R: Reactor> Worker<'_, R> {
             let age_ns = now.saturating_sub(link.since_ns);
             self.tally.fail(class, age_ns, example);
             self.spend_request();
+            for index in self.connections_of(slot) {
+                if let Some(request) = self.wanted_request(index) {
+                    self.tally.fail_request(request);
+                    self.user_goes_on(index, false, now);
+                }
+            }
         } else if in_window {
             let example = example();
             for index in self.connections_of(slot) {
@@ -375,10 +391,13 @@ impl<R: Reactor> Worker<'_, R> {
         let connection = &self.connections[index];
         let age_ns = now.saturating_sub(connection.since_ns);
         let from_intended_ns = now.saturating_sub(connection.intended_ns);
+        let asked = connection.request;
         self.tally.fail(class, age_ns, example);
+        self.tally.fail_request(asked);
         if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
             self.tally.censored.record(from_intended_ns);
         }
+        self.user_goes_on(index, false, now);
     }
 
     /// Closes a connection that did nothing wrong and opens another one.

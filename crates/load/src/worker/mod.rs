@@ -6,6 +6,7 @@ mod events;
 mod simulation;
 #[cfg(test)]
 mod truth;
+mod users;
 mod window;
 
 use std::cmp::Reverse;
@@ -22,8 +23,10 @@ use crate::link::{Link, Stage, Told, width};
 use crate::random::Random;
 use crate::reactor::Reactor;
 use crate::request::Requests;
+use crate::scenario::Script;
 use crate::tally::Tally;
 use crate::tls::Settings;
+use users::Users;
 use window::Window;
 
 /// Connections that are being made at the same time before a window; a burst of thousands would
@@ -49,6 +52,14 @@ const SCAN_NS_MAX: u64 = 50_000_000;
 
 /// Longest time without a look at the clock, ns.
 const WAIT_NS_MAX: u64 = 100_000_000;
+
+/// Requests that are counted apart: all, when there are several.
+pub(crate) fn parts_of(spec: &LoadSpec) -> usize {
+    match spec.requests.len() {
+        1 => 0,
+        several => several,
+    }
+}
 
 /// What the conductor asks of a thread.
 #[derive(Debug, Clone, Copy)]
@@ -136,6 +147,8 @@ pub(crate) struct Worker<'a, R> {
     free: VecDeque<usize>,
     /// Open load: instants of requests that wait for a connection.
     waiting: VecDeque<u64>,
+    /// The users of a scenario, one for each connection.
+    users: Option<Users>,
     tally: Box<Tally>,
     window: Option<Window>,
     /// When timeouts are looked for next, monotonic ns.
@@ -153,6 +166,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         lines: Lines,
         reactor: R,
         requests: Requests,
+        script: Option<Script>,
         tls: Option<Settings>,
     ) -> Self {
         let seed = spec.seed ^ (place.thread as u64).wrapping_mul(0xD134_2543_DE82_EF95);
@@ -174,7 +188,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
             retries: BinaryHeap::new(),
             free: VecDeque::new(),
             waiting: VecDeque::new(),
-            tally: Tally::boxed(),
+            users: script.map(Users::new),
+            tally: Tally::boxed(parts_of(spec)),
             window: None,
             scan_ns: 0,
             until_sample: 0,

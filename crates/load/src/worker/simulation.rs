@@ -15,6 +15,7 @@ use super::{Command, Lines, Place, Report, Worker};
 use crate::clock::simulated;
 use crate::reactor::{Event, Payload, Reactor};
 use crate::request::Requests;
+use crate::scenario::Script;
 use crate::tally::Tally;
 
 pub(super) const SECOND: u64 = 1_000_000_000;
@@ -119,11 +120,10 @@ pub(super) fn order(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec 
         requests: vec![RequestSpec {
             method: "GET".to_owned(),
             path: "/".to_owned(),
-            headers: Vec::new(),
-            body: String::new(),
-            expect: None,
             weight: 1,
+            ..RequestSpec::default()
         }],
+        scenario: None,
         steps: vec![StepSpec {
             connections,
             duration_ns,
@@ -173,11 +173,12 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
         threads: 1,
     };
     let requests = Requests::prepare(spec).unwrap();
+    let script = Script::prepare(spec, 0, 1).unwrap();
     command.send(Command::Prepare(0)).unwrap();
     command.send(Command::Open(OPEN_NS)).unwrap();
     drop(command);
-    Worker::new(spec, place, lines, reactor, requests, None).run();
-    let mut total = Tally::boxed();
+    Worker::new(spec, place, lines, reactor, requests, script, None).run();
+    let mut total = Tally::boxed(super::parts_of(spec));
     for (_, report) in heard.try_iter() {
         if let Report::Slice(tally) = report {
             total.merge(&tally);

@@ -1,7 +1,11 @@
 //! What the engine measures against what was injected, in simulated time.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::Pace;
+use bakeoff_model::scenario::{AfterFailure, Pause, Scenario};
 
 use super::simulation::{MILLISECOND, OPEN_NS, SECOND, books, order, simulate};
 use crate::random::Random;
@@ -140,4 +144,42 @@ fn injected_delays_come_back_as_they_were() {
             assert!(tally.requests > 10_000, "{name} at {pace:?}");
         }
     }
+}
+
+#[test]
+fn users_arrive_and_pause_as_ordered() {
+    let mut spec = order(
+        10,
+        60 * SECOND,
+        Pace::Users {
+            arrive_ns: 10 * SECOND,
+            times: 2,
+        },
+    );
+    spec.scenario = Some(Scenario {
+        feeds: Vec::new(),
+        cookies: true,
+        after_failure: AfterFailure::GiveUp,
+    });
+    let pause = Pause {
+        min_ns: 300 * MILLISECOND,
+        max_ns: 300 * MILLISECOND,
+    };
+    spec.requests[0].pause = Some(pause);
+    let sent: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let own = sent.clone();
+    let tally = simulate(&spec, move |at_ns| {
+        own.borrow_mut().push(at_ns - OPEN_NS);
+        at_ns + 5 * MILLISECOND
+    });
+    assert_eq!((tally.requests, tally.users_finished), (20, 20));
+    assert_eq!((tally.users_gave_up, tally.censored.count()), (0, 0));
+    for (number, at_ns) in sent.borrow().iter().enumerate() {
+        // Each user twice: when it arrives, and after its answer and its pause.
+        let second = (number % 2) as u64 * 305 * MILLISECOND;
+        let due_ns = (number / 2) as u64 * SECOND + second;
+        assert!(at_ns.abs_diff(due_ns) <= 2_000, "{number}: {at_ns}");
+    }
+    assert!(tally.send_lag.max_ns().unwrap() <= 2_000);
+    assert_eq!(tally.response_time.count(), 20);
 }

@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use bakeoff_model::load::{CpuTime, ErrorClass, LoadSpec, MinMax, Pace};
 use rustix::io::Errno;
 
-use super::{Report, WAIT_NS_MAX, Worker};
+use super::users::Users;
+use super::{Report, WAIT_NS_MAX, Worker, parts_of};
 use crate::clock::{cpu_between, now_ns, thread_cpu};
 use crate::connection::State;
 use crate::link::{Stage, Wire};
@@ -47,7 +48,19 @@ pub(super) struct Window {
 impl Window {
     /// Whether the step has a schedule.
     pub(super) fn is_open_load(spec: &LoadSpec, step: usize) -> bool {
-        spec.steps[step].pace != Pace::Closed
+        !matches!(spec.steps[step].pace, Pace::Closed | Pace::Users { .. })
+    }
+
+    /// Whether there is a schedule of requests.
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.share.is_some()
+    }
+
+    /// Takes one of the requests that may still be begun; `false` when there is none.
+    pub(super) fn take_request(&mut self) -> bool {
+        let some = self.requests_left > 0 && !self.closed;
+        self.requests_left -= u64::from(some);
+        some
     }
 
     /// Whether there is nothing left to begin.
@@ -79,7 +92,8 @@ impl<R: Reactor> Worker<'_, R> {
                 .window
                 .as_ref()
                 .expect("in_window says that there is one");
-            if window.is_spent() && self.busy == 0 && self.waiting.is_empty() {
+            let all_gone = self.users.as_ref().is_some_and(Users::all_gone);
+            if (window.is_spent() || all_gone) && self.busy == 0 && self.waiting.is_empty() {
                 self.close_window(now);
                 break;
             }
@@ -123,6 +137,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.window = Some(window);
         self.tally.clear();
         self.begin_slice(0, start_ns);
+        self.users_arrive(step, start_ns);
         self.retries.clear();
         for connection in &mut self.connections {
             connection.answers = 0;
@@ -192,6 +207,14 @@ impl<R: Reactor> Worker<'_, R> {
                 self.tally.censored.record(age_ns);
             }
         }
+        // Behind the last request of a bounded step nobody waits, and a schedule counts itself.
+        let waits = |window: &Window| !window.is_spent() && !window.is_scheduled();
+        let waits = self.window.as_ref().is_some_and(waits);
+        for users in self.users.iter().filter(|_| waits) {
+            for age_ns in users.wanting_ns(end_ns) {
+                self.tally.censored.record(age_ns);
+            }
+        }
         for due_ns in self.waiting.drain(..) {
             self.tally.censored.record(end_ns.saturating_sub(due_ns));
         }
@@ -224,7 +247,7 @@ impl<R: Reactor> Worker<'_, R> {
             .lines
             .spares
             .try_recv()
-            .unwrap_or_else(|_| Tally::boxed());
+            .unwrap_or_else(|_| Tally::boxed(parts_of(self.spec)));
         let tally = std::mem::replace(&mut self.tally, spare);
         self.report(Report::Slice(tally));
     }
@@ -248,9 +271,12 @@ impl<R: Reactor> Worker<'_, R> {
         if window.closed || link.stage != Stage::Open || !link.wire.has_room(index % self.width) {
             return;
         }
+        if self.users.is_some() && !window.is_scheduled() {
+            self.user_turn(index, now);
+            return;
+        }
         if window.share.is_none() {
-            if window.requests_left > 0 {
-                window.requests_left -= 1;
+            if window.take_request() {
                 self.start(index, now, now);
             }
             return;
@@ -275,27 +301,32 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// Sends the next request of a free connection.
     #[inline]
-    fn start(&mut self, index: usize, intended_ns: u64, now: u64) {
+    pub(super) fn start(&mut self, index: usize, intended_ns: u64, now: u64) {
         let sampled = self.next_is_sampled();
         let (slot, place) = (index / self.width, index % self.width);
         let connection = &mut self.connections[index];
-        connection.request = self.requests.index_at(connection.turn);
-        let request = self.requests.get(connection.request);
+        let (asked, sampled) = match &self.users {
+            None => (self.requests.index_at(connection.turn), sampled),
+            Some(users) => users.request_of(index),
+        };
+        connection.request = asked;
+        let request = self.requests.get(asked);
         connection.turn += 1;
         connection.state = State::Busy;
         connection.since_ns = now;
         connection.intended_ns = intended_ns;
         self.busy += 1;
-        let sampled = sampled && request.expect.is_some();
+        let sampled = sampled && (request.expect.is_some() || self.users.is_some());
         let link = &mut self.links[slot];
         link.wire.begin(place, request, sampled);
+        let payload = match &self.users {
+            None => Payload::Shared(request.bytes.clone()),
+            Some(users) => Payload::Owned(users.render(index)),
+        };
         match (&link.wire, &mut link.session) {
-            (Wire::Http1(_), None) => {
-                let payload = Payload::Shared(request.bytes.clone());
-                self.reactor.send(slot, payload);
-            }
+            (Wire::Http1(_), None) => self.reactor.send(slot, payload),
             (Wire::Http1(_), Some(session)) => {
-                session.write(&request.bytes);
+                session.write(payload.bytes());
                 let payload = Payload::Owned(session.output());
                 self.reactor.send(slot, payload);
             }
@@ -306,15 +337,18 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// Counts a right answer.
     #[inline]
-    pub(super) fn count_answer(&mut self, service_ns: u64, response_ns: u64) {
+    pub(super) fn count_answer(&mut self, request: usize, service_ns: u64, response_ns: u64) {
         self.tally.requests += 1;
         self.tally.service_time.record(service_ns);
-        if self
-            .window
-            .as_ref()
-            .is_some_and(|window| window.share.is_some())
-        {
+        let scheduled = |window: &Window| window.share.is_some();
+        let mut time_ns = service_ns;
+        if self.users.is_some() || self.window.as_ref().is_some_and(scheduled) {
             self.tally.response_time.record(response_ns);
+            time_ns = response_ns;
+        }
+        if let Some(part) = self.tally.by_request.get_mut(request) {
+            part.requests += 1;
+            part.times.record(time_ns);
         }
     }
 
@@ -345,6 +379,10 @@ impl<R: Reactor> Worker<'_, R> {
     /// Open load: sends what is due to free connections, drops what waited longer than an answer
     /// may take, and returns when the next request is due.
     fn release(&mut self, now: u64) -> Option<u64> {
+        let scheduled = self.window.as_ref().is_some_and(Window::is_scheduled);
+        if self.users.is_some() && !scheduled {
+            return self.wake_users(now);
+        }
         self.window.as_ref()?.share.as_ref()?;
         self.collect_due(now);
         let bound_ns = self.spec.timeout_answer_ns;

@@ -5,6 +5,7 @@
 mod frames;
 mod hostile;
 mod http2;
+mod scenarios;
 mod secure;
 mod server;
 mod steps;
@@ -55,6 +56,7 @@ fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
             protocol: Protocol::Http1,
         },
         requests: vec![get("/")],
+        scenario: None,
         steps: vec![StepSpec {
             connections,
             duration_ns: 10 * SECOND,
@@ -80,10 +82,8 @@ fn get(path: &str) -> RequestSpec {
     RequestSpec {
         method: "GET".to_owned(),
         path: path.to_owned(),
-        headers: Vec::new(),
-        body: String::new(),
-        expect: None,
         weight: 1,
+        ..RequestSpec::default()
     }
 }
 

@@ -52,6 +52,21 @@ impl Server {
         bind: &str,
         answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static,
     ) -> Self {
+        Self::serve(bind, move |stream, index, _| answer(stream, index))
+    }
+
+    /// Serves `answer(stream, request)` after each request, with its bytes.
+    pub(crate) fn start_showing(
+        bind: &str,
+        answer: impl Fn(&mut TcpStream, &[u8]) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(bind, move |stream, _, request| answer(stream, request))
+    }
+
+    fn serve(
+        bind: &str,
+        answer: impl Fn(&mut TcpStream, u64, &[u8]) -> bool + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(bind).unwrap();
         let server = Self {
             address: listener.local_addr().unwrap().to_string(),
@@ -72,9 +87,9 @@ impl Server {
                 let (requests, answer) = (requests.clone(), answer.clone());
                 std::thread::spawn(move || {
                     let mut input = Vec::new();
-                    while read_request(&mut stream, &mut input) {
+                    while let Some(request) = read_request(&mut stream, &mut input) {
                         let index = requests.fetch_add(1, Ordering::SeqCst);
-                        if !answer(&mut stream, index) {
+                        if !answer(&mut stream, index, &request) {
                             return;
                         }
                     }
@@ -140,16 +155,15 @@ pub(crate) fn perform(stream: &mut TcpStream, acts: &[Act]) -> bool {
     true
 }
 
-/// Reads one request with its body; `false` at the end of the connection.
-fn read_request(stream: &mut TcpStream, input: &mut Vec<u8>) -> bool {
+/// Reads one request with its body; `None` at the end of the connection.
+fn read_request(stream: &mut TcpStream, input: &mut Vec<u8>) -> Option<Vec<u8>> {
     let mut chunk = [0; 64 * 1024];
     loop {
         if let Some(length) = whole_request(input) {
-            input.drain(..length);
-            return true;
+            return Some(input.drain(..length).collect());
         }
         match stream.read(&mut chunk) {
-            Ok(0) | Err(_) => return false,
+            Ok(0) | Err(_) => return None,
             Ok(bytes) => input.extend_from_slice(&chunk[..bytes]),
         }
     }

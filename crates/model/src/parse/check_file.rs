@@ -102,6 +102,7 @@ fn merge(base: Expect, own: Expect) -> Expect {
         merged.status = own.status;
     }
     merged.contains = own.contains.or(merged.contains);
+    merged.matches = own.matches.or(merged.matches);
     merged.body = own.body.or(merged.body);
     merged.body_bytes = own.body_bytes.or(merged.body_bytes);
     merged

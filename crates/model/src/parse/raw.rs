@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::scenario::{ExtractTable, ScenarioTable};
 use super::units::{DurationText, SizeText};
 use crate::check::Expect;
 use crate::suite::WinnerRule;
@@ -166,6 +167,11 @@ pub(crate) struct StepTable {
     /// Requests per second at the end of a ramp.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub(crate) rate_end: Option<f64>,
+    /// Time within which the users of a scenario arrive, all at once unless given; `users` only.
+    pub(crate) arrive: Option<DurationText>,
+    /// How often each user goes through the scenario, 1 unless given; `users` only.
+    #[schemars(range(min = 1))]
+    pub(crate) times: Option<u32>,
     /// Recorded, marked as warm-up and left out of comparisons.
     #[serde(default)]
     pub(crate) warm_up: bool,
@@ -184,6 +190,8 @@ pub(crate) enum PaceName {
     Poisson,
     /// At a rate that changes linearly over the step.
     Ramp,
+    /// As the users of a scenario arrive and go on; the step ends when all are done.
+    Users,
 }
 
 /// A workload with a load model.
@@ -199,6 +207,8 @@ pub(crate) struct BenchmarkTable {
     /// The requests; each connection goes through them in turn.
     #[schemars(length(min = 1))]
     pub(crate) request: Vec<RequestTable>,
+    /// Makes the requests a scenario.
+    pub(crate) scenario: Option<ScenarioTable>,
     /// Steps of its own, used in profiles that have none.
     pub(crate) ladder: Option<LadderTable>,
     /// Steps of its own one by one, instead of `ladder`.
@@ -211,6 +221,9 @@ pub(crate) struct BenchmarkTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RequestTable {
+    /// What reports call it; method and path unless given.
+    #[schemars(length(min = 1))]
+    pub(crate) name: Option<String>,
     /// The method; `GET` unless given.
     #[serde(default = "get")]
     #[schemars(extend("x-text" = "method"))]
@@ -234,6 +247,13 @@ pub(crate) struct RequestTable {
     pub(crate) weight: u32,
     /// What must come back; any 2xx or 3xx unless given.
     pub(crate) expect: Option<Expect>,
+    /// How long a user waits after the answer; scenarios only.
+    pub(crate) pause: Option<DurationText>,
+    /// Makes the pause random, from `pause` (nothing unless given) up to this; scenarios only.
+    pub(crate) pause_up_to: Option<DurationText>,
+    /// Variable -> where in the answer it gets its value; scenarios only.
+    #[serde(default)]
+    pub(crate) extract: BTreeMap<String, ExtractTable>,
 }
 
 /// A round: some contenders on some benchmarks.

@@ -98,7 +98,7 @@ pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, mut expect: Expec
     }
 }
 
-fn json_path(reading: &mut Reading<'_>, place: &Place, path: &str, stars_wanted: usize) {
+pub(super) fn json_path(reading: &mut Reading<'_>, place: &Place, path: &str, stars_wanted: usize) {
     match path.parse::<JsonPath>() {
         Err(message) => {
             let hint = "paths are like $.cities[0].name and $[\"any key\"]".to_owned();

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::source::{Entry, Kind, Node, Place, Reading, quote};
 use super::units;
 use crate::names;
+use crate::scenario::Pattern;
 
 /// Checks the tree of a file and returns it as JSON, mended where it was wrong.
 pub(crate) fn check(schema: &Value, reading: &mut Reading<'_>) -> Value {
@@ -122,6 +123,7 @@ impl<'s> Shape<'s, '_, '_> {
             Some("path") if !is_path(text) => {
                 Some((format!("{} is not a request path", quote(text)), PATH_HINT))
             }
+            Some("regex") => Pattern::new(text).err().zip(Some(PATTERN_HINT)),
             Some("method") if !is_method(text) => {
                 Some((format!("{text:?} is not a method"), METHOD_HINT))
             }
@@ -316,6 +318,7 @@ impl<'s> Shape<'s, '_, '_> {
 
 const NAME_HINT: &str = "use letters, digits, `-`, `_` and `.`, the first a letter or digit";
 const PATH_HINT: &str = "begin with `/` and escape spaces and everything beyond ASCII with `%`";
+const PATTERN_HINT: &str = "write it in single quotes, where \\ is nothing special: '[0-9]+'";
 const METHOD_HINT: &str = "write it in upper case: \"GET\"";
 
 /// Whether a text can be a name: in file names, addresses and globs it must need no quotes.

@@ -10,6 +10,7 @@ use super::raw::{
     StepTable, SuiteFile,
 };
 use super::request;
+use super::scenario;
 use super::shape;
 use super::source::{Place, Reading};
 use crate::load::{Pace, RequestSpec};
@@ -195,7 +196,19 @@ fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
         PaceName::Constant => ("constant", true, false),
         PaceName::Poisson => ("poisson", true, false),
         PaceName::Ramp => ("ramp", true, true),
+        PaceName::Users => ("users", false, false),
     };
+    let users = [
+        ("arrive", table.arrive.is_some()),
+        ("times", table.times.is_some()),
+    ];
+    for (key, is_given) in users {
+        if is_given && table.pace != PaceName::Users {
+            let message = format!("`{place}`: pace `{name}` has no `{key}`");
+            let hint = "write `pace = \"users\"` for users of a scenario".to_owned();
+            reading.complain(&place.key(key), &message, Some(hint));
+        }
+    }
     let given = [
         ("rate", wants_rate, table.rate),
         ("rate-end", wants_end, table.rate_end),
@@ -221,6 +234,12 @@ fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
             from_per_s: rate_per_s,
             to_per_s: table.rate_end.unwrap_or_default(),
         },
+        PaceName::Users => Pace::Users {
+            arrive_ns: table.arrive.map_or(0, |arrive| {
+                u64::try_from(arrive.0.as_nanos()).unwrap_or(u64::MAX)
+            }),
+            times: u64::from(table.times.unwrap_or(1)),
+        },
     }
 }
 
@@ -235,15 +254,44 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             let place = place.key("request").index(index);
             request_spec(reading, &place, table)
         });
-        let requests = requests.collect();
+        let requests: Vec<RequestSpec> = requests.collect();
+        let scenario = table
+            .scenario
+            .map(|table| scenario::scenario(reading, &place.key("scenario"), table));
+        let list = place.key("request");
+        match &scenario {
+            Some(scenario) => scenario::check_requests(reading, &list, scenario, &requests),
+            None => {
+                for (index, request) in requests.iter().enumerate() {
+                    scenario::check_without(reading, &list.index(index), request);
+                }
+            }
+        }
+        let steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
+        check_paces(reading, &place.key("step"), &steps, scenario.is_some());
         benchmarks.push(Benchmark {
-            steps: steps(reading, &place, table.ladder.as_ref(), &table.step),
+            steps,
             name: table.name,
             describe: table.describe,
             requests,
+            scenario,
         });
     }
     benchmarks
+}
+
+/// Users go through scenarios, and scenarios have users.
+fn check_paces(reading: &mut Reading<'_>, place: &Place, steps: &[Step], is_scenario: bool) {
+    for (index, step) in steps.iter().enumerate() {
+        let place = place.index(index);
+        let message = match (step.pace, is_scenario) {
+            (Pace::Users { .. }, false) => format!("`{place}`: pace `users` is for scenarios"),
+            (Pace::Closed | Pace::Users { .. }, _) | (_, false) => continue,
+            (_, true) => format!("`{place}`: a scenario has users, not a rate"),
+        };
+        let hint = "scenarios have pace `closed` or `users`, other requests have all others";
+        reading.complain(&place.key("pace"), &message, Some(hint.to_owned()));
+    }
 }
 
 fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -> RequestSpec {
@@ -252,6 +300,9 @@ fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -
         .expect
         .map(|expect| request::expect(reading, &expect_place, expect));
     RequestSpec {
+        name: table.name,
+        pause: scenario::pause(reading, place, table.pause, table.pause_up_to),
+        extract: scenario::extracts(reading, place, table.extract),
         headers: request::headers(reading, &place.key("headers"), table.headers),
         body: request::body(reading, place, &table.body, table.body_repeat),
         method: table.method,

@@ -275,7 +275,7 @@ step = [{ connections = 1, duration = "1s", warm-up = true }]
       hint: keep the one that is meant
     suite.toml:20:26: `profile.twice.ladder.connections`: must not be empty
     suite.toml:21:52: `profile.twice.step[0].pace`: unknown value "fast"
-      hint: known: closed, constant, poisson, ramp
+      hint: known: closed, constant, poisson, ramp, users
     suite.toml:28:8: `profile.paces.step[0]`: pace `closed` has no `rate`
       hint: paces with a rate: constant, poisson, ramp; with an end as well: ramp
     suite.toml:29:1: `profile.paces.step[1]`: pace `constant` needs `rate`
@@ -422,4 +422,104 @@ fn spans_are_bytes_and_columns_are_characters() {
     };
     assert_eq!((diagnostic.line, diagnostic.column), (4, 1));
     assert_eq!(&suite[diagnostic.span.clone().unwrap()], "\"ň\"");
+}
+
+#[test]
+fn requests_of_scenarios_know_their_variables() {
+    let suite = SUITE.replace(
+        "path = \"/\"",
+        r#"
+path = "/${nme}"
+weight = 2
+extract = { token = { json = "token" }, two = { header = "a", regex = "b" } }
+expect = { matches = "(" }
+
+[[benchmark.request]]
+method = "POST"
+path = "/${token}"
+body = "${name} ${ $${x}"
+pause = "2s"
+pause-up-to = "1s"
+
+[benchmark.scenario]
+after-failure = "stop"
+feed = [{ kind = "unique", variable = "name" }]
+
+[[benchmark]]
+name = "plain"
+[[benchmark.request]]
+path = "/${left-alone}"
+pause = "1s"
+"#,
+    );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:17:8: `benchmark[0].request[0].path`: the variable `nme` has no value here
+      hint: did you mean `name`? known: name
+    suite.toml:18:10: `benchmark[0].request[0]`: a request of a scenario has no `weight`
+      hint: its users send all requests in order
+    suite.toml:19:30: bad JSON path "token": it must begin with `$`
+      hint: paths are like $.cities[0].name and $["any key"]
+    suite.toml:19:47: `benchmark[0].request[0].extract.two`: must have one key
+      hint: one of: json, header, regex
+    suite.toml:20:22: `benchmark[0].request[0].expect.matches`: bad pattern "(": unclosed group
+      hint: write it in single quotes, where \ is nothing special: '[0-9]+'
+    suite.toml:25:8: `benchmark[0].request[1].body`: `${ $${x}` is not a variable (`$${` is text)
+    suite.toml:27:15: `benchmark[0].request[1]`: `pause-up-to` is shorter than `pause`
+    suite.toml:30:17: `benchmark[0].scenario.after-failure`: unknown value "stop"
+      hint: known: give-up, go-on
+    suite.toml:37:9: `benchmark[1].request[0]`: `pause` is for scenarios
+      hint: give the benchmark a table `[benchmark.scenario]`
+    "#);
+}
+
+#[test]
+fn scenarios_have_feeds_of_their_kind_and_users() {
+    let suite = SUITE.replace(
+        "path = \"/\"",
+        r#"
+path = "/"
+
+[[benchmark.scenario.feed]]
+kind = "csv"
+variables = ["name"]
+
+[[benchmark.scenario.feed]]
+kind = "unique"
+variable = "name"
+from = 1
+
+[[benchmark.scenario.feed]]
+kind = "random"
+variable = "a name"
+from = 2
+to = 1
+
+[[benchmark.step]]
+connections = 1
+duration = "1s"
+pace = "poisson"
+rate = 5
+times = 2
+
+[[benchmark]]
+name = "plain"
+step = [{ connections = 1, duration = "1s", pace = "users" }]
+request = [{ path = "/" }]
+"#,
+    );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:19:1: `benchmark[0].scenario.feed[0]`: a `csv` feed needs `file`
+      hint: keys of a `csv` feed: kind, variables, file, order
+    suite.toml:26:8: `benchmark[0].scenario.feed[1]`: a `unique` feed has no `from`
+      hint: keys of a `unique` feed: kind, variable
+    suite.toml:28:1: "a name" cannot be the name of a variable
+      hint: a letter, then letters, digits, `-` and `_`
+    suite.toml:32:6: `benchmark[0].scenario.feed[2]`: `to` is before `from`
+    suite.toml:37:8: `benchmark[0].step[0]`: a scenario has users, not a rate
+      hint: scenarios have pace `closed` or `users`, other requests have all others
+    suite.toml:39:9: `benchmark[0].step[0]`: pace `poisson` has no `times`
+      hint: write `pace = "users"` for users of a scenario
+    suite.toml:43:52: `benchmark[1].step[0]`: pace `users` is for scenarios
+      hint: scenarios have pace `closed` or `users`, other requests have all others
+    "#);
 }

@@ -20,6 +20,7 @@ fn suite() -> Suite {
         ..bare.clone()
     });
     suite.contenders.extend(more);
+    suite.benchmarks.truncate(1);
     let second = bakeoff_model::suite::Benchmark {
         name: "closest".to_owned(),
         ..suite.benchmarks[0].clone()

@@ -15,7 +15,7 @@ type Fact = (&'static str, fn(&RunRecords) -> String);
 
 /// Host, limits and versions. A row with several values says that the runs differ.
 pub(crate) fn environment(results: &Results) -> String {
-    let rows: [Fact; 17] = [
+    let rows: [Fact; 18] = [
         ("Suite", |run| run.begin.suite.clone()),
         ("Suite digest", |run| run.begin.suite_digest.clone()),
         ("Profile", |run| run.begin.profile.clone()),
@@ -45,6 +45,7 @@ pub(crate) fn environment(results: &Results) -> String {
         ("Open files, soft limit", |run| {
             run.begin.host.nofile.to_string()
         }),
+        ("Loader at best", loader),
         ("Mitigations", |run| pairs(&run.begin.host.mitigations)),
     ];
     let mut html = "<div class=\"scroll\"><table class=\"facts\"><tbody>\n".to_owned();
@@ -80,6 +81,24 @@ fn versions(results: &Results) -> String {
         return "not known".to_owned();
     }
     distinct.into_iter().collect::<Vec<String>>().join("; ")
+}
+
+/// The ceiling and the floor under which and above which every number lies.
+fn loader(run: &RunRecords) -> String {
+    let Some(best) = &run.begin.host.loader else {
+        return "not measured".to_owned();
+    };
+    format!(
+        "{} requests/s on {} connections by {} ({} µs of CPU each, {:.0} % busy); \
+         p50 {} µs, p99 {} µs on one",
+        figures(best.requests_per_s),
+        best.connections,
+        best.reactor,
+        figures(best.cpu_us_per_request),
+        best.busy * 100.0,
+        figures(best.floor_p50_us),
+        figures(best.floor_p99_us),
+    )
 }
 
 fn limits(run: &RunRecords) -> String {

@@ -7,6 +7,7 @@ mod context;
 mod figures;
 mod pivot;
 mod prose;
+mod requests;
 mod text;
 
 use serde_json::{Value, json};
@@ -132,6 +133,7 @@ fn figure_sections(
         html.push_str(&figures::section(index, &figures[index]));
         html.push_str(&figures::cost(&summary.benchmarks[index]));
         html.push_str(&figures::warm_up(benchmark));
+        html.push_str(&requests::section(benchmark));
         html.push_str(&pivot::section(benchmark, &summary.benchmarks[index]));
         html.push_str("</section>\n");
     }

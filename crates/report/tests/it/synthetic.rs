@@ -449,6 +449,8 @@ fn load(
             system_ns: whole(rate * 5e3),
         },
         loader_threads: 1,
+        by_request: Vec::new(),
+        users: None,
         requests_per_connection: None,
     }
 }

@@ -18,11 +18,11 @@ use bakeoff_runtime::{BoxFuture, Runtime, StartSpec, host, http, sweep};
 use futures_util::stream::{self, StreamExt as _};
 
 use super::machine::{BackendAtWork, Machine};
-use crate::clock;
 use crate::session::case::{self, BackendAddress, Case, NoStart};
 use crate::session::event::{Event, Observer};
 use crate::session::{BackendProbe, Cases, Client, PendingRun};
 use crate::suite_folder::SuiteFolder;
+use crate::{ceiling, clock};
 
 /// The documents' own bound on an answer, also for checks.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
@@ -96,6 +96,14 @@ impl Bench {
         bench.ready = bench.build_all(observer).await?;
         bench.start_backend(observer).await?;
         Ok(bench)
+    }
+
+    /// Measures what the loader can do here at best; every later record has it.
+    pub(crate) async fn measure_loader(&mut self, program: &Path) -> anyhow::Result<()> {
+        let (program, cores) = (program.to_owned(), self.options.cores.clone());
+        let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
+        self.host.loader = Some(measured.await.context("the engine panicked")??);
+        Ok(())
     }
 
     async fn build_all(
@@ -334,6 +342,7 @@ impl Cases for Bench {
             requests: benchmark
                 .map(|one| one.requests.clone())
                 .unwrap_or_default(),
+            scenario: benchmark.and_then(|one| one.scenario.clone()),
             slice: self
                 .options
                 .slice

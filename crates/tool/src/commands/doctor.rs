@@ -2,12 +2,14 @@
 
 use std::io::Write as _;
 
+use anyhow::Context as _;
+use bakeoff_model::record::Cores;
 use bakeoff_runtime::build::toolchain;
 use bakeoff_runtime::host;
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
-use crate::exit;
+use crate::{ceiling, exit};
 
 /// Toolchains that contenders of the suites name.
 const TOOLCHAINS: [&str; 5] = ["rust", "maven", "jdk-11", "jdk-17", "jdk-25"];
@@ -22,7 +24,10 @@ struct Finding {
 
 /// Runs the command.
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
-    let findings = tokio::runtime::Runtime::new()?.block_on(findings());
+    let mut findings = tokio::runtime::Runtime::new()?.block_on(findings());
+    if args.load {
+        findings.extend(load_findings()?);
+    }
     let mut output = std::io::stdout().lock();
     if args.json {
         writeln!(output, "{}", serde_json::to_string_pretty(&findings)?)?;
@@ -33,6 +38,26 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
         writeln!(output, "{mark} {:<14} {}", finding.what, finding.found)?;
     }
     Ok(exit::DONE)
+}
+
+/// What the engine can do at best, loader and server on cores of their own where there are two.
+fn load_findings() -> anyhow::Result<Vec<Finding>> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let cores = match super::host_cores() {
+        0 | 1 => Cores::default(),
+        _ => Cores {
+            contender: vec![0],
+            loader: vec![1],
+            backend: Vec::new(),
+        },
+    };
+    let ceiling = ceiling::measure(&program, &cores)?;
+    let finding = |(what, found): (&str, String)| Finding {
+        what: what.to_owned(),
+        good: true,
+        found,
+    };
+    Ok(ceiling::words(&ceiling).map(finding).into())
 }
 
 async fn findings() -> Vec<Finding> {

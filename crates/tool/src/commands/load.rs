@@ -9,8 +9,10 @@ use bakeoff_model::load::{
 };
 use bakeoff_model::parse;
 
-use crate::args::LoadArgs;
-use crate::commands::load_summary::Summary;
+use super::load_summary::{Summary, as_f64};
+use super::wrk::{self, WrkFigures};
+use super::{load_feed, load_page};
+use crate::args::{Engine, LoadArgs};
 use crate::condition::Condition;
 use crate::exit;
 
@@ -28,43 +30,135 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         .map(|text| text.parse::<Condition>().map_err(anyhow::Error::msg))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let spec = spec(args)?;
-    let mut summary = Summary::new(&spec);
+    if args.engine == Engine::Wrk {
+        wrk::check(&spec)?;
+    }
+    let mut printer = Printer {
+        args,
+        spec: &spec,
+        summary: Summary::new(&spec),
+        live: !args.json && std::io::IsTerminal::is_terminal(&std::io::stderr()),
+        conditions: &conditions,
+        status: exit::DONE,
+        steps: Vec::new(),
+    };
     let mut failure = None;
-    let live = !args.json && std::io::IsTerminal::is_terminal(&std::io::stderr());
-    bakeoff_load::run(&spec, &mut |_| true, &mut |event| match event {
-        LoadEvent::Ready {
-            connections,
-            reactor,
-            streams,
-            ..
-        } => summary.ready(connections, &reactor, streams),
-        LoadEvent::Interval(interval) => {
-            summary.add(&interval);
-            if live {
-                // The live view is a courtesy; a closed terminal must not end the load.
-                let _ = write!(
-                    std::io::stderr(),
-                    "\r\x1b[K{}",
-                    summary.live_line(&interval)
-                );
+    bakeoff_load::run(&spec, &mut |_| true, &mut |event| {
+        if failure.is_none() {
+            failure = printer.observe(event).err();
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    printer.compare()?;
+    Ok(printer.status)
+}
+
+/// Prints each step when it is over.
+struct Printer<'a> {
+    args: &'a LoadArgs,
+    spec: &'a LoadSpec,
+    summary: Summary,
+    live: bool,
+    conditions: &'a [Condition],
+    status: u8,
+    /// The steps that are over.
+    steps: Vec<Summary>,
+}
+
+impl Printer<'_> {
+    fn observe(&mut self, event: LoadEvent) -> anyhow::Result<()> {
+        match event {
+            LoadEvent::Ready {
+                connections,
+                reactor,
+                streams,
+                ..
+            } => self.summary.ready(connections, &reactor, streams),
+            LoadEvent::Interval(interval) => {
+                self.summary.add(&interval);
+                if self.live {
+                    let line = self.summary.live_line(&interval);
+                    // The live view is a courtesy; a closed terminal must not end the load.
+                    let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+                }
+            }
+            LoadEvent::StepDone { step } => self.step_done(step)?,
+            LoadEvent::Failed { message } => bail!("{}: {message}", self.args.url),
+            LoadEvent::Done => {}
+        }
+        Ok(())
+    }
+
+    fn step_done(&mut self, step: usize) -> anyhow::Result<()> {
+        if self.live {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+        let summary = std::mem::replace(&mut self.summary, Summary::new(self.spec));
+        let mut output = std::io::stdout().lock();
+        match (self.args.json, self.args.engine) {
+            (true, Engine::Bakeoff) => writeln!(output, "{}", summary.json())?,
+            (true, Engine::Wrk) => {}
+            (false, _) => {
+                let gap = if step > 0 { "\n" } else { "" };
+                write!(output, "{gap}{}", load_page::page(&summary))?;
             }
         }
-        LoadEvent::Failed { message } => failure = Some(message),
-        LoadEvent::StepDone { .. } | LoadEvent::Done => {}
-    })?;
-    if live {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
+        self.status = self.status.max(judge(self.conditions, &summary)?);
+        self.steps.push(summary);
+        Ok(())
     }
-    if let Some(message) = failure {
-        bail!("{}: {message}", args.url);
+
+    /// Lets the other engine do the same, now that ours has closed its connections.
+    fn compare(&self) -> anyhow::Result<()> {
+        if self.args.engine == Engine::Bakeoff {
+            return Ok(());
+        }
+        let mut output = std::io::stdout().lock();
+        if !self.args.json {
+            writeln!(output, "\n{}", side_by_side_head())?;
+        }
+        for (step, own) in self.spec.steps.iter().zip(&self.steps) {
+            let other = wrk::run(self.spec, step)?;
+            if self.args.json {
+                let mut object = own.json();
+                object["wrk"] = other.json();
+                writeln!(output, "{object}")?;
+            } else {
+                write!(output, "{}", side_by_side(step.connections, own, &other))?;
+            }
+        }
+        Ok(())
     }
-    let text = if args.json {
-        summary.json()?
-    } else {
-        summary.text()
+}
+
+fn side_by_side_head() -> String {
+    format!(
+        "{:>11}  {:<8} {:>12} {:>10} {:>10} {:>10} {:>7}",
+        "connections", "engine", "requests/s", "p50 ms", "p90 ms", "p99 ms", "errors"
+    )
+}
+
+/// Both engines' figures of a step, one below the other.
+fn side_by_side(connections: u32, own: &Summary, other: &WrkFigures) -> String {
+    let row = |engine: &str, rate: f64, times_ms: [f64; 3], errors: u64| {
+        let [p50, p90, p99] = times_ms;
+        format!(
+            "{connections:>11}  {engine:<8} {rate:>12.1} {p50:>10.3} {p90:>10.3} {p99:>10.3} \
+             {errors:>7}\n"
+        )
     };
-    std::io::stdout().write_all(text.as_bytes())?;
-    judge(&conditions, &summary)
+    let ms = |share| own.service_time.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
+    let own_errors = own.errors.values().sum();
+    let other_ms = [other.p50_us, other.p90_us, other.p99_us].map(|us| us / 1e3);
+    let other_errors = other.socket_errors + other.bad_statuses;
+    row(
+        "bakeoff",
+        own.requests_per_s(),
+        [ms(0.5), ms(0.9), ms(0.99)],
+        own_errors,
+    ) + &row("wrk", other.requests_per_s, other_ms, other_errors)
 }
 
 /// The status by the user's own conditions.
@@ -124,22 +218,25 @@ fn obey() -> anyhow::Result<u8> {
 fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let timeout = duration_ns("--timeout", &args.timeout)?;
     let (target, path) = target(args)?;
-    if args.connections == 0 {
+    if args.connections.contains(&0) {
         bail!("--connections: must be at least 1");
     }
     if args.streams == Some(0) {
         bail!("--streams: must be at least 1");
     }
+    let (duration_ns, pace) = (duration_ns("--duration", &args.duration)?, pace(args)?);
+    let steps = args.connections.iter().map(|connections| StepSpec {
+        connections: *connections,
+        duration_ns,
+        pace,
+        warm_up: false,
+        requests_max: args.requests,
+    });
     Ok(LoadSpec {
         target,
         requests: vec![request(args, path)?],
-        steps: vec![StepSpec {
-            connections: args.connections,
-            duration_ns: duration_ns("--duration", &args.duration)?,
-            pace: pace(args)?,
-            warm_up: false,
-            requests_max: args.requests,
-        }],
+        scenario: load_feed::scenario(&args.feed)?,
+        steps: steps.collect(),
         threads: args.threads,
         cores: args.cores.clone(),
         timeout_connect_ns: timeout,
@@ -246,7 +343,7 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
         path,
         headers,
         body,
-        expect: None,
         weight: 1,
+        ..RequestSpec::default()
     })
 }

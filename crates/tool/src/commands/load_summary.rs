@@ -1,35 +1,48 @@
-//! What `bakeoff load` prints: the slices of one step added up, as text or as JSON.
+//! The slices of one step of `bakeoff load` added up, and what they say about their own worth.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec};
+use bakeoff_model::load::{
+    Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec, RequestInterval,
+};
+use bakeoff_stats::queueing::little_residual;
 use serde_json::{Map, Value, json};
+
+use crate::symptoms::Figures;
 
 /// Share of the loader's threads above which it was probably the bottleneck.
 const GENERATOR_FULL: f64 = 0.9;
 
+/// Share of the offered requests that have to come to an end.
+const ACHIEVED_MIN: f64 = 0.98;
+
+/// Little's law must close within this share: connections = rate x time.
+const LITTLE_MAX: f64 = 0.15;
+
 /// One step added up.
 #[derive(Debug)]
 pub(crate) struct Summary {
-    target: String,
-    reactor: String,
-    connections: Connections,
+    pub(crate) target: String,
+    pub(crate) reactor: String,
+    pub(crate) connections: Connections,
     /// Asked for, and allowed by the service; 0 without streams.
-    streams: (u32, u32),
-    requests: u64,
-    errors: BTreeMap<ErrorClass, u64>,
-    examples: BTreeMap<ErrorClass, String>,
-    service_time: Histogram,
-    response_time: Option<Histogram>,
-    send_lag: Option<Histogram>,
-    censored: Histogram,
-    offered: Option<u64>,
-    sent_bytes: u64,
-    received_bytes: u64,
-    cpu: CpuTime,
-    threads: usize,
+    pub(crate) streams: (u32, u32),
+    pub(crate) requests: u64,
+    pub(crate) errors: BTreeMap<ErrorClass, u64>,
+    pub(crate) examples: BTreeMap<ErrorClass, String>,
+    pub(crate) service_time: Histogram,
+    pub(crate) response_time: Option<Histogram>,
+    pub(crate) send_lag: Option<Histogram>,
+    pub(crate) censored: Histogram,
+    pub(crate) offered: Option<u64>,
+    pub(crate) sent_bytes: u64,
+    pub(crate) received_bytes: u64,
+    pub(crate) cpu: CpuTime,
+    pub(crate) threads: usize,
+    pub(crate) by_request: Vec<RequestInterval>,
+    figures: Figures,
+    keep_alive: bool,
     start_ns: Option<u64>,
     end_ns: u64,
 }
@@ -54,6 +67,9 @@ impl Summary {
             received_bytes: 0,
             cpu: CpuTime::default(),
             threads: 1,
+            by_request: Vec::new(),
+            figures: Figures::default(),
+            keep_alive: !spec.keep_alive_off,
             start_ns: None,
             end_ns: 0,
         }
@@ -89,6 +105,16 @@ impl Summary {
         self.cpu.user_ns += interval.loader_cpu.user_ns;
         self.cpu.system_ns += interval.loader_cpu.system_ns;
         self.threads = interval.loader_threads;
+        self.figures.add(interval, None, None);
+        if self.by_request.is_empty() {
+            self.by_request.clone_from(&interval.by_request);
+        } else {
+            for (sum, part) in self.by_request.iter_mut().zip(&interval.by_request) {
+                sum.requests += part.requests;
+                sum.failures += part.failures;
+                sum.times.merge(&part.times);
+            }
+        }
         self.connections.reconnects += interval.connections.reconnects;
         self.start_ns.get_or_insert(interval.start_ns);
         self.end_ns = interval.end_ns;
@@ -116,13 +142,61 @@ impl Summary {
         as_f64(failed) / as_f64((failed + self.requests).max(1))
     }
 
-    /// A quantile of the response time where there is one, else of the service time, ns.
-    pub(crate) fn quantile_ns(&self, share: f64) -> Option<f64> {
-        let histogram = self.response_time.as_ref().unwrap_or(&self.service_time);
-        histogram.quantile_ns(share).map(as_f64)
+    /// The response times where there are any, else the service times.
+    pub(crate) fn times(&self) -> &Histogram {
+        self.response_time.as_ref().unwrap_or(&self.service_time)
     }
 
-    fn generator_busy(&self) -> f64 {
+    /// A quantile of [`Summary::times`], ns.
+    pub(crate) fn quantile_ns(&self, share: f64) -> Option<f64> {
+        self.times().quantile_ns(share).map(as_f64)
+    }
+
+    /// What the figures betray about how they came about.
+    pub(crate) fn symptoms(&self) -> Vec<String> {
+        self.figures.symptoms(self.keep_alive)
+    }
+
+    /// Why the numbers should not be trusted, a lower-case fragment each; empty = they are fair.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let busy = self.generator_busy();
+        if busy > GENERATOR_FULL {
+            let busy = busy * 100.0;
+            doubts.push(format!(
+                "the generator was probably the bottleneck: it was {busy:.0} % busy"
+            ));
+        }
+        let Connections {
+            asked, established, ..
+        } = self.connections;
+        if established < asked {
+            doubts.push(format!(
+                "only {established} of {asked} connections were open"
+            ));
+        }
+        let answered = as_f64(self.requests + self.errors.values().sum::<u64>());
+        match self.offered {
+            Some(offered) if answered < ACHIEVED_MIN * as_f64(offered) => doubts.push(format!(
+                "the service did not keep up with the rate: {answered:.0} of {offered} requests \
+                 came to an end"
+            )),
+            _ => {}
+        }
+        let closed = self.response_time.is_none() && self.errors.is_empty();
+        let enough = as_f64(self.requests) > 50.0 * f64::from(established);
+        let mean_s = self.service_time.mean_ns().unwrap_or(0.0) / 1e9;
+        let residual = little_residual(f64::from(established), self.requests_per_s(), mean_s);
+        if let Some(residual) = residual.filter(|off| off.abs() > LITTLE_MAX && closed && enough) {
+            let percent = residual * 100.0;
+            doubts.push(format!(
+                "Little's law is off by {percent:.0} %: connections idled"
+            ));
+        }
+        doubts
+    }
+
+    pub(crate) fn generator_busy(&self) -> f64 {
         let wall = self.duration_s() * 1e9 * as_f64(self.threads as u64);
         if wall > 0.0 {
             as_f64(self.cpu.total_ns()) / wall
@@ -145,8 +219,8 @@ impl Summary {
         )
     }
 
-    /// The documented JSON object, one line.
-    pub(crate) fn json(&self) -> anyhow::Result<String> {
+    /// The documented JSON object.
+    pub(crate) fn json(&self) -> Value {
         let errors: Map<String, Value> = self
             .errors
             .iter()
@@ -165,6 +239,9 @@ impl Summary {
             "cpu_us_per_request":
                 as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.requests.max(1)),
             "generator_busy": self.generator_busy(),
+            "fair": self.doubts().is_empty(),
+            "doubts": self.doubts(),
+            "symptoms": self.symptoms(),
             "errors": errors,
             "connections": self.connections,
             "sent_bytes": self.sent_bytes,
@@ -189,96 +266,10 @@ impl Summary {
             object["offered"] = json!(offered);
             object["offered_per_s"] = json!(as_f64(offered) / self.duration_s().max(1e-9));
         }
-        Ok(serde_json::to_string(&object)? + "\n")
-    }
-
-    /// A page for a person, within 80 columns.
-    pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, value: String| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{name:<14} {value}");
-        };
-        line("target", format!("{} by {}", self.target, self.reactor));
-        let connections = self.connections;
-        line(
-            "connections",
-            format!(
-                "{} of {} established, {} made anew",
-                connections.established, connections.asked, connections.reconnects
-            ),
-        );
-        let (asked, allowed) = self.streams;
-        if allowed > 0 {
-            let text = format!("{allowed} on each connection, {asked} asked for");
-            line("streams", text);
+        if !self.by_request.is_empty() {
+            object["by_request"] = self.by_request.iter().map(part_json).collect();
         }
-        line(
-            "requests",
-            format!("{} in {:.2} s", self.requests, self.duration_s()),
-        );
-        line("rate", format!("{:.1} requests/s", self.requests_per_s()));
-        if let Some(offered) = self.offered {
-            let rate = as_f64(offered) / self.duration_s().max(1e-9);
-            line("offered", format!("{offered}, {rate:.1} requests/s"));
-        }
-        line(
-            "traffic",
-            format!(
-                "{:.2} MiB sent, {:.2} MiB received",
-                as_f64(self.sent_bytes) / 1_048_576.0,
-                as_f64(self.received_bytes) / 1_048_576.0
-            ),
-        );
-        if let Some(response_time) = &self.response_time {
-            line("response time", times_text(response_time));
-        }
-        line("service time", times_text(&self.service_time));
-        if let Some(send_lag) = &self.send_lag {
-            line("send lag", times_text(send_lag));
-        }
-        if self.censored.count() > 0 {
-            let oldest = self.censored.max_ns().map_or(0.0, as_f64) / 1e6;
-            let count = self.censored.count();
-            line(
-                "unanswered",
-                format!("{count} at the end, the oldest for {oldest:.1} ms"),
-            );
-        }
-        line("errors", self.errors_text());
-        line("generator", self.generator_text());
-        text
-    }
-
-    fn errors_text(&self) -> String {
-        if self.errors.is_empty() {
-            return "none".to_owned();
-        }
-        let list: Vec<String> = self
-            .errors
-            .iter()
-            .map(|(class, count)| match self.examples.get(class) {
-                Some(example) => format!("{count} {} ({example})", class.name()),
-                None => format!("{count} {}", class.name()),
-            })
-            .collect();
-        format!("{:.3} %: {}", self.error_share() * 100.0, list.join("; "))
-    }
-
-    fn generator_text(&self) -> String {
-        let busy = self.generator_busy();
-        let verdict = if busy > GENERATOR_FULL {
-            "it was probably the bottleneck"
-        } else {
-            "it had headroom"
-        };
-        let per_request = as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.requests.max(1));
-        format!(
-            "{:.0} % of {} thread{}, {per_request:.1} us CPU per request: {verdict}",
-            busy * 100.0,
-            self.threads,
-            if self.threads == 1 { "" } else { "s" },
-        )
+        object
     }
 }
 
@@ -286,6 +277,15 @@ fn merge(into: &mut Option<Histogram>, from: Option<&Histogram>) {
     if let Some(from) = from {
         into.get_or_insert_with(Histogram::new).merge(from);
     }
+}
+
+fn part_json(part: &RequestInterval) -> Value {
+    json!({
+        "name": part.name,
+        "requests": part.requests,
+        "failures": part.failures,
+        "times_us": times_us(&part.times),
+    })
 }
 
 fn times_us(histogram: &Histogram) -> Value {
@@ -302,25 +302,10 @@ fn times_us(histogram: &Histogram) -> Value {
     })
 }
 
-fn times_text(histogram: &Histogram) -> String {
-    let Some(max) = histogram.max_ns() else {
-        return "nothing measured".to_owned();
-    };
-    let milliseconds = |share| histogram.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
-    format!(
-        "p50 {:.3}  p90 {:.3}  p99 {:.3}  p99.9 {:.3}  max {:.3} ms",
-        milliseconds(0.5),
-        milliseconds(0.9),
-        milliseconds(0.99),
-        milliseconds(0.999),
-        as_f64(max) / 1e6
-    )
-}
-
 #[expect(
     clippy::cast_precision_loss,
     reason = "counts and times of a load stay below 2^53"
 )]
-fn as_f64(count: u64) -> f64 {
+pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
 }

@@ -6,8 +6,11 @@ pub(crate) mod build;
 pub(crate) mod doctor;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod load_feed;
+pub(crate) mod load_page;
 pub(crate) mod load_summary;
 pub(crate) mod machine;
+pub(crate) mod null_server;
 pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -15,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod verify;
+pub(crate) mod wrk;
 
 use std::ffi::OsString;
 

@@ -127,6 +127,7 @@ fn order_of(
     let mut order = order::order(&OrderInput {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
         requests,
+        scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
         steps: &run.steps,
         cores,
         slice,

@@ -104,8 +104,9 @@ async fn play(
         slice: session.slice,
         logs: results.join("logs"),
     };
-    let bench = Bench::prepare(folder, options, observers).await?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut bench = Bench::prepare(folder, options, observers).await?;
+    bench.measure_loader(&program).await?;
     let played = Session {
         parts: Parts {
             suite: bench.suite(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::record::Begin;
+use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::StartSpec;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub(crate) struct Case {
     pub(crate) start: Result<StartSpec, NoStart>,
     /// What it is loaded with.
     pub(crate) requests: Vec<RequestSpec>,
+    /// Makes the requests a scenario.
+    pub(crate) scenario: Option<Scenario>,
     /// Length of a recorded slice.
     pub(crate) slice: Duration,
     /// Seed of the loader's random choices.

@@ -12,6 +12,7 @@ use super::order::{self, OrderInput};
 use super::validity::{self, Evidence};
 use super::{Halt, Parts, tell};
 use crate::loader::{Loader, RunningLoad as _};
+use crate::symptoms::Figures;
 
 /// What was read at one boundary of a slice.
 struct Reading {
@@ -27,11 +28,13 @@ pub(crate) async fn load<L: Loader>(
     case: &Case,
     instance: &mut dyn Instance,
     last: &mut Connections,
+    notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     let spec = order::order(&OrderInput {
         address: instance.address(),
         requests: &case.requests,
+        scenario: case.scenario.as_ref(),
         steps: &case.begin.run.steps,
         cores: &case.begin.cores,
         slice: case.slice,
@@ -39,6 +42,7 @@ pub(crate) async fn load<L: Loader>(
     });
     let mut loader = parts.loader.start(&spec).await?;
     let mut before = read(parts, instance).await;
+    let mut figures = Figures::default();
     while let Some(event) = loader
         .next()
         .await
@@ -65,13 +69,21 @@ pub(crate) async fn load<L: Loader>(
             }
             LoadEvent::Interval(interval) => {
                 let after = read(parts, instance).await;
+                let throttling = |reading: &Reading| reading.contender.throttling;
+                figures.add(&interval, throttling(&before), throttling(&after));
                 let record = interval_record(parts, case, *interval, &before, &after);
                 tell(observer, Record::Interval(Box::new(record)))?;
                 before = after;
                 alive(instance, last.asked).await?;
             }
             LoadEvent::Failed { message } => return Err(failed(&message)),
-            LoadEvent::StepDone { .. } | LoadEvent::Done => {}
+            LoadEvent::StepDone { step } => {
+                let symptoms = std::mem::take(&mut figures).symptoms(!spec.keep_alive_off);
+                let connections = spec.steps[step].connections;
+                let note = |symptom| format!("{connections} connections: {symptom}");
+                notes.extend(symptoms.into_iter().map(note));
+            }
+            LoadEvent::Done => {}
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bakeoff_model::load::{LoadSpec, Protocol, ReactorChoice, RequestSpec, StepSpec, Target};
 use bakeoff_model::record::Cores;
+use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::Step;
 
 /// The documents' own bound on connecting and on an answer.
@@ -17,6 +18,7 @@ const CHECK_BODY_EVERY: u32 = 64;
 pub(crate) struct OrderInput<'a> {
     pub(crate) address: SocketAddr,
     pub(crate) requests: &'a [RequestSpec],
+    pub(crate) scenario: Option<&'a Scenario>,
     pub(crate) steps: &'a [Step],
     pub(crate) cores: &'a Cores,
     pub(crate) slice: Duration,
@@ -46,6 +48,7 @@ pub(crate) fn order(input: &OrderInput<'_>) -> LoadSpec {
             protocol: Protocol::Http1,
         },
         requests: input.requests.to_vec(),
+        scenario: input.scenario.cloned(),
         steps,
         threads: input.cores.loader.len().max(1),
         cores: input.cores.loader.clone(),

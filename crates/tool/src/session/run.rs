@@ -56,7 +56,7 @@ pub(crate) async fn make<L: Loader>(
 
     stage(observer, case, "load")?;
     let mut last = Connections::default();
-    let loaded = measure::load(parts, case, instance.as_mut(), &mut last, observer).await;
+    let loaded = measure::load(parts, case, instance.as_mut(), &mut last, notes, observer).await;
     let ended = instance.exited().await;
     if ended.is_none() {
         idle(parts, instance.as_ref(), "after-load", observer).await?;

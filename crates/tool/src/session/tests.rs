@@ -241,6 +241,8 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         received_bytes: 0,
         loader_cpu: CpuTime::default(),
         loader_threads: 1,
+        by_request: Vec::new(),
+        users: None,
         requests_per_connection: None,
     }
 }
@@ -291,6 +293,7 @@ fn case(pending: &PendingRun) -> Case {
         begin,
         start: Ok(start),
         requests: Vec::new(),
+        scenario: None,
         slice,
         seed: 0,
         artifact_bytes: Some(1_048_576),

@@ -74,7 +74,7 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
 fn little_residual(load: &LoadInterval) -> Option<f64> {
     let connections = f64::from(load.connections.established);
     let enough = as_f64(load.requests) >= 50.0 * connections;
-    if load.offered.is_some() || !load.errors.is_empty() || !enough {
+    if load.response_time.is_some() || !load.errors.is_empty() || !enough {
         return None;
     }
     let in_flight = as_f64(load.requests) / wall_ns(load) * load.service_time.mean_ns()?;
@@ -222,6 +222,8 @@ mod tests {
                 system_ns: 0,
             },
             loader_threads: 1,
+            by_request: Vec::new(),
+            users: None,
             requests_per_connection: None,
         }
     }

@@ -73,6 +73,101 @@ fn conditions_decide_the_status() {
 }
 
 #[test]
+fn the_page_shows_steps_spread_and_verdict() {
+    let world = World::new(&[]);
+    let url = format!("http://127.0.0.1:{}/", server());
+    let ran = world.run(&format!("load {url} -c 1,3 -t 1 -n 200 -d 5s"));
+    ran.check(
+        0,
+        &[
+            "1 of 1 established",
+            "3 of 3 established",
+            "p99.9",
+            "verdict",
+            "|#",
+        ],
+    );
+    for line in ran.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn inputs_differ_from_request_to_request() {
+    let world = World::new(&[]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (seen, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut buffer = [0; 4096];
+            while let Ok(bytes @ 1..) = stream.read(&mut buffer) {
+                let text = String::from_utf8_lossy(&buffer[..bytes]).into_owned();
+                seen.send(text.lines().next().unwrap().to_owned()).unwrap();
+                let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                stream.write_all(answer).unwrap();
+            }
+        }
+    });
+    let url = format!("http://127.0.0.1:{port}/user/${{id}}");
+    world
+        .run(&format!("load {url} --feed id=7.. -c 1 -t 1 -n 3 -d 5s"))
+        .check(0, &["3 in "]);
+    let seen: Vec<String> = lines.try_iter().collect();
+    let line = |id: u32| format!("GET /user/{id} HTTP/1.1");
+    assert_eq!(seen, [line(7), line(8), line(9)]);
+    world
+        .run(&format!("load {url} --feed id=nothing"))
+        .check(1, &["not a feed", "hint:"]);
+    world
+        .run(&format!("load {url} --feed other=unique"))
+        .check(1, &["the variable id has no value"]);
+}
+
+#[test]
+fn the_engine_knows_its_own_ceiling() {
+    let world = World::new(&[]);
+    world
+        .run("doctor --load")
+        .check(0, &["load ceiling", "requests/s", "latency floor", "p99"]);
+}
+
+/// Whether wrk is installed; says loudly that its test is off.
+fn has_wrk() -> bool {
+    let found = std::process::Command::new("wrk").arg("-v").output().is_ok();
+    if !found {
+        #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+        {
+            eprintln!("SKIPPED: wrk is not installed");
+        }
+    }
+    found
+}
+
+#[test]
+fn wrk_does_the_same_beside_us() {
+    let world = World::new(&[]);
+    let url = format!("http://127.0.0.1:{}/", server());
+    world
+        .run(&format!("load {url} --engine wrk --rate 10"))
+        .check(1, &["wrk cannot do --rate"]);
+    if !has_wrk() {
+        return;
+    }
+    let ran = world.run(&format!("load {url} -c 2 -t 1 -d 1s --engine wrk --json"));
+    ran.check(0, &[]);
+    let object: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(object["wrk"]["requests"].as_u64().unwrap() > 0, "{object}");
+    assert!(
+        object["wrk"]["service_time_us"]["p99"].is_number(),
+        "{object}"
+    );
+    world
+        .run(&format!("load {url} -c 1,2 -t 1 -d 1s --engine wrk"))
+        .check(0, &["engine", "bakeoff", "wrk"]);
+}
+
+#[test]
 fn bad_targets_are_sentences() {
     let world = World::new(&[]);
     world

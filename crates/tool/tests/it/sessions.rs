@@ -102,3 +102,41 @@ fn a_contender_that_dies_under_load_keeps_its_intervals() {
     assert!(text.contains("\"record\":\"interval\""), "{text}");
     assert!(text.contains("died after "), "{text}");
 }
+
+#[test]
+fn users_of_a_scenario_are_in_the_report() {
+    let world = World::new(&["good"]);
+    let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let visit = r#"
+[[benchmark]]
+name = "visit"
+[benchmark.scenario]
+[[benchmark.scenario.feed]]
+kind = "csv"
+file = "data/people.csv"
+variables = ["name"]
+[[benchmark.request]]
+name = "first look"
+path = "/item"
+headers = { x-name = "${name}" }
+expect = { contains = "Plz" }
+extract = { found = { json = "$.name" } }
+pause-up-to = "5ms"
+[[benchmark.request]]
+name = "second look"
+path = "/item"
+headers = { x-again = "${found}" }
+"#;
+    world.write("suite.toml", &(suite + visit));
+    world
+        .run("plan SUITE --profile tiny --benchmark visit")
+        .check(1, &["data/people.csv", "a feed of the benchmark visit"]);
+    world.write("data/people.csv", "name,age\nAnna,3\nBeáta,4\n");
+    world
+        .run("run SUITE --profile tiny --benchmark visit --out OUT")
+        .check(0, &["good"]);
+    let report = world.read("out/report/index.html");
+    for text in ["first look", "second look", "Apdex", "Loader at best"] {
+        assert!(report.contains(text), "{text}");
+    }
+}

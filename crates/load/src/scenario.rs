@@ -1,0 +1,393 @@
+//! A scenario ready to be gone through: requests with holes for variables, feeds that fill them,
+//! and what users learn from answers. Sockets, time and counts are the worker's business.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use bakeoff_model::check::Answer;
+use bakeoff_model::load::{LoadSpec, RequestSpec};
+use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
+
+use crate::LoadError;
+use crate::random::Random;
+use crate::request;
+
+/// What a user knows.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Values of the variables by their index.
+    values: Vec<Option<String>>,
+    /// Cookies, in the order in which they were given.
+    cookies: Vec<(String, String)>,
+}
+
+/// The scenario of an order, as one thread goes through it.
+#[derive(Debug)]
+pub(crate) struct Script {
+    requests: Vec<ScriptRequest>,
+    feeds: Vec<Filling>,
+    variables: usize,
+    cookies: bool,
+    go_on: bool,
+    /// Users that began in this thread.
+    begun: u64,
+    /// Which of the threads this is, and how many there are.
+    place: (u64, u64),
+    random: Random,
+    /// The beginning of all unique texts of this thread.
+    nonce: String,
+}
+
+#[derive(Debug)]
+struct ScriptRequest {
+    /// Request line and headers, without what depends on the user or the length of the body.
+    head: Vec<Part>,
+    body: Vec<Part>,
+    /// The body's length has to be said.
+    length: bool,
+    pause: Pause,
+    extract: Vec<(usize, String, Extract)>,
+    /// Variables that it uses.
+    needs: Vec<usize>,
+    /// Whether anybody looks at the answer beyond its status and length.
+    looked_at: bool,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(Vec<u8>),
+    Variable(usize, Place),
+}
+
+/// Where a value goes, which decides what must not be in it.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Path,
+    Header,
+    Body,
+}
+
+/// A feed and the variables that it fills.
+#[derive(Debug)]
+enum Filling {
+    Rows(Vec<usize>, Vec<Vec<String>>, RowOrder),
+    Sequence(usize, u64, Option<u64>),
+    Random(usize, u64, u64),
+    Unique(usize),
+}
+
+impl Script {
+    /// The scenario of `spec` for one of its threads; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`LoadError::Spec`] for variables without values and other orders that cannot be followed.
+    pub(crate) fn prepare(
+        spec: &LoadSpec,
+        thread: usize,
+        threads: usize,
+    ) -> Result<Option<Self>, LoadError> {
+        let Some(scenario) = &spec.scenario else {
+            return Ok(None);
+        };
+        let mut names: Vec<String> = Vec::new();
+        let feeds = scenario
+            .feeds
+            .iter()
+            .map(|feed| filling(feed, &mut names))
+            .collect::<Result<Vec<_>, _>>()?;
+        let requests = spec
+            .requests
+            .iter()
+            .map(|request| script_request(spec, request, &mut names))
+            .collect::<Result<Vec<_>, _>>()?;
+        let seed = spec.seed ^ (thread as u64 + 1).wrapping_mul(0x9FB2_1C65_1E98_DF25);
+        Ok(Some(Self {
+            requests,
+            feeds,
+            variables: names.len(),
+            cookies: scenario.cookies,
+            go_on: scenario.after_failure == AfterFailure::GoOn,
+            begun: 0,
+            place: (thread as u64, threads as u64),
+            random: Random::new(seed),
+            nonce: nonce(),
+        }))
+    }
+
+    /// How many requests a user has to make.
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether a user whose request failed goes on with the next one.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.go_on
+    }
+
+    /// Whether the answer to this request has to be kept.
+    pub(crate) fn looks_at(&self, request: usize) -> bool {
+        self.cookies || self.requests[request].looked_at
+    }
+
+    /// A user begins: it forgets what the last one on its connection knew.
+    pub(crate) fn begin(&mut self, memory: &mut Memory) {
+        memory.cookies.clear();
+        memory.values.clear();
+        memory.values.resize(self.variables, None);
+        let (thread, threads) = self.place;
+        // No two threads ever have the same number.
+        let number = self.begun * threads + thread;
+        self.begun += 1;
+        for feed in &self.feeds {
+            match feed {
+                Filling::Rows(variables, rows, order) => {
+                    let count = rows.len() as u64;
+                    let at = match order {
+                        RowOrder::InTurn => number % count,
+                        RowOrder::Random => self.random.bits() % count,
+                    };
+                    let row = usize::try_from(at).map_or(&rows[0], |at| &rows[at]);
+                    for (variable, value) in variables.iter().zip(row) {
+                        memory.values[*variable] = Some(value.clone());
+                    }
+                }
+                Filling::Sequence(variable, from, to) => {
+                    let count = to.map_or(u64::MAX, |to| (to - from).saturating_add(1));
+                    let value = from.wrapping_add(number % count);
+                    memory.values[*variable] = Some(value.to_string());
+                }
+                Filling::Random(variable, from, to) => {
+                    let count = (to - from).saturating_add(1);
+                    let value = from + self.random.bits() % count;
+                    memory.values[*variable] = Some(value.to_string());
+                }
+                Filling::Unique(variable) => {
+                    let value = format!("{}{}", self.nonce, base36(self.begun));
+                    memory.values[*variable] = Some(value);
+                }
+            }
+        }
+    }
+
+    /// Whether a user knows all that a request needs.
+    pub(crate) fn can_ask(&self, request: usize, memory: &Memory) -> bool {
+        let known = |variable: &usize| memory.values[*variable].is_some();
+        self.requests[request].needs.iter().all(known)
+    }
+
+    /// A pause after a request, ns.
+    pub(crate) fn pause_ns(&mut self, request: usize) -> u64 {
+        let Pause { min_ns, max_ns } = self.requests[request].pause;
+        match max_ns.saturating_sub(min_ns) {
+            0 => min_ns,
+            range => min_ns + self.random.bits() % range.saturating_add(1),
+        }
+    }
+
+    /// The request as it goes over the wire.
+    pub(crate) fn render(&self, request: usize, memory: &Memory) -> Vec<u8> {
+        let request = &self.requests[request];
+        let mut bytes = Vec::with_capacity(512);
+        write(&request.head, memory, &mut bytes);
+        for (index, (name, value)) in memory.cookies.iter().enumerate() {
+            let before = if index == 0 { "Cookie: " } else { "; " };
+            bytes.extend_from_slice(format!("{before}{name}={value}").as_bytes());
+        }
+        if !memory.cookies.is_empty() {
+            bytes.extend_from_slice(b"\r\n");
+        }
+        let mut body = Vec::new();
+        write(&request.body, memory, &mut body);
+        if request.length {
+            let length = format!("Content-Length: {}\r\n", body.len());
+            bytes.extend_from_slice(length.as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.append(&mut body);
+        bytes
+    }
+
+    /// A user takes from a right answer what later requests need.
+    ///
+    /// # Errors
+    /// In words, when a variable has no value in the answer.
+    pub(crate) fn learn(
+        &self,
+        request: usize,
+        memory: &mut Memory,
+        answer: &Answer,
+    ) -> Result<(), String> {
+        if self.cookies {
+            take_cookies(&mut memory.cookies, answer);
+        }
+        for (variable, name, extract) in &self.requests[request].extract {
+            let value = extract
+                .find(answer)
+                .map_err(|message| format!("no value for `{name}`: {message}"))?;
+            memory.values[*variable] = Some(value);
+        }
+        Ok(())
+    }
+}
+
+fn wrong(message: String) -> LoadError {
+    LoadError::Spec { message }
+}
+
+fn index_of(names: &mut Vec<String>, name: &str) -> usize {
+    if let Some(index) = names.iter().position(|known| known == name) {
+        return index;
+    }
+    names.push(name.to_owned());
+    names.len() - 1
+}
+
+fn filling(feed: &Feed, names: &mut Vec<String>) -> Result<Filling, LoadError> {
+    Ok(match feed {
+        Feed::Csv {
+            file,
+            variables,
+            rows,
+            order,
+        } => {
+            if rows.is_empty() || rows.iter().any(|row| row.len() != variables.len()) {
+                return Err(wrong(format!(
+                    "feed {file}: its rows are not there or not as long as its variables"
+                )));
+            }
+            let variables = variables.iter().map(|name| index_of(names, name));
+            Filling::Rows(variables.collect(), rows.clone(), *order)
+        }
+        Feed::Sequence { variable, from, to } => {
+            ordered(variable, *from, to.unwrap_or(u64::MAX))?;
+            Filling::Sequence(index_of(names, variable), *from, *to)
+        }
+        Feed::Random { variable, from, to } => {
+            ordered(variable, *from, *to)?;
+            Filling::Random(index_of(names, variable), *from, *to)
+        }
+        Feed::Unique { variable } => Filling::Unique(index_of(names, variable)),
+    })
+}
+
+fn ordered(variable: &str, from: u64, to: u64) -> Result<(), LoadError> {
+    if to < from {
+        let message = format!("variable {variable}: its last number is before its first");
+        return Err(wrong(message));
+    }
+    Ok(())
+}
+
+fn script_request(
+    spec: &LoadSpec,
+    request: &RequestSpec,
+    names: &mut Vec<String>,
+) -> Result<ScriptRequest, LoadError> {
+    let mut needs = Vec::new();
+    let mut parts = |text: &str, place: Place| {
+        let label = request.label();
+        let pieces = pieces(text).map_err(|why| wrong(format!("request {label}: {why}")))?;
+        pieces
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => Ok(Part::Text(text.into_bytes())),
+                Piece::Variable(name) => {
+                    let known = names.iter().position(|known| *known == name);
+                    let index = known.ok_or_else(|| {
+                        wrong(format!("request {label}: the variable {name} has no value"))
+                    })?;
+                    needs.push(index);
+                    Ok(Part::Variable(index, place))
+                }
+            })
+            .collect::<Result<Vec<Part>, LoadError>>()
+    };
+    let mut head = parts(&request::request_line(request), Place::Path)?;
+    head.extend(parts(&request::header_lines(spec, request), Place::Header)?);
+    let body = parts(&request.body, Place::Body)?;
+    let extract = request
+        .extract
+        .iter()
+        .map(|(name, extract)| (index_of(names, name), name.clone(), extract.clone()));
+    Ok(ScriptRequest {
+        head,
+        body,
+        length: request::wants_length(request),
+        pause: request.pause.unwrap_or_default(),
+        extract: extract.collect(),
+        needs,
+        looked_at: request.expect.is_some() || !request.extract.is_empty(),
+    })
+}
+
+fn write(parts: &[Part], memory: &Memory, bytes: &mut Vec<u8>) {
+    for part in parts {
+        match part {
+            Part::Text(text) => bytes.extend_from_slice(text),
+            Part::Variable(index, place) => {
+                let value = memory.values[*index].as_deref().unwrap_or_default();
+                write_value(value, *place, bytes);
+            }
+        }
+    }
+}
+
+/// A value must not become something else than one: no further parameter or segment of a path, no
+/// further header.
+fn write_value(value: &str, place: Place, bytes: &mut Vec<u8>) {
+    for &byte in value.as_bytes() {
+        match place {
+            Place::Path if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => {
+                bytes.push(byte);
+            }
+            Place::Path => bytes.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            Place::Header if byte.is_ascii_control() => bytes.push(b' '),
+            Place::Header | Place::Body => bytes.push(byte),
+        }
+    }
+}
+
+/// Adds, replaces and removes cookies as the answer says (RFC 6265, without dates and paths).
+fn take_cookies(cookies: &mut Vec<(String, String)>, answer: &Answer) {
+    let given = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| name == "set-cookie");
+    for (_, text) in given {
+        let mut attributes = text.split(';').map(str::trim);
+        let Some((name, value)) = attributes.next().and_then(|pair| pair.split_once('=')) else {
+            continue;
+        };
+        let (name, value) = (name.trim(), value.trim());
+        let ends = attributes.any(|attribute| {
+            let age = attribute
+                .split_once('=')
+                .filter(|(name, _)| name.eq_ignore_ascii_case("max-age"));
+            age.is_some_and(|(_, age)| age.trim().parse::<i64>().is_ok_and(|age| age <= 0))
+        });
+        cookies.retain(|(known, _)| known != name);
+        if !ends {
+            cookies.push((name.to_owned(), value.to_owned()));
+        }
+    }
+}
+
+/// Thirteen letters and digits that no other thread of any load has: 64 bits of the host's own
+/// randomness.
+fn nonce() -> String {
+    let bits = RandomState::new().build_hasher().finish();
+    format!("{:0>13}", base36(bits))
+}
+
+fn base36(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        let digit = u32::try_from(number % 36).unwrap_or(0);
+        digits.extend(char::from_digit(digit, 36));
+        number /= 36;
+        if number == 0 {
+            break;
+        }
+    }
+    digits.iter().rev().collect()
+}

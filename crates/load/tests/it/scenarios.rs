@@ -1,0 +1,323 @@
+//! Users of scenarios: what they send, what they learn, when they give up, and who counts it.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::mpsc::{Receiver, channel};
+
+use bakeoff_model::check::Expect;
+use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, RequestSpec};
+use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pattern, Pause, RowOrder, Scenario};
+
+use crate::server::Server;
+use crate::{MILLISECOND, get, on_each_reactor, order, run, try_run};
+
+/// A server that answers by path and shows what it was sent.
+fn service(answer: fn(&str) -> String) -> (Server, Receiver<String>) {
+    let (seen, requests) = channel();
+    let seen = std::sync::Mutex::new(seen);
+    let server = Server::start_showing("127.0.0.1:0", move |stream, request| {
+        let text = String::from_utf8_lossy(request).into_owned();
+        let reply = answer(&text);
+        seen.lock().unwrap().send(text).unwrap();
+        stream.write_all(reply.as_bytes()).is_ok()
+    });
+    (server, requests)
+}
+
+fn reply(status: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
+}
+
+fn scenario(address: &str, users: u32, times: u64, requests: Vec<RequestSpec>) -> LoadSpec {
+    let mut spec = order(address, users, 0);
+    spec.threads = 2;
+    spec.steps[0].pace = Pace::Users {
+        arrive_ns: 0,
+        times,
+    };
+    spec.scenario = Some(Scenario {
+        feeds: vec![Feed::Unique {
+            variable: "id".to_owned(),
+        }],
+        cookies: true,
+        after_failure: AfterFailure::GiveUp,
+    });
+    spec.requests = requests;
+    spec
+}
+
+fn post(path: &str, body: &str) -> RequestSpec {
+    RequestSpec {
+        method: "POST".to_owned(),
+        body: body.to_owned(),
+        ..get(path)
+    }
+}
+
+fn contains(text: &str) -> Option<Expect> {
+    Some(Expect {
+        contains: Some(text.to_owned()),
+        ..Expect::default()
+    })
+}
+
+#[test]
+fn users_register_with_unique_ids() {
+    on_each_reactor(users_register_with_unique_ids_here);
+}
+
+fn users_register_with_unique_ids_here() {
+    let (server, requests) = service(|request| match request.starts_with("GET / ") {
+        true => reply("200 OK", "Set-Cookie: session=7; Path=/\r\n", "home"),
+        false => reply("200 OK", "", "{\"status\": \"success\"}"),
+    });
+    let pause = Some(Pause {
+        min_ns: 0,
+        max_ns: 5 * MILLISECOND,
+    });
+    let home = RequestSpec {
+        name: Some("home page".to_owned()),
+        pause,
+        ..get("/")
+    };
+    let register = RequestSpec {
+        name: Some("register".to_owned()),
+        headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
+        expect: contains("success"),
+        pause,
+        ..post(
+            "/api/users/register",
+            "{\"login\": \"u${id}\", \"email\": \"${id}@example.org\"}",
+        )
+    };
+    let spec = scenario(&server.address, 20, 2, vec![home, register]);
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!((total.requests, server.requests()), (80, 80));
+    let users: Vec<_> = total.intervals.iter().filter_map(|i| i.users).collect();
+    assert_eq!(users.iter().map(|user| user.finished).sum::<u64>(), 40);
+    let mut by_request: BTreeMap<String, u64> = BTreeMap::new();
+    for part in total.intervals.iter().flat_map(|i| &i.by_request) {
+        assert_eq!((part.failures, part.times.count()), (0, part.requests));
+        *by_request.entry(part.name.clone()).or_default() += part.requests;
+    }
+    assert_eq!(by_request["home page"], 40);
+    assert_eq!(by_request["register"], 40);
+    let mut ids = Vec::new();
+    for request in requests.try_iter().filter(|text| text.starts_with("POST")) {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("\r\nCookie: session=7\r\n"), "{head}");
+        let length = format!("Content-Length: {}", body.len());
+        assert!(head.contains(&length), "{head}");
+        let json: serde_json::Value = serde_json::from_str(body).unwrap();
+        ids.push(json["login"].as_str().unwrap().to_owned());
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 40, "each user of each time has an id of its own");
+}
+
+#[test]
+fn variables_are_fed_extracted_and_sent() {
+    on_each_reactor(variables_are_fed_extracted_and_sent_here);
+}
+
+fn variables_are_fed_extracted_and_sent_here() {
+    let (server, requests) = service(|request| match request {
+        text if text.starts_with("GET /start") => {
+            let body = "{\"token\": \"a/b c\", \"csrf\": 'x-17'}".replace('\'', "\"");
+            reply("200 OK", "Location: /next\r\n", &body)
+        }
+        _ => reply("200 OK", "", "ok"),
+    });
+    let mut start = get("/start?name=${name}&n=${n}");
+    start.extract = BTreeMap::from([
+        ("token".to_owned(), Extract::Json("$.token".to_owned())),
+        ("where".to_owned(), Extract::Header("LOCATION".to_owned())),
+        (
+            "csrf".to_owned(),
+            Extract::Regex(Pattern::new("x-([0-9]+)").unwrap()),
+        ),
+    ]);
+    let mut follow = post("/f/${token}", "${where} ${csrf} $${csrf} {n}");
+    follow.headers = vec![("X-Token".to_owned(), "${token}".to_owned())];
+    let mut spec = scenario(&server.address, 1, 3, vec![start, follow]);
+    spec.threads = 1;
+    spec.scenario.as_mut().unwrap().feeds = vec![
+        Feed::Csv {
+            file: "names.csv".to_owned(),
+            variables: vec!["name".to_owned()],
+            rows: vec![vec!["ě&=1".to_owned()], vec!["b".to_owned()]],
+            order: RowOrder::InTurn,
+        },
+        Feed::Sequence {
+            variable: "n".to_owned(),
+            from: 5,
+            to: Some(6),
+        },
+    ];
+    let total = run(&spec);
+    assert_eq!(total.requests, 6, "{:?}", total.errors);
+    let seen: Vec<String> = requests.try_iter().collect();
+    let line = |index: usize| seen[index].lines().next().unwrap();
+    assert_eq!(line(0), "GET /start?name=%C4%9B%26%3D1&n=5 HTTP/1.1");
+    assert_eq!(line(1), "POST /f/a%2Fb%20c HTTP/1.1");
+    assert_eq!(line(2), "GET /start?name=b&n=6 HTTP/1.1");
+    assert_eq!(line(4), "GET /start?name=%C4%9B%26%3D1&n=5 HTTP/1.1");
+    assert!(seen[1].contains("\r\nX-Token: a/b c\r\n"), "{}", seen[1]);
+    assert!(
+        seen[1].ends_with("\r\n\r\n/next 17 ${csrf} {n}"),
+        "{}",
+        seen[1]
+    );
+}
+
+#[test]
+fn users_whose_request_fails_give_up_or_go_on() {
+    on_each_reactor(users_whose_request_fails_give_up_or_go_on_here);
+}
+
+fn users_whose_request_fails_give_up_or_go_on_here() {
+    for (after_failure, last, gave_up) in [(AfterFailure::GiveUp, 0, 5), (AfterFailure::GoOn, 5, 0)]
+    {
+        let (server, requests) = service(|request| match request.starts_with("GET /second") {
+            true => reply("500 Oops", "", ""),
+            false => reply("200 OK", "", ""),
+        });
+        let list = vec![get("/first"), get("/second"), get("/last")];
+        let mut spec = scenario(&server.address, 5, 1, list);
+        spec.scenario.as_mut().unwrap().after_failure = after_failure;
+        let total = run(&spec);
+        assert_eq!(total.count(ErrorClass::UnexpectedStatus), 5);
+        assert_eq!(total.requests, 5 + last);
+        let lasts = requests
+            .try_iter()
+            .filter(|text| text.starts_with("GET /last"));
+        assert_eq!(lasts.count() as u64, last);
+        let users = || total.intervals.iter().filter_map(|i| i.users);
+        assert_eq!(users().map(|user| user.gave_up).sum::<u64>(), gave_up);
+        assert_eq!(users().map(|user| user.finished).sum::<u64>(), 5 - gave_up);
+        let failures = |name: &str| {
+            let parts = total.intervals.iter().flat_map(|i| &i.by_request);
+            let named = parts.filter(|part| part.name == name);
+            named.map(|part| part.failures).sum::<u64>()
+        };
+        assert_eq!(failures("GET /second"), 5);
+        assert_eq!(failures("GET /first"), 0);
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_in_the_answer_fails_the_request() {
+    let (server, _requests) = service(|_| reply("200 OK", "", "{}"));
+    let mut first = get("/first");
+    let token = Extract::Json("$.token".to_owned());
+    first.extract = BTreeMap::from([("token".to_owned(), token)]);
+    let spec = scenario(&server.address, 3, 1, vec![first, get("/${token}")]);
+    let total = run(&spec);
+    assert_eq!((total.requests, server.requests()), (0, 3));
+    assert_eq!(total.count(ErrorClass::WrongBody), 3);
+    let example = total.errors[&ErrorClass::WrongBody]
+        .example
+        .as_ref()
+        .unwrap();
+    assert!(example.contains("no value for `token`"), "{example}");
+}
+
+#[test]
+fn held_users_begin_again_until_the_step_ends() {
+    on_each_reactor(held_users_begin_again_until_the_step_ends_here);
+}
+
+fn held_users_begin_again_until_the_step_ends_here() {
+    let (server, _requests) = service(|_| reply("200 OK", "", ""));
+    let request = RequestSpec {
+        pause: Some(Pause {
+            min_ns: 10 * MILLISECOND,
+            max_ns: 10 * MILLISECOND,
+        }),
+        ..get("/")
+    };
+    let mut spec = scenario(&server.address, 4, 0, vec![request]);
+    spec.steps[0].duration_ns = 300 * MILLISECOND;
+    spec.steps[0].pace = Pace::Closed;
+    let total = run(&spec);
+    // 30 pauses of each user fit, however fast the server answers.
+    assert!((4..=4 * 30).contains(&total.requests), "{}", total.requests);
+    let seen = server.requests();
+    assert!((total.requests..=total.requests + 4).contains(&seen));
+}
+
+#[test]
+fn a_single_request_can_have_a_rate() {
+    on_each_reactor(a_single_request_can_have_a_rate_here);
+}
+
+fn a_single_request_can_have_a_rate_here() {
+    let (server, requests) = service(|_| reply("200 OK", "", ""));
+    let mut spec = scenario(&server.address, 8, 0, vec![get("/${id}")]);
+    spec.timeout_answer_ns = 10_000 * MILLISECOND;
+    spec.steps[0].duration_ns = 400 * MILLISECOND;
+    spec.steps[0].pace = Pace::Constant { rate_per_s: 500.0 };
+    let total = run(&spec);
+    assert_eq!(total.offered, 200);
+    assert_eq!(total.requests + total.censored, 200, "{:?}", total.errors);
+    let mut ids: Vec<String> = requests.try_iter().collect();
+    let sent = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), sent, "each request has an id of its own");
+}
+
+#[test]
+fn users_survive_a_server_that_closes_between_requests() {
+    on_each_reactor(users_survive_a_server_that_closes_between_requests_here);
+}
+
+fn users_survive_a_server_that_closes_between_requests_here() {
+    let (server, _requests) = service(|_| reply("200 OK", "Connection: close\r\n", ""));
+    let list = vec![get("/a"), get("/b"), get("/c")];
+    let total = run(&scenario(&server.address, 6, 2, list));
+    assert_eq!(total.requests, 36, "{:?}", total.errors);
+    assert_eq!(server.requests(), 36);
+}
+
+#[test]
+fn scenarios_that_make_no_sense_are_refused() {
+    type Change = fn(&mut LoadSpec);
+    let cases: [(Change, &str); 5] = [
+        (
+            |spec| spec.requests[0].path = "/${nobody}".to_owned(),
+            "the variable nobody has no value",
+        ),
+        (
+            |spec| spec.requests[0].body = "${".to_owned(),
+            "a `${` has no `}`",
+        ),
+        (
+            |spec| {
+                spec.requests.push(get("/"));
+                spec.steps[0].pace = Pace::Constant { rate_per_s: 1.0 };
+            },
+            "a scenario has users, not a rate",
+        ),
+        (|spec| spec.scenario = None, "users are for scenarios"),
+        (
+            |spec| {
+                spec.scenario.as_mut().unwrap().feeds = vec![Feed::Random {
+                    variable: "id".to_owned(),
+                    from: 2,
+                    to: 1,
+                }];
+            },
+            "its last number is before its first",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut spec = scenario("127.0.0.1:1", 1, 1, vec![get("/${id}")]);
+        change(&mut spec);
+        let message = try_run(&spec).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}

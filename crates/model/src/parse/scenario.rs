@@ -1,0 +1,316 @@
+//! Scenarios as people write them, and what a schema cannot say about them: variables that must
+//! exist, feeds of one kind or another, pauses.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::contender_file::is_relative;
+use super::request;
+use super::source::{Place, Reading};
+use super::units::DurationText;
+use crate::load::RequestSpec;
+use crate::names;
+use crate::scenario::{
+    AfterFailure, Extract, Feed, Pattern, Pause, Piece, RowOrder, Scenario, is_variable, pieces,
+};
+
+/// How to write a variable's name, for hints.
+const VARIABLE_HINT: &str = "a letter, then letters, digits, `-` and `_`";
+
+/// Makes the requests of a benchmark a scenario: each connection is a user who goes through them
+/// in order.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ScenarioTable {
+    /// Users send back the cookies they were given; `true` unless given.
+    #[serde(default = "yes")]
+    pub(crate) cookies: bool,
+    /// What a user does whose request failed; `give-up` unless given.
+    #[serde(default)]
+    pub(crate) after_failure: AfterFailure,
+    /// Where variables get their values each time a user begins.
+    #[serde(default)]
+    pub(crate) feed: Vec<FeedTable>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Where variables get their values.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct FeedTable {
+    /// Which kind of feed.
+    pub(crate) kind: FeedKind,
+    /// The variable; all kinds but `csv`.
+    pub(crate) variable: Option<String>,
+    /// The columns that are wanted; `csv` only.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) variables: Vec<String>,
+    /// The file, relative to the suite; its first line names the columns; `csv` only.
+    pub(crate) file: Option<String>,
+    /// Which row is next; `csv` only; `in-turn` unless given.
+    pub(crate) order: Option<RowOrder>,
+    /// The first or smallest number; `sequence` (1 unless given) and `random`.
+    pub(crate) from: Option<u64>,
+    /// The last or largest number; `sequence` (none unless given) and `random`.
+    pub(crate) to: Option<u64>,
+}
+
+/// Kinds of feeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FeedKind {
+    /// Rows of a table.
+    Csv,
+    /// Whole numbers one after the other.
+    Sequence,
+    /// Whole numbers, each as likely as the others.
+    Random,
+    /// A text that no user of any load has had before.
+    Unique,
+}
+
+/// Where in an answer a variable gets its value; one of the three.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ExtractTable {
+    /// A JSON path.
+    pub(crate) json: Option<String>,
+    /// The name of a header.
+    pub(crate) header: Option<String>,
+    /// A regular expression; its first group counts.
+    pub(crate) regex: Option<Pattern>,
+}
+
+/// The scenario whose table is at `place`.
+pub(super) fn scenario(reading: &mut Reading<'_>, place: &Place, table: ScenarioTable) -> Scenario {
+    let all = place.key("feed");
+    let mut feeds: Vec<Feed> = Vec::new();
+    for (index, table) in table.feed.into_iter().enumerate() {
+        let place = all.index(index);
+        let Some(feed) = feed(reading, &place, table) else {
+            continue;
+        };
+        for name in feed.variables() {
+            let known = feeds.iter().flat_map(Feed::variables);
+            if known.filter(|known| *known == name).count() > 0 {
+                let message = format!("the variable `{name}` has two feeds");
+                reading.complain(&place, &message, None);
+            }
+            check_name(reading, &place, name);
+        }
+        feeds.push(feed);
+    }
+    Scenario {
+        feeds,
+        cookies: table.cookies,
+        after_failure: table.after_failure,
+    }
+}
+
+fn check_name(reading: &mut Reading<'_>, place: &Place, name: &str) {
+    if !is_variable(name) {
+        let message = format!("{name:?} cannot be the name of a variable");
+        reading.complain(place, &message, Some(VARIABLE_HINT.to_owned()));
+    }
+}
+
+/// `None` when it is unusable, which has been complained about.
+fn feed(reading: &mut Reading<'_>, place: &Place, table: FeedTable) -> Option<Feed> {
+    let (name, wanted): (_, &[&str]) = match table.kind {
+        FeedKind::Csv => ("csv", &["variables", "file", "order"]),
+        FeedKind::Sequence => ("sequence", &["variable", "from", "to"]),
+        FeedKind::Random => ("random", &["variable", "from", "to"]),
+        FeedKind::Unique => ("unique", &["variable"]),
+    };
+    let given = [
+        ("variable", table.variable.is_some()),
+        ("variables", !table.variables.is_empty()),
+        ("file", table.file.is_some()),
+        ("order", table.order.is_some()),
+        ("from", table.from.is_some()),
+        ("to", table.to.is_some()),
+    ];
+    let needed: &[&str] = match table.kind {
+        FeedKind::Csv => &["variables", "file"],
+        FeedKind::Random => &["variable", "from", "to"],
+        FeedKind::Sequence | FeedKind::Unique => &["variable"],
+    };
+    let mut usable = true;
+    for (key, is_given) in given {
+        let message = match is_given {
+            true if !wanted.contains(&key) => format!("`{place}`: a `{name}` feed has no `{key}`"),
+            false if needed.contains(&key) => format!("`{place}`: a `{name}` feed needs `{key}`"),
+            _ => continue,
+        };
+        usable &= is_given;
+        let hint = format!("keys of a `{name}` feed: kind, {}", wanted.join(", "));
+        reading.complain(&place.key(key), &message, Some(hint));
+    }
+    if !usable {
+        return None;
+    }
+    let from = table.from.unwrap_or(1);
+    if table.to.is_some_and(|to| to < from) {
+        let message = format!("`{place}`: `to` is before `from`");
+        reading.complain(&place.key("to"), &message, None);
+    }
+    let variable = table.variable.unwrap_or_default();
+    Some(match table.kind {
+        FeedKind::Csv => csv(reading, place, table.variables, table.file, table.order),
+        FeedKind::Sequence => Feed::Sequence {
+            variable,
+            from,
+            to: table.to,
+        },
+        FeedKind::Random => Feed::Random {
+            variable,
+            from,
+            to: table.to.unwrap_or(from),
+        },
+        FeedKind::Unique => Feed::Unique { variable },
+    })
+}
+
+/// The rows are left to whoever reads files.
+fn csv(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    variables: Vec<String>,
+    file: Option<String>,
+    order: Option<RowOrder>,
+) -> Feed {
+    let file = file.unwrap_or_default();
+    if !is_relative(&file) {
+        let place = place.key("file");
+        let message = format!("`{place}`: must be a path inside the suite's folder");
+        reading.complain(&place, &message, None);
+    }
+    Feed::Csv {
+        file,
+        variables,
+        rows: Vec::new(),
+        order: order.unwrap_or_default(),
+    }
+}
+
+/// The pause of a request whose table is at `place`.
+pub(super) fn pause(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    at_least: Option<DurationText>,
+    up_to: Option<DurationText>,
+) -> Option<Pause> {
+    let ns = |text: DurationText| u64::try_from(text.0.as_nanos()).unwrap_or(u64::MAX);
+    let min_ns = at_least.map_or(0, ns);
+    let max_ns = up_to.map_or(min_ns, ns);
+    if max_ns < min_ns {
+        let message = format!("`{place}`: `pause-up-to` is shorter than `pause`");
+        reading.complain(&place.key("pause-up-to"), &message, None);
+    }
+    (max_ns > 0).then_some(Pause { min_ns, max_ns })
+}
+
+/// The extractions of a request whose table is at `place`.
+pub(super) fn extracts(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    tables: BTreeMap<String, ExtractTable>,
+) -> BTreeMap<String, Extract> {
+    let all = place.key("extract");
+    let mut extracts = BTreeMap::new();
+    for (name, table) in tables {
+        let place = all.key(&name);
+        check_name(reading, &place, &name);
+        let extract = match (table.json, table.header, table.regex) {
+            (Some(path), None, None) => {
+                request::json_path(reading, &place.key("json"), &path, 0);
+                Extract::Json(path)
+            }
+            (None, Some(header), None) => Extract::Header(header),
+            (None, None, Some(pattern)) => Extract::Regex(pattern),
+            _ => {
+                if reading.is_whole(&place) {
+                    let message = format!("`{place}`: must have one key");
+                    let hint = "one of: json, header, regex".to_owned();
+                    reading.complain(&place, &message, Some(hint));
+                }
+                continue;
+            }
+        };
+        extracts.insert(name, extract);
+    }
+    extracts
+}
+
+/// Complains about what only a scenario can have.
+pub(super) fn check_without(reading: &mut Reading<'_>, place: &Place, request: &RequestSpec) {
+    let keys = [
+        ("pause", request.pause.is_some()),
+        ("extract", !request.extract.is_empty()),
+    ];
+    for (key, _) in keys.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("`{place}`: `{key}` is for scenarios");
+        let hint = "give the benchmark a table `[benchmark.scenario]`".to_owned();
+        reading.complain(&place.key(key), &message, Some(hint));
+    }
+}
+
+/// Complains about variables that have no value when they are used, and about weights. `place` is
+/// the list of requests.
+pub(super) fn check_requests(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    scenario: &Scenario,
+    requests: &[RequestSpec],
+) {
+    let mut known: Vec<&str> = scenario
+        .feeds
+        .iter()
+        .flat_map(Feed::variables)
+        .map(String::as_str)
+        .collect();
+    for (index, request) in requests.iter().enumerate() {
+        let place = place.index(index);
+        if request.weight != 1 {
+            let message = format!("`{place}`: a request of a scenario has no `weight`");
+            let hint = "its users send all requests in order".to_owned();
+            reading.complain(&place.key("weight"), &message, Some(hint));
+        }
+        let headers = request.headers.iter();
+        let headers = headers.map(|(name, value)| (place.key("headers").key(name), value));
+        let texts = [
+            (place.key("path"), &request.path),
+            (place.key("body"), &request.body),
+        ];
+        for (place, text) in texts.into_iter().chain(headers) {
+            check_text(reading, &place, text, &known);
+        }
+        known.extend(request.extract.keys().map(String::as_str));
+    }
+}
+
+fn check_text(reading: &mut Reading<'_>, place: &Place, text: &str, known: &[&str]) {
+    let pieces = match pieces(text) {
+        Ok(pieces) => pieces,
+        Err(message) => {
+            reading.complain(place, &format!("`{place}`: {message}"), None);
+            return;
+        }
+    };
+    for piece in pieces {
+        let Piece::Variable(name) = piece else {
+            continue;
+        };
+        if !known.contains(&name.as_str()) {
+            let message = format!("`{place}`: the variable `{name}` has no value here");
+            let hint = names::suggestion(&name, known);
+            reading.complain(place, &message, Some(hint));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `--feed`: inputs of `bakeoff load` that differ from request to request.
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::scenario::{AfterFailure, Feed, RowOrder, Scenario, is_variable, read_csv};
+
+const HINT: &str = "write id=unique, id=1.., id=1..1000, id=random:1..1000 or name,age=@people.csv";
+
+/// The scenario of one request that these feeds make; `None` without any.
+pub(crate) fn scenario(feeds: &[String]) -> anyhow::Result<Option<Scenario>> {
+    if feeds.is_empty() {
+        return Ok(None);
+    }
+    let feeds = feeds.iter().map(|text| feed(text));
+    Ok(Some(Scenario {
+        feeds: feeds.collect::<anyhow::Result<_>>()?,
+        cookies: false,
+        after_failure: AfterFailure::GiveUp,
+    }))
+}
+
+fn feed(text: &str) -> anyhow::Result<Feed> {
+    let wrong = || anyhow::anyhow!("--feed {text}: not a feed\n  hint: {HINT}");
+    let (names, value) = text.split_once('=').ok_or_else(wrong)?;
+    let variables: Vec<String> = names
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .collect();
+    if let Some(name) = variables.iter().find(|name| !is_variable(name)) {
+        bail!("--feed {text}: {name:?} cannot be the name of a variable\n  hint: {HINT}");
+    }
+    if let Some(file) = value.strip_prefix('@') {
+        let rows = std::fs::read_to_string(file).with_context(|| format!("--feed {file}"))?;
+        let rows =
+            read_csv(&rows, &variables).map_err(|why| anyhow::anyhow!("--feed {file}: {why}"))?;
+        return Ok(Feed::Csv {
+            file: file.to_owned(),
+            variables,
+            rows,
+            order: RowOrder::InTurn,
+        });
+    }
+    let [variable] = <[String; 1]>::try_from(variables).map_err(|_| wrong())?;
+    if value == "unique" {
+        return Ok(Feed::Unique { variable });
+    }
+    let (random, range) = match value.strip_prefix("random:") {
+        Some(range) => (true, range),
+        None => (false, value),
+    };
+    let (from, to) = range.split_once("..").ok_or_else(wrong)?;
+    let from: u64 = from.parse().map_err(|_| wrong())?;
+    let to: Option<u64> = match to {
+        "" => None,
+        to => Some(to.parse().map_err(|_| wrong())?),
+    };
+    if to.is_some_and(|to| to < from) {
+        bail!("--feed {text}: the last number is before the first");
+    }
+    match (random, to) {
+        (false, to) => Ok(Feed::Sequence { variable, from, to }),
+        (true, Some(to)) => Ok(Feed::Random { variable, from, to }),
+        (true, None) => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::scenario::Feed;
+
+    use super::feed;
+
+    #[test]
+    fn feeds_are_read() {
+        let variable = || "id".to_owned();
+        let sequence = |from, to| Feed::Sequence {
+            variable: variable(),
+            from,
+            to,
+        };
+        let check = |text: &str, expect: Feed| assert_eq!(feed(text).unwrap(), expect, "{text}");
+        check(
+            "id=unique",
+            Feed::Unique {
+                variable: variable(),
+            },
+        );
+        check("id=5..", sequence(5, None));
+        check("id=1..9", sequence(1, Some(9)));
+        let random = Feed::Random {
+            variable: variable(),
+            from: 1,
+            to: 9,
+        };
+        check("id=random:1..9", random);
+        for wrong in [
+            "",
+            "id",
+            "id=",
+            "1=unique",
+            "id=9..1",
+            "id=random:1..",
+            "a,b=unique",
+        ] {
+            assert!(feed(wrong).is_err(), "{wrong}");
+        }
+    }
+}
