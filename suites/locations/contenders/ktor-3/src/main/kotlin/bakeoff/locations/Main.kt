@@ -1,6 +1,7 @@
 package bakeoff.locations
 
 import io.ktor.server.application.Application
+import io.ktor.server.application.ApplicationStopPreparing
 import io.ktor.server.cio.CIO
 import io.ktor.server.engine.ApplicationEngine
 import io.ktor.server.engine.EmbeddedServer
@@ -11,8 +12,8 @@ import kotlinx.coroutines.runBlocking
 import java.util.Properties
 import kotlin.system.exitProcess
 
-private const val GRACE_MS = 1_000L
-private const val STOP_TIMEOUT_MS = 10_000L
+private const val DRAIN_MS = 10_000L
+private const val STOP_TIMEOUT_MS = 1_000L
 
 fun main(args: Array<String>) {
     if (args.contentEquals(arrayOf("--version"))) {
@@ -31,7 +32,11 @@ fun main(args: Array<String>) {
 private fun serve(config: Config) = elasticClient(config).use { client ->
     val store = ElasticStore(client)
     runBlocking { store.ping() }
-    val server = config.engine.server(config.port) { api(Locations(store)) }
+    val gate = Gate()
+    val server = config.engine.server(config.port) {
+        monitor.subscribe(ApplicationStopPreparing) { gate.close(DRAIN_MS) }
+        api(Locations(store), gate)
+    }
     // Waits for SIGTERM, then for the requests under way.
     server.start(wait = true)
 }
@@ -46,7 +51,7 @@ private fun ApplicationEngine.Configuration.common(listenPort: Int) {
         host = "0.0.0.0"
         port = listenPort
     }
-    shutdownGracePeriod = GRACE_MS
+    shutdownGracePeriod = 0
     shutdownTimeout = STOP_TIMEOUT_MS
 }
 
