@@ -6,8 +6,11 @@ mod domain;
 mod shutdown;
 mod store;
 
+use std::io;
+
 use anyhow::Context;
-use async_std::prelude::FutureExt;
+use async_std::{net::TcpListener, prelude::FutureExt};
+use socket2::SockRef;
 use tide::{listener::Listener, log::LevelFilter};
 
 use crate::{config::Config, domain::Locations, shutdown::UnderWay, store::Store};
@@ -47,10 +50,8 @@ where
 {
     let told_to_stop = shutdown::told_to_stop().context("cannot listen to signals")?;
     let (host, port) = ADDRESS;
-    let mut listener = app
-        .bind(ADDRESS)
-        .await
-        .with_context(|| format!("cannot listen on {host}:{port}"))?;
+    let socket = listen().with_context(|| format!("cannot listen on {host}:{port}"))?;
+    let mut listener = app.bind(socket).await?;
     tide::log::info!("listening on {}:{}", host, port);
     let accepting = async { listener.accept().await.context("the server failed") };
     let stopping = async {
@@ -58,6 +59,15 @@ where
         Ok(())
     };
     accepting.race(stopping).await
+}
+
+/// An answer's head and body are written apart. With Nagle's algorithm, which Tide leaves on, the
+/// body would wait for the client to confirm the head. On Linux, connections inherit this from
+/// their listener.
+fn listen() -> io::Result<TcpListener> {
+    let listener = std::net::TcpListener::bind(ADDRESS)?;
+    SockRef::from(&listener).set_tcp_nodelay(true)?;
+    Ok(listener.into())
 }
 
 /// What was built, of what, by what.
