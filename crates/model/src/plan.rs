@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::names::{UnknownName, matches, select};
-use crate::suite::{Benchmark, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
+use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
 
 /// Version of the plan format.
 pub const FORMAT: u32 = 1;
@@ -44,6 +44,9 @@ pub struct PlannedRun {
     pub repetition: u32,
     /// The benchmark.
     pub benchmark: String,
+    /// What the run is made of.
+    #[serde(default, skip_serializing_if = "RunKind::is_load")]
+    pub kind: RunKind,
     /// The contender.
     pub contender: String,
     /// Chosen values of the contender's matrix.
@@ -56,6 +59,25 @@ pub struct PlannedRun {
     pub lifecycle: bool,
     /// Expected duration, without builds.
     pub expected: Duration,
+}
+
+/// What a run is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// Start, checks, load, stop.
+    #[default]
+    Load,
+    /// Start and stop: one cold start, timed.
+    Startup,
+}
+
+impl RunKind {
+    /// Whether it is the usual kind, which records need not name.
+    #[must_use]
+    pub fn is_load(&self) -> bool {
+        *self == Self::Load
+    }
 }
 
 impl Plan {
@@ -214,33 +236,48 @@ fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> V
     let mut random = SplitMix(options.seed);
     let mut seen = BTreeSet::new();
     let mut runs = Vec::new();
-    for repetition in 1..=options.runs.unwrap_or(profile.runs) {
+    let repetitions = |case: &Case<'_>| match (options.runs, case.benchmark.kind) {
+        (Some(runs), _) => runs,
+        (None, BenchmarkKind::Load) => profile.runs,
+        (None, BenchmarkKind::Startup { starts }) => starts,
+    };
+    let most = cases.iter().map(repetitions).max().unwrap_or_default();
+    for repetition in 1..=most {
         shuffle(&mut cases, &mut random);
-        for case in &cases {
-            let is_first = seen.insert(case.contender.name.as_str());
-            let lifecycle = is_first || profile.lifecycle_every_run;
-            let steps = match profile.steps.as_slice() {
-                [] => &case.benchmark.steps,
-                _ => &profile.steps,
+        for case in cases.iter().filter(|case| repetition <= repetitions(case)) {
+            let kind = match case.benchmark.kind {
+                BenchmarkKind::Load => RunKind::Load,
+                BenchmarkKind::Startup { .. } => RunKind::Startup,
+            };
+            let is_first = kind.is_load() && seen.insert(case.contender.name.as_str());
+            let lifecycle = kind.is_load() && (is_first || profile.lifecycle_every_run);
+            let steps = match (kind, profile.steps.as_slice()) {
+                (RunKind::Startup, _) => &[],
+                (RunKind::Load, []) => case.benchmark.steps.as_slice(),
+                (RunKind::Load, steps) => steps,
             };
             runs.push(PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
                 repetition,
                 benchmark: case.benchmark.name.clone(),
+                kind,
                 contender: case.contender.name.clone(),
                 parameters: case.parameters.clone(),
                 limits: profile.limits,
-                steps: steps.clone(),
+                steps: steps.to_vec(),
                 lifecycle,
-                expected: expected(steps, lifecycle),
+                expected: expected(kind, steps, lifecycle),
             });
         }
     }
     runs
 }
 
-fn expected(steps: &[Step], lifecycle: bool) -> Duration {
+fn expected(kind: RunKind, steps: &[Step], lifecycle: bool) -> Duration {
+    if kind == RunKind::Startup {
+        return START_ALLOWANCE;
+    }
     let load: Duration = steps.iter().map(|step| step.duration).sum();
     let slow_checks = match lifecycle {
         true => LIFECYCLE_ALLOWANCE,

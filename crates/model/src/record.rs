@@ -153,6 +153,9 @@ pub struct Startup {
     pub startup_ns: u64,
     /// Resources at that moment.
     pub resources: ResourceSample,
+    /// Size of its image, or of its artifact where it runs without one, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_bytes: Option<u64>,
 }
 
 /// One check and what came of it.

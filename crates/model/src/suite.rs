@@ -102,19 +102,33 @@ pub struct Step {
     pub warm_up: bool,
 }
 
-/// A workload with a load model. The limits come from the profile.
+/// A workload with a load model, or a number of cold starts. The limits come from the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Benchmark {
     /// Its name.
     pub name: String,
     /// What it shows.
     pub describe: String,
+    /// What is measured.
+    pub kind: BenchmarkKind,
     /// The requests.
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario.
     pub scenario: Option<Scenario>,
     /// Its own steps; used when the profile has none.
     pub steps: Vec<Step>,
+}
+
+/// What a benchmark measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BenchmarkKind {
+    /// How contenders bear a load: requests and steps.
+    Load,
+    /// How contenders start: nothing but cold starts, each of a fresh instance.
+    Startup {
+        /// How many of each case.
+        starts: u32,
+    },
 }
 
 /// A round: some contenders on some benchmarks; a qualification round picks a winner.

@@ -143,7 +143,7 @@
 
   function option(benchmark, figure, width) {
     const made = figure.option;
-    const byAxis = figure.shape === "lines" && !["throughput-latency", "cumulative"].includes(figure.id);
+    const byAxis = figure.shape === "lines" && !["throughput-latency", "cumulative", "startup-share"].includes(figure.id);
     const names = [...new Set(made.series.map((series) => series.name))];
     const dark = isDark();
     return {

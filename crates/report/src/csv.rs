@@ -4,10 +4,12 @@ use bakeoff_model::load::ErrorClass;
 use bakeoff_model::record::Outcome;
 
 use crate::ReportInput;
-use crate::measure::{BenchmarkFigures, CaseFigures, RunFigures, StepFigures, benchmarks};
+use crate::measure::{
+    BenchmarkFigures, CaseFigures, RunFigures, StepFigures, benchmarks, startups,
+};
 use crate::number::mib;
 
-const BEFORE_ERRORS: [&str; 22] = [
+const BEFORE_ERRORS: [&str; 29] = [
     "suite",
     "suite_digest",
     "profile",
@@ -22,6 +24,13 @@ const BEFORE_ERRORS: [&str; 22] = [
     "outcome",
     "started_at",
     "startup_s",
+    "created_s",
+    "executed_s",
+    "listened_s",
+    "answered_s",
+    "startup_cpu_s",
+    "startup_memory_mib",
+    "image_mib",
     "step",
     "step_label",
     "warm_up",
@@ -72,14 +81,16 @@ const AFTER_ERRORS: [&str; 38] = [
     "evidence",
 ];
 
-/// All steps of all runs as CSV (RFC 4180, header first, empty = not known).
+/// All steps of all runs as CSV (RFC 4180, header first, empty = not known). A cold start is a row
+/// without a step. `created_s` to `answered_s` run from the moment the start was asked for.
 #[must_use]
 pub fn csv(input: &ReportInput<'_>) -> String {
     let mut header: Vec<String> = BEFORE_ERRORS.map(str::to_owned).to_vec();
     header.extend(ErrorClass::ALL.map(|class| format!("errors_{}", class.name())));
     header.extend(AFTER_ERRORS.map(str::to_owned));
     let mut text = line(&header);
-    for benchmark in benchmarks(input.results) {
+    let all = benchmarks(input.results).into_iter();
+    for benchmark in all.chain(startups(input.results)) {
         for case in &benchmark.cases {
             for run in &case.runs {
                 rows(&benchmark, case, run, &mut text);
@@ -130,7 +141,7 @@ fn run_cells(
         .label
         .strip_prefix(begin.run.contender.as_str())
         .unwrap_or_default();
-    vec![
+    let mut cells = vec![
         begin.suite.clone(),
         begin.suite_digest.clone(),
         begin.profile.clone(),
@@ -145,7 +156,30 @@ fn run_cells(
         outcome,
         begin.at.clone(),
         number(run.startup_s()),
-    ]
+    ];
+    cells.extend(startup_cells(run));
+    cells
+}
+
+fn startup_cells(run: &RunFigures<'_>) -> Vec<String> {
+    let Some(startup) = &run.records.startup else {
+        return vec![String::new(); 7];
+    };
+    let times = [
+        startup.created_ns,
+        startup.executed_ns,
+        startup.listened_ns,
+        startup.answered_ns,
+    ];
+    let seconds = |time_ns| number(Some(crate::number::seconds(time_ns)));
+    let mut cells = times.map(seconds).to_vec();
+    let resources = &startup.resources;
+    let cpu = resources.cpu.map(|cpu| cpu.total_ns());
+    cells.push(cpu.map(seconds).unwrap_or_default());
+    let memory = resources.memory.map(|memory| memory.peak_bytes);
+    cells.push(number(memory.map(mib)));
+    cells.push(number(startup.image_bytes.map(mib)));
+    cells
 }
 
 fn load_cells(step: &StepFigures<'_>) -> Vec<String> {

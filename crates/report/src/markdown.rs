@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::ReportInput;
 use crate::number::{figures, figures_or_dash, range};
-use crate::summary::{BenchmarkSummary, RankTable, Row, summary};
+use crate::startup::{StartRow, StartupSummary};
+use crate::summary::{BenchmarkSummary, FailedRun, RankTable, Row, Unranked, summary};
 use crate::words;
 
 /// The summary as GitHub-flavoured Markdown.
@@ -17,6 +18,9 @@ pub fn markdown(input: &ReportInput<'_>) -> String {
     }
     for benchmark in &summary.benchmarks {
         push_benchmark(&mut text, benchmark);
+    }
+    for startup in &summary.startups {
+        push_startup(&mut text, startup);
     }
     for (title, body) in [
         ("Notes", &input.results.notes),
@@ -35,10 +39,14 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     for table in &benchmark.tables {
         push_table(text, table);
     }
-    if !benchmark.unranked.is_empty() {
+    push_rest(text, &benchmark.unranked, &benchmark.failures);
+}
+
+fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
+    if !unranked.is_empty() {
         text.push_str("\n### Not ranked\n\n");
     }
-    for unranked in &benchmark.unranked {
+    for unranked in unranked {
         let figures = unranked.row.as_ref().map_or_else(String::new, |row| {
             format!(
                 " (measured all the same: {} req/s)",
@@ -48,10 +56,10 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
         let (label, reason) = (escape(&unranked.label), escape(&unranked.reason));
         let _ = writeln!(text, "- **{label}**: {reason}{figures}");
     }
-    if !benchmark.failures.is_empty() {
+    if !failures.is_empty() {
         text.push_str("\n### Failed runs\n\n");
     }
-    for failure in &benchmark.failures {
+    for failure in failures {
         let _ = writeln!(
             text,
             "- **{}** {}: {}: {}",
@@ -61,6 +69,61 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
             escape(&failure.message)
         );
     }
+}
+
+/// The cold starts of a benchmark, fastest mean first.
+fn push_startup(text: &mut String, startup: &StartupSummary) {
+    let _ = write!(text, "\n## {}\n\n", escape(&startup.name));
+    let _ = writeln!(text, "{}", escape(&startup.conditions));
+    if !startup.rows.is_empty() {
+        text.push_str("\n### Cold starts\n\n");
+        for sentence in words::startup_answers(&startup.rows) {
+            let _ = writeln!(text, "- {}", escape(&sentence.plain()));
+        }
+        text.push_str(
+            "\n| # | contender | start-up s | 95 % interval | shortest | median | 90 % | longest | \
+             create ms | exec ms | listen ms | answer ms | CPU s | MiB | image MiB | starts |\n\
+             |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        );
+    }
+    for row in &startup.rows {
+        text.push_str(&startup_row(row));
+    }
+    push_rest(text, &startup.unranked, &startup.failures);
+}
+
+fn startup_row(row: &StartRow) -> String {
+    let interval = match range(&row.startup_s) {
+        range if range.is_empty() => "–".to_owned(),
+        range => range,
+    };
+    let phases = &row.phases;
+    let mut cells = vec![
+        format!("{}{}", row.rank, if row.tied { "=" } else { "" }),
+        escape(&row.label),
+        figures(row.startup_s.point),
+        interval,
+    ];
+    cells.extend(row.spread_s.map(figures));
+    cells.extend(
+        [
+            phases.create_ms,
+            phases.exec_ms,
+            phases.listen_ms,
+            phases.answer_ms,
+        ]
+        .map(figures),
+    );
+    cells.extend(
+        [
+            row.cpu_s.map(|cpu| cpu.point),
+            row.memory_mib,
+            row.image_mib,
+        ]
+        .map(figures_or_dash),
+    );
+    cells.push(format!("{}/{}", row.starts, row.starts_begun));
+    format!("| {} |\n", cells.join(" | "))
 }
 
 fn push_table(text: &mut String, table: &RankTable) {

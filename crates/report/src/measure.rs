@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{ErrorClass, Pace};
+use bakeoff_model::load::ErrorClass;
+use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Validity};
 use bakeoff_model::resource::{Memory, ResourceSample};
-use bakeoff_model::suite::Step;
 
+use crate::labels::{conditions, step_labels};
 use crate::natural;
-use crate::number::{as_f64, figures, milliseconds, seconds};
+use crate::number::{as_f64, milliseconds, seconds};
 
 /// Times of one step in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,10 +69,19 @@ pub(crate) struct BenchmarkFigures<'a> {
     pub(crate) cases: Vec<CaseFigures<'a>>,
 }
 
-/// All benchmarks of the results, in order of first appearance; cases in natural order.
+/// All benchmarks with load, in order of first appearance; cases in natural order.
 pub(crate) fn benchmarks(results: &Results) -> Vec<BenchmarkFigures<'_>> {
+    of_kind(results, RunKind::Load)
+}
+
+/// The same for benchmarks of cold starts: their runs have no steps.
+pub(crate) fn startups(results: &Results) -> Vec<BenchmarkFigures<'_>> {
+    of_kind(results, RunKind::Startup)
+}
+
+fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkFigures<'_>> {
     let mut made: Vec<BenchmarkFigures<'_>> = Vec::new();
-    for records in last_attempts(results) {
+    for records in last_attempts(results).filter(|run| run.begin.run.kind == kind) {
         let begin = &records.begin;
         let conditions = conditions(records);
         let name = &begin.run.benchmark;
@@ -130,78 +140,6 @@ pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecor
     let wanted =
         move |run: &&RunRecords| last.get(run.begin.run.id.as_str()) == Some(&run.begin.attempt);
     results.runs.iter().filter(wanted)
-}
-
-/// What must be equal for two numbers to be comparable, in words.
-fn conditions(records: &RunRecords) -> String {
-    let begin = &records.begin;
-    let limits = &begin.run.limits;
-    let cpus = limits.cpus.map_or("CPU not limited".to_owned(), |cpus| {
-        format!(
-            "{} CPU{}",
-            figures_short(cpus),
-            if cpus == 1.0 { "" } else { "s" }
-        )
-    });
-    let memory = limits
-        .memory_bytes
-        .map_or("memory not limited".to_owned(), |bytes| {
-            format!("{} MiB", bytes / (1 << 20))
-        });
-    let mut text = format!(
-        "backend {}, {cpus}, {memory}, runtime {}, profile {}",
-        begin.backend, begin.runtime, begin.profile
-    );
-    if let Some(reason) = begin.enforcement.strip_prefix("unlimited") {
-        text.push_str(&format!(", LIMITS NOT ENFORCED{reason}"));
-    }
-    text
-}
-
-/// Without trailing zeros: `1.5`, `4`.
-fn figures_short(value: f64) -> String {
-    let text = figures(value);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-/// A short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
-/// connection, or the rate of an open load.
-pub(crate) fn step_labels(steps: &[Step]) -> Vec<String> {
-    let mut warm_ups = 0;
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    let mut label = |step: &Step| {
-        let load = match step.pace {
-            Pace::Closed => step.connections.to_string(),
-            Pace::Users { .. } => format!("{} users", step.connections),
-            Pace::Constant { rate_per_s } => format!("{}/s", figures_short(rate_per_s)),
-            Pace::Poisson { rate_per_s } => format!("~{}/s", figures_short(rate_per_s)),
-            Pace::Ramp {
-                from_per_s,
-                to_per_s,
-            } => {
-                format!(
-                    "{}→{}/s",
-                    figures_short(from_per_s),
-                    figures_short(to_per_s)
-                )
-            }
-        };
-        if step.warm_up {
-            warm_ups += 1;
-            return format!("w{warm_ups}: {load}");
-        }
-        let times = seen.entry(load.clone()).or_default();
-        *times += 1;
-        if *times == 1 {
-            load
-        } else {
-            format!("{load} #{times}")
-        }
-    };
-    steps.iter().map(&mut label).collect()
 }
 
 fn steps<'a>(records: &'a RunRecords, labels: &[String]) -> Vec<StepFigures<'a>> {

@@ -9,6 +9,7 @@ use crate::measure::{
     self, BenchmarkFigures, CaseFigures, RunFigures, StepFigures, benchmarks, severity,
 };
 use crate::number::mib;
+use crate::startup::{self, StartupSummary};
 
 /// Confidence of every interval in the documents.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -22,6 +23,8 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// One for each benchmark and set of conditions.
     pub benchmarks: Vec<BenchmarkSummary>,
+    /// The same for benchmarks of kind `startup`.
+    pub startups: Vec<StartupSummary>,
 }
 
 /// The answer of one benchmark.
@@ -155,15 +158,21 @@ impl FailedRun {
 /// Ranks everything in the results.
 #[must_use]
 pub fn summary(input: &ReportInput<'_>) -> Summary {
-    summary_of(input, &benchmarks(input.results))
+    let startups = measure::startups(input.results);
+    summary_of(input, &benchmarks(input.results), &startups)
 }
 
 /// The same from figures that are already there.
-pub(crate) fn summary_of(input: &ReportInput<'_>, benchmarks: &[BenchmarkFigures<'_>]) -> Summary {
+pub(crate) fn summary_of(
+    input: &ReportInput<'_>,
+    benchmarks: &[BenchmarkFigures<'_>],
+    startups: &[BenchmarkFigures<'_>],
+) -> Summary {
     Summary {
         title: input.title.to_owned(),
         warnings: warnings(input.results, benchmarks),
         benchmarks: benchmarks.iter().map(of_benchmark).collect(),
+        startups: startups.iter().map(startup::of_benchmark).collect(),
     }
 }
 
@@ -411,7 +420,7 @@ fn peak<'s, 'a>(
 }
 
 /// Why a case has no figures at all.
-fn no_figures(case: &CaseFigures<'_>) -> String {
+pub(crate) fn no_figures(case: &CaseFigures<'_>) -> String {
     let failure = case
         .runs
         .iter()
@@ -427,7 +436,7 @@ fn no_figures(case: &CaseFigures<'_>) -> String {
     }
 }
 
-fn failures(benchmark: &BenchmarkFigures<'_>) -> Vec<FailedRun> {
+pub(crate) fn failures(benchmark: &BenchmarkFigures<'_>) -> Vec<FailedRun> {
     let mut failures: Vec<FailedRun> = Vec::new();
     for case in &benchmark.cases {
         for failure in case

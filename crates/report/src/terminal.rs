@@ -3,20 +3,21 @@
 use std::fmt::Write as _;
 
 use crate::number::{figures, figures_or_dash, spread};
-use crate::summary::{BenchmarkSummary, RankTable, Row, Summary};
+use crate::startup::{StartRow, StartupSummary};
+use crate::summary::{FailedRun, RankTable, Row, Summary, Unranked};
 
 /// Narrower than this the rank, the name and the throughput are still shown.
 const WIDTH_MIN: usize = 40;
 
 /// A column: its title, the width of its cells, and what is in them.
-struct Column {
+struct Column<R> {
     title: &'static str,
     width: usize,
-    cell: fn(&Row) -> String,
+    cell: fn(&R) -> String,
 }
 
 /// The columns after the name, most important first: those that do not fit are left out.
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column<Row>; 9] = [
     Column {
         title: "req/s",
         width: 6,
@@ -80,30 +81,106 @@ pub fn terminal_table(summary: &Summary, width: usize) -> String {
         for table in &benchmark.tables {
             push_table(&mut text, table, width);
         }
-        push_rest(&mut text, benchmark, width);
+        push_rest(&mut text, &benchmark.unranked, &benchmark.failures, width);
+    }
+    for startup in &summary.startups {
+        text.push('\n');
+        let title = format!("{}: {}", startup.name, startup.conditions);
+        wrap(&mut text, "", &title, width);
+        push_starts(&mut text, startup, width);
+        push_rest(&mut text, &startup.unranked, &startup.failures, width);
     }
     text
+}
+
+/// Columns of cold starts, most important first.
+const START_COLUMNS: [Column<StartRow>; 8] = [
+    Column {
+        title: "start s",
+        width: 7,
+        cell: |row| figures(row.startup_s.point),
+    },
+    Column {
+        title: "±95%",
+        width: 6,
+        cell: |row| spread(&row.startup_s),
+    },
+    Column {
+        title: "median",
+        width: 7,
+        cell: |row| figures(row.spread_s[1]),
+    },
+    Column {
+        title: "max",
+        width: 7,
+        cell: |row| figures(row.spread_s[3]),
+    },
+    Column {
+        title: "CPU s",
+        width: 7,
+        cell: |row| figures_or_dash(row.cpu_s.map(|cpu| cpu.point)),
+    },
+    Column {
+        title: "MiB",
+        width: 4,
+        cell: |row| figures_or_dash(row.memory_mib),
+    },
+    Column {
+        title: "image",
+        width: 5,
+        cell: |row| figures_or_dash(row.image_mib),
+    },
+    Column {
+        title: "starts",
+        width: 6,
+        cell: |row| format!("{}/{}", row.starts, row.starts_begun),
+    },
+];
+
+fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
+    if startup.rows.is_empty() {
+        return;
+    }
+    text.push('\n');
+    wrap(text, "", "Cold starts, fastest mean first", width);
+    let key = |row: &StartRow| (row.rank, row.tied, row.label.clone());
+    push_rows(text, &startup.rows, &START_COLUMNS, key, width);
 }
 
 fn push_table(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
     wrap(text, "", &table.title, width);
-    let names = table
+    let key = |row: &Row| (row.rank, row.tied, row.label.clone());
+    push_rows(text, &table.rows, &COLUMNS, key, width);
+    if let Some(row) = table
         .rows
         .iter()
-        .map(|row| row.label.chars().count())
-        .max()
-        .unwrap_or(0);
-    let (columns, name_width) = layout(names, width);
+        .find(|row| !row.validity.evidence().is_empty())
+    {
+        wrap(text, "why: ", row.validity.evidence(), width);
+    }
+}
+
+/// Rank, name and as many columns as fit, a line for each row; `key` is rank, tied and name.
+fn push_rows<R>(
+    text: &mut String,
+    rows: &[R],
+    columns: &[Column<R>],
+    key: impl Fn(&R) -> (usize, bool, String),
+    width: usize,
+) {
+    let names = rows.iter().map(|row| key(row).2.chars().count());
+    let (columns, name_width) = layout(columns, names.max().unwrap_or(0), width);
     let mut line = format!("{:>3} {:<name_width$}", "", "contender");
     for column in columns {
         let _ = write!(line, " {:>width$}", column.title, width = column.width);
     }
     text.push_str(line.trim_end());
     text.push('\n');
-    for row in &table.rows {
-        let rank = format!("{}{}", row.rank, if row.tied { "=" } else { "" });
-        let mut line = format!("{rank:>3} {:<name_width$}", shorten(&row.label, name_width));
+    for row in rows {
+        let (rank, tied, label) = key(row);
+        let rank = format!("{rank}{}", if tied { "=" } else { "" });
+        let mut line = format!("{rank:>3} {:<name_width$}", shorten(&label, name_width));
         for column in columns {
             let _ = write!(
                 line,
@@ -115,24 +192,17 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    if table.rows.iter().any(|row| row.tied) {
+    if rows.iter().any(|row| key(row).1) {
         wrap(text, "", "= the runs do not tell these apart", width);
-    }
-    if let Some(row) = table
-        .rows
-        .iter()
-        .find(|row| !row.validity.evidence().is_empty())
-    {
-        wrap(text, "why: ", row.validity.evidence(), width);
     }
 }
 
 /// As many columns as fit beside fifteen characters of the name.
-fn layout(names: usize, width: usize) -> (&'static [Column], usize) {
+fn layout<R>(columns: &[Column<R>], names: usize, width: usize) -> (&[Column<R>], usize) {
     let name_min = names.clamp(9, 15);
     let mut used = 4;
     let mut taken = 0;
-    for column in &COLUMNS {
+    for column in columns {
         if used + name_min + column.width + 1 > width && taken > 0 {
             break;
         }
@@ -140,16 +210,16 @@ fn layout(names: usize, width: usize) -> (&'static [Column], usize) {
         taken += 1;
     }
     (
-        &COLUMNS[..taken],
+        &columns[..taken],
         names.max(9).min(width.saturating_sub(used)).max(9),
     )
 }
 
-fn push_rest(text: &mut String, benchmark: &BenchmarkSummary, width: usize) {
-    if !benchmark.unranked.is_empty() {
+fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun], width: usize) {
+    if !unranked.is_empty() {
         text.push_str("\nNot ranked\n");
     }
-    for unranked in &benchmark.unranked {
+    for unranked in unranked {
         wrap(
             text,
             &format!("  {}: ", unranked.label),
@@ -157,10 +227,10 @@ fn push_rest(text: &mut String, benchmark: &BenchmarkSummary, width: usize) {
             width,
         );
     }
-    if !benchmark.failures.is_empty() {
+    if !failures.is_empty() {
         text.push_str("\nFailed runs\n");
     }
-    for failure in &benchmark.failures {
+    for failure in failures {
         let head = format!("  {} {}: ", failure.label, failure.runs_words());
         wrap(
             text,

@@ -3,6 +3,7 @@
 use bakeoff_stats::{Comparison, Verdict};
 
 use crate::number::{figures, range};
+use crate::startup::StartRow;
 use crate::summary::RankTable;
 
 /// One sentence of the answer, in parts so that documents can set them apart.
@@ -62,6 +63,30 @@ pub(crate) fn answers(table: &RankTable) -> Vec<Answer> {
     .collect()
 }
 
+/// The fastest start against each of the others.
+pub(crate) fn startup_answers(rows: &[StartRow]) -> Vec<Answer> {
+    let Some(best) = rows.first() else {
+        return Vec::new();
+    };
+    let rest = rows.iter().skip(1);
+    rest.filter_map(|row| {
+        let inverse = inverted(row.against_best.as_ref()?);
+        let middle = match inverse.verdict {
+            Verdict::Equivalent => "starts as fast as".to_owned(),
+            _ => format!("starts in {} times the time of", ratio_figures(inverse.ratio.point)),
+        };
+        Some(Answer {
+            first: best.label.clone(),
+            middle,
+            second: row.label.clone(),
+            detail: detail_of(&inverse, "start"),
+            price: String::new(),
+            verdict: inverse.verdict.name(),
+        })
+    })
+    .collect()
+}
+
 fn throughput_words(comparison: &Comparison) -> String {
     let ratio = comparison.ratio.point;
     match comparison.verdict {
@@ -87,12 +112,17 @@ fn price(comparison: &Comparison) -> String {
 
 /// `(95 %: 2.12–2.20, 4 runs)`, or why there is no interval.
 pub(crate) fn detail(comparison: &Comparison) -> String {
+    detail_of(comparison, "run")
+}
+
+/// The same with another word for a run.
+fn detail_of(comparison: &Comparison, unit: &str) -> String {
     let runs = comparison.ratio.runs;
     let range = range(&comparison.ratio);
     match (range.is_empty(), runs) {
-        (true, 1) => "(one run, no interval)".to_owned(),
+        (true, 1) => format!("(one {unit}, no interval)"),
         (true, _) => "(no interval)".to_owned(),
-        (false, _) => format!("(95 %: {range}, {runs} runs)"),
+        (false, _) => format!("(95 %: {range}, {runs} {unit}s)"),
     }
 }
 

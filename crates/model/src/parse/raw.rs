@@ -194,7 +194,7 @@ pub(crate) enum PaceName {
     Users,
 }
 
-/// A workload with a load model.
+/// A workload with a load model, or cold starts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BenchmarkTable {
@@ -204,7 +204,14 @@ pub(crate) struct BenchmarkTable {
     /// What it shows.
     #[serde(default)]
     pub(crate) describe: String,
-    /// The requests; each connection goes through them in turn.
+    /// What is measured; `load` unless given.
+    #[serde(default)]
+    pub(crate) kind: KindName,
+    /// Cold starts of each contender, `startup` only; 20 unless given.
+    #[schemars(range(min = 1))]
+    pub(crate) starts: Option<u32>,
+    /// The requests; each connection goes through them in turn. Needed for `load`.
+    #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) request: Vec<RequestTable>,
     /// Makes the requests a scenario.
@@ -215,6 +222,17 @@ pub(crate) struct BenchmarkTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
+}
+
+/// What a benchmark measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum KindName {
+    /// How contenders bear a load.
+    #[default]
+    Load,
+    /// How contenders start: cold starts, each of a fresh instance.
+    Startup,
 }
 
 /// A request of a benchmark.

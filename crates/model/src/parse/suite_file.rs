@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::contender_file::{environment, is_relative};
 use super::raw::{
-    BackendTable, BenchmarkTable, LadderTable, PaceName, ProfileTable, RequestTable, RoundTable,
+    BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable, RoundTable,
     StepTable, SuiteFile,
 };
 use super::request;
@@ -15,10 +15,14 @@ use super::shape;
 use super::source::{Place, Reading};
 use crate::load::{Pace, RequestSpec};
 use crate::names;
-use crate::suite::{BackendSpec, Benchmark, Limits, NO_BACKEND, Profile, Round, Step, Suite};
+use crate::suite::{BackendSpec, Benchmark, BenchmarkKind, Limits, NO_BACKEND, Profile, Round, Step, Suite};
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
+
+/// Cold starts of a benchmark of kind `startup` that does not say how many: enough for a bootstrap
+/// interval and for a look at the tail.
+const STARTS_DEFAULT: u32 = 20;
 
 /// The only option of JVM contenders unless the profile says others: what the published results
 /// were measured with.
@@ -250,6 +254,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
     let mut benchmarks = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
         let place = all.index(index);
+        let kind = kind(reading, &place, &table);
         let requests = table.request.into_iter().enumerate().map(|(index, table)| {
             let place = place.key("request").index(index);
             request_spec(reading, &place, table)
@@ -273,6 +278,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             steps,
             name: table.name,
             describe: table.describe,
+            kind,
             requests,
             scenario,
         });
@@ -291,6 +297,37 @@ fn check_paces(reading: &mut Reading<'_>, place: &Place, steps: &[Step], is_scen
         };
         let hint = "scenarios have pace `closed` or `users`, other requests have all others";
         reading.complain(&place.key("pace"), &message, Some(hint.to_owned()));
+    }
+}
+
+/// What a benchmark measures, and complaints about keys that do not go with it.
+fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> BenchmarkKind {
+    if table.kind == KindName::Load {
+        if table.request.is_empty() && reading.is_whole(&place.key("request")) {
+            let message = format!("missing table `[[benchmark.request]]` in `{place}`");
+            let hint = "the requests; each connection goes through them in turn".to_owned();
+            reading.complain(place, &message, Some(hint));
+        }
+        if table.starts.is_some() {
+            let message = format!("`{place}`: `starts` is for `kind = \"startup\"`");
+            let hint = "how often a load is repeated is the profile's `runs`".to_owned();
+            reading.complain(&place.key("starts"), &message, Some(hint));
+        }
+        return BenchmarkKind::Load;
+    }
+    let has = [
+        ("request", !table.request.is_empty()),
+        ("ladder", table.ladder.is_some()),
+        ("step", !table.step.is_empty()),
+        ("scenario", table.scenario.is_some()),
+    ];
+    for (key, _) in has.iter().filter(|(_, given)| *given) {
+        let message = format!("`{place}`: kind `startup` has no `{key}`");
+        let hint = "a contender is started, asked `ready-path`, and stopped".to_owned();
+        reading.complain(&place.key(key), &message, Some(hint));
+    }
+    BenchmarkKind::Startup {
+        starts: table.starts.unwrap_or(STARTS_DEFAULT),
     }
 }
 
@@ -320,7 +357,7 @@ fn check_steps(
 ) {
     let stepless = benchmarks
         .iter()
-        .find(|benchmark| benchmark.steps.is_empty());
+        .find(|benchmark| benchmark.kind == BenchmarkKind::Load && benchmark.steps.is_empty());
     let Some(Benchmark { name, .. }) = stepless else {
         return;
     };

@@ -235,6 +235,32 @@ name = "option"
 }
 
 #[test]
+fn a_benchmark_has_the_keys_of_its_kind() {
+    let suite = SUITE.to_owned()
+        + r#"
+[[benchmark]]
+name = "load"
+starts = 3
+
+[[benchmark]]
+name = "start"
+kind = "startup"
+ladder = { connections = [1], step = "1s" }
+request = [{ path = "/" }]
+
+[[benchmark]]
+name = "fewer"
+kind = "startup"
+starts = 0
+
+[[benchmark]]
+name = "other"
+kind = "start"
+"#;
+    assert_snapshot!(suite_complaints(&suite), @"");
+}
+
+#[test]
 fn steps_must_be_said_once() {
     let suite = SUITE.replace("ladder =", "#")
         + r#"

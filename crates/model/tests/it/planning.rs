@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bakeoff_model::plan::{self, Plan, PlanOptions};
+use bakeoff_model::plan::{self, Plan, PlanOptions, RunKind};
 use bakeoff_model::suite::{Contender, Suite};
 use insta::assert_snapshot;
 
@@ -25,7 +25,7 @@ fn suite() -> Suite {
         name: "closest".to_owned(),
         ..suite.benchmarks[0].clone()
     };
-    suite.benchmarks.push(second);
+    suite.benchmarks.insert(1, second);
     suite
 }
 
@@ -33,7 +33,7 @@ fn options() -> PlanOptions {
     PlanOptions {
         profile: "seed".to_owned(),
         contenders: Vec::new(),
-        benchmarks: Vec::new(),
+        benchmarks: vec!["c*".to_owned()],
         runs: None,
         seed: 7,
         runtime: "process".to_owned(),
@@ -126,6 +126,39 @@ fn another_seed_is_another_order() {
 }
 
 #[test]
+fn cold_starts_have_a_count_of_their_own_and_nothing_else() {
+    let options = PlanOptions {
+        contenders: vec!["actix-4".to_owned(), "axum".to_owned()],
+        benchmarks: vec!["closest".to_owned(), "start-up".to_owned()],
+        ..options()
+    };
+    let plan = plan::plan(&suite(), &options).unwrap();
+    let starts: Vec<_> = plan
+        .runs
+        .iter()
+        .filter(|run| run.kind == RunKind::Startup)
+        .collect();
+    assert_eq!((plan.runs.len(), starts.len()), (2 * (4 + 20), 2 * 20));
+    for run in &starts {
+        assert!(run.steps.is_empty() && !run.lifecycle, "{}", run.id);
+        assert_eq!(run.expected, Duration::from_secs(5));
+    }
+    // Fresh instances of all contenders alternate: a block of starts has each of them once.
+    for block in starts.chunks(2) {
+        assert_eq!(block[0].repetition, block[1].repetition);
+        assert_ne!(block[0].contender, block[1].contender);
+    }
+    let firsts: BTreeSet<&str> = starts.chunks(2).map(|b| b[0].contender.as_str()).collect();
+    assert_eq!(firsts.len(), 2, "the order is drawn for each block");
+    let fewer = PlanOptions {
+        runs: Some(3),
+        ..options
+    };
+    let plan = plan::plan(&suite(), &fewer).unwrap();
+    assert_eq!(plan.runs.len(), 2 * (3 + 3));
+}
+
+#[test]
 fn slow_checks_belong_to_the_first_run_of_each_contender() {
     let mut suite = suite();
     let plan = plan::plan(&suite, &options()).unwrap();
@@ -190,6 +223,6 @@ fn unknown_names_come_together() {
     unknown contender `tide*`
       hint: known: http4k-3, http4k-3/jetty, actix-4, axum, rocket-0.4
     unknown benchmark `?`
-      hint: known: city-get, closest
+      hint: known: city-get, closest, start-up
     "#);
 }

@@ -2,10 +2,26 @@
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
+use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Outcome, Record, Validity};
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
 const FORMAT_1: &str = include_str!("fixtures/run-format-1.jsonl");
+
+/// A cold start in format 1.
+const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
+
+#[test]
+fn a_cold_start_of_format_1_is_read() {
+    let run = record::read_run(START_FORMAT_1).unwrap();
+    assert_eq!(run.begin.run.kind, RunKind::Startup);
+    assert_eq!(run.startup.unwrap().image_bytes, Some(60 << 20));
+    assert_eq!(
+        record::read_run(FORMAT_1).unwrap().begin.run.kind,
+        RunKind::Load,
+        "runs without a kind are loads"
+    );
+}
 
 #[test]
 fn format_1_is_read() {
@@ -32,7 +48,8 @@ fn format_1_is_read() {
 
 #[test]
 fn lines_are_written_as_they_were_read() {
-    for line in FORMAT_1.split_inclusive('\n') {
+    let all = [FORMAT_1, START_FORMAT_1].concat();
+    for line in all.split_inclusive('\n') {
         let record: Record = serde_json::from_str(line).unwrap();
         assert_eq!(record::write_line(&record), line);
     }

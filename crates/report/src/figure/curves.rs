@@ -12,14 +12,14 @@ use crate::summary::{BenchmarkSummary, Row};
 /// Fewer slices than this are no curve.
 const SLICES_MIN: usize = 3;
 
-fn axis(name: &str, scale: Scale) -> Axis {
+pub(crate) fn axis(name: &str, scale: Scale) -> Axis {
     Axis {
         name: name.to_owned(),
         scale,
     }
 }
 
-fn labels(benchmark: &BenchmarkFigures<'_>) -> Vec<String> {
+pub(crate) fn labels(benchmark: &BenchmarkFigures<'_>) -> Vec<String> {
     benchmark
         .cases
         .iter()
@@ -60,36 +60,6 @@ pub(crate) fn peaks(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary
         x: axis("requests/s", Scale::Linear),
         y: axis("", Scale::Categories(categories)),
         series: series.collect(),
-    }
-}
-
-/// Start-up times, a dot for each run.
-pub(crate) fn startup(benchmark: &BenchmarkFigures<'_>) -> Figure {
-    let categories: Vec<String> = labels(benchmark).into_iter().rev().collect();
-    let mut series = over_runs(benchmark, |run| {
-        let Some(startup) = &run.records.startup else {
-            return Vec::new();
-        };
-        let mut point = Point::new(seconds(startup.startup_ns), Some(0.0));
-        point.label = startup
-            .resources
-            .cpu
-            .map(|cpu| format!("{} CPU s", crate::number::figures(seconds(cpu.total_ns()))));
-        vec![point]
-    });
-    for one in &mut series {
-        let row = count(benchmark.cases.len() - 1 - one.case);
-        one.points.iter_mut().for_each(|point| point.y = Some(row));
-    }
-    Figure {
-        id: "startup",
-        title: "Start-up".to_owned(),
-        note: "From the beginning of the program to its first valid answer, one dot for each run. \
-               Each line of the grid is a factor of ten.",
-        shape: Shape::Dots,
-        x: axis("s", Scale::Log),
-        y: axis("", Scale::Categories(categories)),
-        series,
     }
 }
 

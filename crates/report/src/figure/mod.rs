@@ -5,6 +5,7 @@
 
 pub(crate) mod curves;
 pub(crate) mod option;
+mod starts;
 mod steps;
 
 use crate::measure::BenchmarkFigures;
@@ -92,7 +93,7 @@ impl Point {
 
 /// All figures of a benchmark that have anything to show, in reading order.
 pub(crate) fn all(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Vec<Figure> {
-    let mut figures = vec![
+    let figures = vec![
         curves::peaks(benchmark, summary),
         steps::throughput(benchmark),
         curves::throughput_latency(benchmark),
@@ -101,7 +102,7 @@ pub(crate) fn all(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) 
         steps::percentile(benchmark, steps::Percentile::P99),
         curves::distribution(benchmark, summary),
         steps::errors(benchmark),
-        curves::startup(benchmark),
+        starts::startup(benchmark),
         curves::warm_up(benchmark),
         steps::memory(benchmark),
         steps::memory_per_throughput(benchmark),
@@ -109,6 +110,21 @@ pub(crate) fn all(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) 
         steps::cpu_per_request(benchmark),
         curves::cumulative(benchmark),
     ];
+    finished(figures, benchmark)
+}
+
+/// All figures of a benchmark of cold starts.
+pub(crate) fn of_startup(benchmark: &BenchmarkFigures<'_>) -> Vec<Figure> {
+    let figures = vec![
+        starts::startup(benchmark),
+        starts::startup_share(benchmark),
+        starts::startup_cpu(benchmark),
+    ];
+    finished(figures, benchmark)
+}
+
+/// Those with anything to show, under titles that name the backend.
+fn finished(mut figures: Vec<Figure>, benchmark: &BenchmarkFigures<'_>) -> Vec<Figure> {
     let drawn = |series: &Series| series.points.iter().any(|point| point.y.is_some());
     figures.retain(|figure| figure.series.iter().any(drawn));
     for figure in &mut figures {

@@ -46,7 +46,7 @@ fn rank_table(table: &RankTable) -> String {
     html + &evidence(&table.rows) + &pairs(table)
 }
 
-fn answers(answers: &[Answer]) -> String {
+pub(crate) fn answers(answers: &[Answer]) -> String {
     let item = |answer: &Answer| {
         format!(
             "<li class=\"{}\"><b>{}</b> {} <b>{}</b> <span class=\"detail\">{}</span> \
@@ -135,7 +135,7 @@ fn ranked_row(row: &Row, best: f64) -> String {
     )
 }
 
-fn estimate(estimate: &Estimate) -> String {
+pub(crate) fn estimate(estimate: &Estimate) -> String {
     let point = figures(estimate.point);
     if estimate.interval.is_none() {
         return format!("<b>{point}</b>");
@@ -159,7 +159,7 @@ fn errors(row: &Row) -> String {
 }
 
 /// `33/33`; nothing to count is a dash, less than all is marked.
-fn fraction(good: usize, total: usize) -> String {
+pub(crate) fn fraction(good: usize, total: usize) -> String {
     match (good, total) {
         (_, 0) => "–".to_owned(),
         (good, total) if good == total => format!("{good}/{total}"),
@@ -264,7 +264,7 @@ fn pair_cell(comparison: &Comparison) -> String {
     )
 }
 
-fn unranked(list: &[Unranked]) -> String {
+pub(crate) fn unranked(list: &[Unranked]) -> String {
     if list.is_empty() {
         return String::new();
     }
@@ -296,7 +296,7 @@ fn unranked(list: &[Unranked]) -> String {
     format!("<h4 class=\"unfair\">Not ranked</h4>\n<ul class=\"reasons\">\n{items}</ul>\n{table}")
 }
 
-fn failures(list: &[FailedRun]) -> String {
+pub(crate) fn failures(list: &[FailedRun]) -> String {
     if list.is_empty() {
         return String::new();
     }

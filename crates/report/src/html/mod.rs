@@ -8,13 +8,14 @@ mod figures;
 mod pivot;
 mod prose;
 mod requests;
+mod startup;
 mod text;
 
 use serde_json::{Value, json};
 
 use crate::ReportInput;
 use crate::figure::{self, Figure, option::figure_json};
-use crate::measure::{BenchmarkFigures, benchmarks, last_attempts};
+use crate::measure::{BenchmarkFigures, benchmarks, last_attempts, startups};
 use crate::summary::{Summary, summary_of};
 use text::escape;
 
@@ -28,17 +29,19 @@ const CHARTS: &str = include_str!("../../vendor/echarts/echarts.min.js");
 #[must_use]
 pub fn html(input: &ReportInput<'_>) -> String {
     let benchmarks = benchmarks(input.results);
-    let summary = summary_of(input, &benchmarks);
-    let figures: Vec<Vec<Figure>> = benchmarks
+    let startups = startups(input.results);
+    let summary = summary_of(input, &benchmarks, &startups);
+    let mut figures: Vec<Vec<Figure>> = benchmarks
         .iter()
         .zip(&summary.benchmarks)
         .map(|(benchmark, summary)| figure::all(benchmark, summary))
         .collect();
+    figures.extend(startups.iter().map(figure::of_startup));
     let mut html = head(input);
     html.push_str(&header(input));
     html.push_str("<main>\n");
     html.push_str(&answers(&summary));
-    html.push_str(&figure_sections(&benchmarks, &summary, &figures));
+    html.push_str(&figure_sections(&benchmarks, &startups, &summary, &figures));
     html.push_str(&check_sections(&benchmarks));
     html.push_str(&context_sections(input, &benchmarks));
     html.push_str("</main>\n");
@@ -46,7 +49,7 @@ pub fn html(input: &ReportInput<'_>) -> String {
         "<footer><p>Made by bakeoff. Charts: Apache ECharts 6.1.0, Apache License 2.0.</p>\
          </footer>\n<script type=\"application/json\" id=\"data\">{}</script>\n\
          <script>{CHARTS}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        data(&benchmarks, &figures)
+        data(benchmarks.iter().chain(&startups), &figures)
     ));
     html
 }
@@ -103,17 +106,22 @@ fn answers(summary: &Summary) -> String {
         let items: String = summary.warnings.iter().map(item).collect();
         html.push_str(&format!("<ul class=\"warnings\">{items}</ul>\n"));
     }
-    if summary.benchmarks.is_empty() {
+    if summary.benchmarks.is_empty() && summary.startups.is_empty() {
         html.push_str("<p>There are no runs.</p>\n");
     }
     for (index, benchmark) in summary.benchmarks.iter().enumerate() {
         html.push_str(&answer::section(benchmark, index));
+    }
+    for (index, startup) in summary.startups.iter().enumerate() {
+        let index = summary.benchmarks.len() + index;
+        html.push_str(&startup::section(startup, index));
     }
     html + "</section>\n"
 }
 
 fn figure_sections(
     benchmarks: &[BenchmarkFigures<'_>],
+    startups: &[BenchmarkFigures<'_>],
     summary: &Summary,
     figures: &[Vec<Figure>],
 ) -> String {
@@ -124,17 +132,19 @@ fn figure_sections(
         <noscript><p>The figures need JavaScript; the tables and results.csv do not.</p>\
         </noscript>\n"
         .to_owned();
-    for (index, benchmark) in benchmarks.iter().enumerate() {
+    for (index, benchmark) in benchmarks.iter().chain(startups).enumerate() {
         html.push_str(&format!(
             "<section class=\"benchmark\">\n<h3>{}</h3>\n<p class=\"conditions\">{}</p>\n",
             escape(&benchmark.name),
             escape(&benchmark.conditions)
         ));
         html.push_str(&figures::section(index, &figures[index]));
-        html.push_str(&figures::cost(&summary.benchmarks[index]));
-        html.push_str(&figures::warm_up(benchmark));
-        html.push_str(&requests::section(benchmark));
-        html.push_str(&pivot::section(benchmark, &summary.benchmarks[index]));
+        if let Some(summary) = summary.benchmarks.get(index) {
+            html.push_str(&figures::cost(summary));
+            html.push_str(&figures::warm_up(benchmark));
+            html.push_str(&requests::section(benchmark));
+            html.push_str(&pivot::section(benchmark, summary));
+        }
         html.push_str("</section>\n");
     }
     html + "</section>\n"
@@ -185,9 +195,11 @@ fn context_sections(input: &ReportInput<'_>, benchmarks: &[BenchmarkFigures<'_>]
 }
 
 /// All figures as JSON that can stand inside a script element: `<` would be able to end it.
-fn data(benchmarks: &[BenchmarkFigures<'_>], figures: &[Vec<Figure>]) -> String {
+fn data<'b, 'r: 'b>(
+    benchmarks: impl Iterator<Item = &'b BenchmarkFigures<'r>>,
+    figures: &[Vec<Figure>],
+) -> String {
     let list: Vec<Value> = benchmarks
-        .iter()
         .zip(figures)
         .map(|(benchmark, figures)| {
             json!({

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
-use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{
     Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Outcome, Results,
     RunRecords, Startup, Validity,
@@ -124,6 +124,11 @@ fn make_results() -> Results {
     for one in &shared {
         runs.push(run("closest", one, 1, runs.len()));
     }
+    for repetition in 1..=20 {
+        for one in &fair {
+            runs.push(start("start-up", one, repetition, runs.len()));
+        }
+    }
     Results {
         runs,
         notes: Some(
@@ -196,6 +201,22 @@ pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usiz
     records
 }
 
+/// A cold start: a run without checks and load.
+fn start(benchmark: &str, one: &Character, repetition: u32, order: usize) -> RunRecords {
+    let mut records = run(benchmark, one, repetition, order);
+    records.begin.run.kind = RunKind::Startup;
+    records.begin.run.steps.clear();
+    records.checks.clear();
+    records.idle.clear();
+    records.intervals.clear();
+    if one.fate != Fate::NeverReady
+        && let Some(end) = records.end.as_mut()
+    {
+        end.outcome = Outcome::Completed;
+    }
+    records
+}
+
 fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Begin {
     let parameters: BTreeMap<String, String> = one
         .parameters
@@ -209,6 +230,7 @@ fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Beg
             order,
             repetition,
             benchmark: benchmark.to_owned(),
+            kind: RunKind::Load,
             contender: one.name.to_owned(),
             parameters,
             limits: Limits {
@@ -261,6 +283,7 @@ fn startup(one: &Character, level: f64) -> Startup {
         answered_ns: ns + 2_000_000,
         startup_ns: ns,
         resources: sample(one, 0, cpu_start_ns(one), 1.0),
+        image_bytes: Some(one.memory_mib * MIB),
     }
 }
 

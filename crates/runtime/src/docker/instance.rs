@@ -203,6 +203,7 @@ impl Shared {
             answered_ns: since(answered.answered_ns),
             startup_ns: answered.answered_ns.saturating_sub(self.executed_ns),
             resources,
+            image_bytes: None,
         }
     }
 

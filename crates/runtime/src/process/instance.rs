@@ -174,6 +174,7 @@ impl Shared {
             answered_ns: since(answered.answered_ns),
             startup_ns: answered.answered_ns.saturating_sub(executed_ns),
             resources: self.meter.sample(),
+            image_bytes: None,
         }
     }
 

@@ -96,7 +96,11 @@ fn write_text(
             "{order:>4}  {label}  {}  run {}  {expected}",
             run.benchmark, run.repetition
         )?;
-        writeln!(output, "      connections {}", connections.join(" "))?;
+        let load = match connections.as_slice() {
+            [] => "cold start".to_owned(),
+            list => format!("connections {}", list.join(" ")),
+        };
+        writeln!(output, "      {load}")?;
     }
     Ok(())
 }
@@ -109,8 +113,9 @@ fn order_of(
     cores: &Cores,
 ) -> anyhow::Result<bakeoff_model::load::LoadSpec> {
     let suite = &folder.suite;
-    let Some(run) = plan.runs.iter().find(|run| run.contender == contender) else {
-        bail!("no run of {contender} in the plan\n  hint: `bakeoff list` names the contenders");
+    let mut loads = plan.runs.iter().filter(|run| run.kind.is_load());
+    let Some(run) = loads.find(|run| run.contender == contender) else {
+        bail!("no load of {contender} in the plan\n  hint: `bakeoff list` names the contenders");
     };
     let benchmark = suite
         .benchmarks

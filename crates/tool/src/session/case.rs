@@ -10,6 +10,8 @@ use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::StartSpec;
 use std::time::Duration;
 
+use super::Halt;
+
 /// Everything about one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
@@ -27,6 +29,17 @@ pub(crate) struct Case {
     pub(crate) seed: u64,
     /// Size of the artifact, bytes, shown where there is no image.
     pub(crate) artifact_bytes: Option<u64>,
+}
+
+impl Case {
+    /// How the contender is started, or why the run ends before its start.
+    pub(crate) fn startable(&self) -> Result<&StartSpec, Halt> {
+        self.start.as_ref().map_err(|why| Halt::Failed {
+            stage: "build",
+            message: why.message.clone(),
+            evidence: why.evidence.clone(),
+        })
+    }
 }
 
 /// Why a contender has nothing to start: its build or its image failed.

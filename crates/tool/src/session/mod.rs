@@ -11,6 +11,7 @@ pub(crate) mod measure;
 pub(crate) mod order;
 pub(crate) mod placement;
 pub(crate) mod run;
+pub(crate) mod startup;
 #[cfg(test)]
 mod tests;
 pub(crate) mod validity;
@@ -19,6 +20,7 @@ pub(crate) mod verify;
 use std::net::SocketAddr;
 
 use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
@@ -132,7 +134,10 @@ impl<L: Loader> Session<'_, L> {
         let case = self.cases.case(pending);
         tell(observer, Record::Begin(Box::new(case.begin.clone())))?;
         let mut notes = Vec::new();
-        let made = run::make(&self.parts, &case, &mut notes, observer).await;
+        let made = match pending.run.kind {
+            RunKind::Load => run::make(&self.parts, &case, &mut notes, observer).await,
+            RunKind::Startup => startup::make(&self.parts, &case, observer).await,
+        };
         let unknown = self
             .parts
             .backend

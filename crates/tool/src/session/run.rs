@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::Connections;
-use bakeoff_model::record::{CheckRecord, IdleRecord, Record};
+use bakeoff_model::record::{CheckRecord, IdleRecord, Record, Startup};
 use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 
 use super::case::Case;
@@ -25,18 +25,14 @@ pub(crate) async fn make<L: Loader>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let run = &case.begin.run;
-    let spec = case.start.as_ref().map_err(|why| Halt::Failed {
-        stage: "build",
-        message: why.message.clone(),
-        evidence: why.evidence.clone(),
-    })?;
+    let spec = case.startable()?;
     if run.lifecycle {
         stage(observer, case, "lifecycle")?;
         lifecycle::before(parts, spec, observer).await?;
     }
     stage(observer, case, "start")?;
     let mut instance = start(parts, spec).await?;
-    let startup = await_ready(instance.as_mut()).await?;
+    let startup = started(instance.as_mut(), case).await?;
     let startup_ns = startup.startup_ns;
     tell(observer, Record::Started(startup))?;
     idle(parts, instance.as_ref(), "started", observer).await?;
@@ -79,7 +75,7 @@ pub(crate) async fn make<L: Loader>(
 }
 
 /// Tells observers that a run entered a stage.
-fn stage(observer: &mut dyn Observer, case: &Case, stage: &'static str) -> anyhow::Result<()> {
+pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: &'static str) -> anyhow::Result<()> {
     observer.observe(&Event::Stage {
         run: case.begin.run.id.clone(),
         stage,
@@ -107,9 +103,7 @@ pub(crate) async fn start<L>(
 }
 
 /// Waits for the first valid answer, or says why the run ends here.
-pub(crate) async fn await_ready(
-    instance: &mut dyn Instance,
-) -> Result<bakeoff_model::record::Startup, Halt> {
+pub(crate) async fn await_ready(instance: &mut dyn Instance) -> Result<Startup, Halt> {
     instance
         .await_ready(START_LIMIT)
         .await
@@ -118,6 +112,13 @@ pub(crate) async fn await_ready(
             message: error.to_string(),
             evidence: ready_evidence(&error),
         })
+}
+
+/// The same for a run's own instance, with the size of what was started.
+pub(crate) async fn started(instance: &mut dyn Instance, case: &Case) -> Result<Startup, Halt> {
+    let mut startup = await_ready(instance).await?;
+    startup.image_bytes = instance.image_bytes().or(case.artifact_bytes);
+    Ok(startup)
 }
 
 /// The hint and the last lines of the log.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bakeoff_model::check::{Answer, Check, Expect};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
-use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Limits, Step, Suite};
@@ -344,6 +344,7 @@ fn pending(id: &str, lifecycle: bool) -> PendingRun {
             order: 0,
             repetition: 1,
             benchmark: "one".to_owned(),
+            kind: RunKind::Load,
             contender: "fake".to_owned(),
             parameters: BTreeMap::new(),
             limits: Limits::default(),
@@ -436,6 +437,32 @@ async fn a_good_run_goes_through_every_stage() {
          idle checked | stage load | step 1 | interval 1 | step 8 | interval 8 | idle after-load | \
          good alive at the end | stage stop | good stops gracefully | completed"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_start_is_nothing_but_a_start() {
+    let check = async |script: Script, ends: &str| {
+        let mut log = Log::default();
+        let mut start = pending("one.r1", false);
+        start.run.kind = RunKind::Startup;
+        start.run.steps.clear();
+        play(script, &[start], &mut log).await.unwrap();
+        assert_eq!(log.words.join(" | "), ends);
+    };
+    check(
+        GOOD,
+        "run one.r1 | begin | stage start | started | stage stop | good stops gracefully | \
+         completed",
+    )
+    .await;
+    check(
+        Script {
+            exits_at_once: true,
+            ..GOOD
+        },
+        "run one.r1 | begin | stage start | failed ready: fake: exited with code 7 after 0.005 s",
+    )
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
