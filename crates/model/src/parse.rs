@@ -9,6 +9,7 @@ mod check_file;
 mod contender_file;
 pub(crate) mod raw;
 mod request;
+mod rounds;
 mod scenario;
 mod shape;
 mod source;
@@ -52,8 +53,7 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     let known = contender_readings
         .iter()
         .all(|reading| reading.is_whole(&Place::root()));
-    let contender_names: Vec<&str> = contenders.iter().map(|c| c.name.as_str()).collect();
-    let known = known.then_some(contender_names.as_slice());
+    let known = known.then_some(contenders.as_slice());
     let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
     let (mut check_readings, files): (Vec<_>, Vec<_>) =
         read::<raw::ChecksFile>(&check_sources).into_iter().unzip();

@@ -121,8 +121,12 @@ const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(45);
 pub struct PlanOptions {
     /// The profile.
     pub profile: String,
-    /// Globs of contenders; empty = all.
+    /// Globs of contenders; empty = all, unless `cases` names some.
     pub contenders: Vec<String>,
+    /// Parameter -> the values it takes; parameters that are not named take all of theirs.
+    pub parameters: BTreeMap<String, Vec<String>>,
+    /// Contenders that take part with these parameters only, beside `contenders`.
+    pub cases: Vec<ChosenCase>,
     /// Globs of benchmarks; empty = all.
     pub benchmarks: Vec<String>,
     /// Repetitions instead of the profile's.
@@ -133,6 +137,24 @@ pub struct PlanOptions {
     pub runtime: String,
     /// The backend.
     pub backend: String,
+}
+
+/// A contender with one combination of its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct ChosenCase {
+    /// The contender.
+    pub contender: String,
+    /// Its parameters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl ChosenCase {
+    /// Contender and parameters as one label.
+    #[must_use]
+    pub fn label(&self) -> String {
+        case_label(&self.contender, &self.parameters)
+    }
 }
 
 /// Plans a session: repetition by repetition, and inside each all cases in an order drawn from
@@ -154,7 +176,17 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         errors.push(unknown("backend", &options.backend, backends));
     }
     let names: Vec<String> = suite.contenders.iter().map(|c| c.name.clone()).collect();
-    let contenders = select("contender", &names, &options.contenders);
+    let contenders = match options.contenders.as_slice() {
+        [] if !options.cases.is_empty() => Ok(Vec::new()),
+        globs => select("contender", &names, globs),
+    };
+    for chosen in options
+        .cases
+        .iter()
+        .filter(|one| !names.contains(&one.contender))
+    {
+        errors.push(unknown("contender", &chosen.contender, names.clone()));
+    }
     let names: Vec<String> = suite.benchmarks.iter().map(|b| b.name.clone()).collect();
     let benchmarks = select("benchmark", &names, &options.benchmarks);
     let (contenders, benchmarks) = match (contenders, benchmarks) {
@@ -168,7 +200,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     let Some(profile) = profile.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
-    let cases = cases(suite, &contenders, &benchmarks);
+    let cases = cases(suite, options, &contenders, &benchmarks);
     Ok(Plan {
         format: FORMAT,
         suite: suite.name.clone(),
@@ -199,7 +231,12 @@ struct Case<'s> {
 }
 
 /// All cases of the chosen contenders and benchmarks, in the order of the suite.
-fn cases<'s>(suite: &'s Suite, contenders: &[String], benchmarks: &[String]) -> Vec<Case<'s>> {
+fn cases<'s>(
+    suite: &'s Suite,
+    options: &PlanOptions,
+    contenders: &[String],
+    benchmarks: &[String],
+) -> Vec<Case<'s>> {
     let mut ids = BTreeSet::new();
     let mut cases = Vec::new();
     let benchmarks = suite
@@ -207,12 +244,9 @@ fn cases<'s>(suite: &'s Suite, contenders: &[String], benchmarks: &[String]) -> 
         .iter()
         .filter(|b| benchmarks.contains(&b.name));
     for benchmark in benchmarks {
-        let contenders = suite
-            .contenders
-            .iter()
-            .filter(|c| contenders.contains(&c.name));
-        for contender in contenders {
-            for parameters in combinations(&contender.matrix) {
+        for contender in &suite.contenders {
+            let whole = contenders.contains(&contender.name);
+            for parameters in wanted_combinations(contender, whole, options) {
                 let wanted = case_id(&benchmark.name, &contender.name, &parameters);
                 let mut id = wanted.clone();
                 let mut twins = 1;
@@ -284,6 +318,30 @@ fn expected(kind: RunKind, steps: &[Step], lifecycle: bool) -> Duration {
         false => Duration::ZERO,
     };
     START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
+}
+
+/// The combinations of a contender that take part: all that the options allow when the whole
+/// contender was chosen, and those that were chosen one by one.
+fn wanted_combinations(
+    contender: &Contender,
+    whole: bool,
+    options: &PlanOptions,
+) -> Vec<BTreeMap<String, String>> {
+    let allowed = |parameters: &BTreeMap<String, String>| {
+        parameters.iter().all(|(name, value)| {
+            let values = options.parameters.get(name);
+            values.is_none_or(|values| values.contains(value))
+        })
+    };
+    let chosen = |parameters: &BTreeMap<String, String>| {
+        options
+            .cases
+            .iter()
+            .any(|one| one.contender == contender.name && one.parameters == *parameters)
+    };
+    let mut wanted = combinations(&contender.matrix);
+    wanted.retain(|parameters| (whole && allowed(parameters)) || chosen(parameters));
+    wanted
 }
 
 /// Every combination of the values of a matrix; one empty combination for an empty matrix.

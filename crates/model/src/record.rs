@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::CheckOutcome;
 use crate::load::{Connections, LoadInterval};
-use crate::plan::PlannedRun;
+use crate::plan::{ChosenCase, PlannedRun};
 use crate::resource::ResourceSample;
 
 /// Version of the record format.
@@ -322,6 +322,30 @@ pub struct Results {
     pub notes: Option<String>,
     /// Analysis text of the suite.
     pub analysis: Option<String>,
+    /// Contenders that took no part, each with the line that says why.
+    pub skipped: Vec<String>,
+    /// The round that was run, if it was one.
+    pub round: Option<String>,
+    /// How qualification rounds ended: this one, or those that fed it.
+    pub qualifications: Vec<Qualification>,
+}
+
+/// How a qualification round ended, as the round that it feeds was told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Qualification {
+    /// The round.
+    pub round: String,
+    /// Its rule in words.
+    pub rule: String,
+    /// The benchmark that decided.
+    pub benchmark: String,
+    /// Who won; `None` when nobody could.
+    pub winner: Option<ChosenCase>,
+    /// Why: figures with their intervals, ties, and what speaks against it. Sentences.
+    pub reasons: Vec<String>,
+    /// The round's results folder, relative to this one; empty for this round itself, and for one
+    /// that was not run.
+    pub folder: String,
 }
 
 /// One record as a line, with its line end.

@@ -136,25 +136,65 @@ pub enum BenchmarkKind {
 pub struct Round {
     /// Its name.
     pub name: String,
+    /// What it is to find out.
+    pub describe: String,
     /// Globs of contenders.
     pub contenders: Vec<String>,
-    /// Globs of benchmarks.
+    /// Parameter -> the values it takes here; parameters that are not named take all of theirs.
+    pub parameters: BTreeMap<String, Vec<String>>,
+    /// Globs of benchmarks. The first one with load decides who wins.
     pub benchmarks: Vec<String>,
     /// The rule that picks the winner; `None` for a main round.
-    pub winner: Option<WinnerRule>,
-    /// Qualification rounds whose winners join this one.
-    pub feeds_from: Vec<String>,
+    pub winner: Option<Winner>,
+    /// Earlier qualification rounds whose winners join this one.
+    pub winners_of: Vec<String>,
 }
 
-/// How a qualification round picks its winner. Ties go to the lower CPU per request.
+/// The name that stands for every round on the command line.
+pub const ALL_ROUNDS: &str = "all";
+
+/// A rule, and where it reads its figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Winner {
+    /// The rule.
+    pub rule: WinnerRule,
+    /// Connections at which its figure is read.
+    pub at: Option<u32>,
+}
+
+impl Winner {
+    /// The rule as a person says it: `lowest CPU per request at 64 connections`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let at = |otherwise: &str| match self.at {
+            Some(1) => "at 1 connection".to_owned(),
+            Some(at) => format!("at {at} connections"),
+            None => otherwise.to_owned(),
+        };
+        match self.rule {
+            WinnerRule::PeakThroughput => "highest throughput at its peak".to_owned(),
+            WinnerRule::Throughput => format!("highest throughput {}", at("")),
+            WinnerRule::CpuPerRequest => {
+                format!("lowest CPU per request {}", at("over all measured steps"))
+            }
+            WinnerRule::P99 => format!("lowest p99 {}", at("at the highest load")),
+        }
+    }
+}
+
+/// How a qualification round picks its winner. Where the runs do not tell the best apart, the one
+/// with the lower CPU per request over all measured steps wins, or, when CPU is the rule, the one
+/// with the higher peak throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WinnerRule {
-    /// Highest mean throughput over steps.
+    /// Highest mean throughput at each contender's best step.
     PeakThroughput,
-    /// Lowest CPU per request over all measured steps.
+    /// Highest mean throughput at a number of connections.
+    Throughput,
+    /// Lowest CPU per request, over all measured steps unless `at` says where.
     CpuPerRequest,
-    /// Lowest 99th percentile at the highest step.
+    /// Lowest 99th percentile, at the highest step unless `at` says where.
     P99,
 }
 

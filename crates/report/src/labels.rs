@@ -79,3 +79,12 @@ pub(crate) fn step_labels(steps: &[Step]) -> Vec<String> {
     };
     steps.iter().map(&mut label).collect()
 }
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

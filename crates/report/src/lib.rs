@@ -13,9 +13,11 @@ mod markdown;
 mod measure;
 mod natural;
 mod number;
+mod reading;
 mod startup;
 mod summary;
 mod terminal;
+mod winner;
 mod words;
 
 use bakeoff_model::record::Results;
@@ -27,6 +29,7 @@ pub use markdown::markdown;
 pub use startup::{Phases, StartRow, StartupSummary};
 pub use summary::{BenchmarkSummary, FailedRun, RankTable, Row, Summary, Unranked, summary};
 pub use terminal::terminal_table;
+pub use winner::qualification;
 
 /// What a document is made of.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use bakeoff_model::plan::ChosenCase;
+
 use crate::ReportInput;
 use crate::number::{figures, figures_or_dash, range};
 use crate::startup::{StartRow, StartupSummary};
@@ -16,6 +18,7 @@ pub fn markdown(input: &ReportInput<'_>) -> String {
     for warning in &summary.warnings {
         let _ = write!(text, "\n> **Note:** {}\n", escape(warning));
     }
+    push_rounds(&mut text, input);
     for benchmark in &summary.benchmarks {
         push_benchmark(&mut text, benchmark);
     }
@@ -31,6 +34,34 @@ pub fn markdown(input: &ReportInput<'_>) -> String {
         }
     }
     text
+}
+
+/// Winners of qualification rounds, and who took no part.
+fn push_rounds(text: &mut String, input: &ReportInput<'_>) {
+    let results = input.results;
+    if !results.qualifications.is_empty() {
+        text.push_str("\n## Qualification\n\n");
+    }
+    for one in &results.qualifications {
+        let winner = one.winner.as_ref().map(ChosenCase::label);
+        let winner = winner.map_or_else(|| "nobody".to_owned(), |label| escape(&label));
+        let round = match one.folder.as_str() {
+            "" => escape(&one.round),
+            folder => format!("[{}]({folder}/results.md)", escape(&one.round)),
+        };
+        let (rule, benchmark) = (escape(&one.rule), escape(&one.benchmark));
+        let _ = write!(text, "- {round}: **{winner}** by {rule} on {benchmark}.");
+        for reason in &one.reasons {
+            let _ = write!(text, " {}", escape(reason));
+        }
+        text.push('\n');
+    }
+    if !results.skipped.is_empty() {
+        text.push_str("\n## Took no part\n\n");
+    }
+    for skipped in &results.skipped {
+        let _ = writeln!(text, "- {}", escape(skipped));
+    }
 }
 
 fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {

@@ -73,7 +73,10 @@ pub(crate) fn startup_answers(rows: &[StartRow]) -> Vec<Answer> {
         let inverse = inverted(row.against_best.as_ref()?);
         let middle = match inverse.verdict {
             Verdict::Equivalent => "starts as fast as".to_owned(),
-            _ => format!("starts in {} times the time of", ratio_figures(inverse.ratio.point)),
+            _ => format!(
+                "starts in {} times the time of",
+                ratio_figures(inverse.ratio.point)
+            ),
         };
         Some(Answer {
             first: best.label.clone(),

@@ -107,11 +107,15 @@ pub(crate) struct RunArgs {
     /// Results folder; `results/SUITE-TIME` when absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Finish the interrupted session of this results folder.
+    /// Run this round of the suite; `all` runs the qualification rounds, then the others with the
+    /// winners.
+    #[arg(long, value_name = "NAME", conflicts_with = "contender")]
+    pub(crate) round: Option<String>,
+    /// Finish the interrupted session of this results folder, or of all its rounds.
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice"]
+        conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice", "round"]
     )]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -159,6 +163,9 @@ pub(crate) struct PlanArgs {
     /// Repetitions instead of the profile's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// Only this round of the suite.
+    #[arg(long, value_name = "NAME", conflicts_with = "contender")]
+    pub(crate) round: Option<String>,
     /// Seed of the order of runs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::plan::Plan;
-use bakeoff_model::record::{self, Record, Results, RunRecords};
+use bakeoff_model::record::{self, Qualification, Record, Results, RunRecords};
 use serde::{Deserialize, Serialize};
+
+use crate::commands::rounds::RoundFile;
 
 /// What `--resume` needs to go on: the plan and where the suite was.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,6 +27,12 @@ pub(crate) struct SessionFile {
     pub(crate) slice: Option<Duration>,
     /// The runs in their order.
     pub(crate) plan: Plan,
+    /// The round, if it is one.
+    #[serde(default)]
+    pub(crate) round: Option<RoundFile>,
+    /// Winners of earlier rounds that take part, as they were picked.
+    #[serde(default)]
+    pub(crate) qualified: Vec<Qualification>,
 }
 
 /// A results folder, open for writing.
@@ -142,6 +150,11 @@ fn sync_folder(folder: &Path) {
     }
 }
 
+/// Whether a folder is a results folder, begun at least.
+pub(crate) fn has_records(folder: &Path) -> bool {
+    folder.join("records").is_dir()
+}
+
 /// All attempts of all runs in a results folder, in the order in which they began.
 pub(crate) fn read_results(folder: &Path) -> anyhow::Result<Results> {
     let records = folder.join("records");
@@ -168,7 +181,7 @@ pub(crate) fn read_results(folder: &Path) -> anyhow::Result<Results> {
     Ok(Results {
         runs,
         notes,
-        analysis: None,
+        ..Results::default()
     })
 }
 

@@ -281,18 +281,27 @@ pub(crate) struct RoundTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
+    /// What it is to find out.
+    #[serde(default)]
+    pub(crate) describe: String,
     /// Contenders; `*` and `?` stand for any text and any character.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
+    /// Values that parameters of these contenders take here; all of the matrix unless given.
+    #[serde(default)]
+    pub(crate) parameters: BTreeMap<String, MatrixValues>,
     /// Benchmarks; all unless given.
     #[serde(default = "all")]
     #[schemars(length(min = 1))]
     pub(crate) benchmarks: Vec<String>,
     /// The rule that picks the winner of a qualification round; absent in a main round.
     pub(crate) winner: Option<WinnerRule>,
-    /// Qualification rounds whose winners join this one.
+    /// Connections at which the rule reads its figure.
+    #[schemars(range(min = 1))]
+    pub(crate) at: Option<u32>,
+    /// Earlier qualification rounds whose winners join this one.
     #[serde(default)]
-    pub(crate) feeds_from: Vec<String>,
+    pub(crate) winners_of: Vec<String>,
 }
 
 /// A file of `checks/`.

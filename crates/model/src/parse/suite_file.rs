@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use super::contender_file::{environment, is_relative};
 use super::raw::{
-    BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable, RoundTable,
+    BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
     StepTable, SuiteFile,
 };
 use super::request;
+use super::rounds;
 use super::scenario;
 use super::shape;
 use super::source::{Place, Reading};
 use crate::load::{Pace, RequestSpec};
 use crate::names;
-use crate::suite::{BackendSpec, Benchmark, BenchmarkKind, Limits, NO_BACKEND, Profile, Round, Step, Suite};
+use crate::suite::{
+    BackendSpec, Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite,
+};
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
@@ -28,12 +31,12 @@ const STARTS_DEFAULT: u32 = 20;
 /// were measured with.
 const JVM_OPTIONS_DEFAULT: &str = "-XX:MaxRAMPercentage=75";
 
-/// The suite without its checks, contenders and digest. `contenders` are the names of all
-/// contenders, when all of them could be read.
+/// The suite without its checks, contenders and digest. `contenders` are given when all of them
+/// could be read.
 pub(super) fn suite(
     reading: &mut Reading<'_>,
     file: SuiteFile,
-    contenders: Option<&[&str]>,
+    contenders: Option<&[Contender]>,
 ) -> Suite {
     let root = Place::root();
     environment(reading, &root.key("env"), &file.env);
@@ -44,7 +47,7 @@ pub(super) fn suite(
     let profiles = profiles(reading, file.profile);
     let benchmarks = benchmarks(reading, file.benchmark);
     check_steps(reading, &profiles, &benchmarks);
-    let rounds = rounds(reading, file.round, contenders, &benchmarks);
+    let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks);
     Suite {
         name: file.suite.name,
         analysis: file.suite.analysis,
@@ -100,7 +103,7 @@ fn backends(reading: &mut Reading<'_>, tables: Vec<BackendTable>) -> Vec<Backend
 }
 
 /// Complains about each name that an earlier item of the list at `place` has.
-fn complain_of_twins<'n>(
+pub(super) fn complain_of_twins<'n>(
     reading: &mut Reading<'_>,
     place: &Place,
     kind: &str,
@@ -303,7 +306,8 @@ fn check_paces(reading: &mut Reading<'_>, place: &Place, steps: &[Step], is_scen
 /// What a benchmark measures, and complaints about keys that do not go with it.
 fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> BenchmarkKind {
     if table.kind == KindName::Load {
-        if table.request.is_empty() && reading.is_whole(&place.key("request")) {
+        let said = reading.is_whole(&place.key("request")) && reading.is_whole(&place.key("kind"));
+        if table.request.is_empty() && said {
             let message = format!("missing table `[[benchmark.request]]` in `{place}`");
             let hint = "the requests; each connection goes through them in turn".to_owned();
             reading.complain(place, &message, Some(hint));
@@ -373,73 +377,5 @@ fn check_steps(
             format!("`{place}` has no steps, and the benchmark `{name}` has none of its own");
         let hint = Some("give the profile `ladder` or `[[step]]` tables".to_owned());
         reading.complain(&place, &message, hint);
-    }
-}
-
-fn rounds(
-    reading: &mut Reading<'_>,
-    tables: Vec<RoundTable>,
-    contenders: Option<&[&str]>,
-    benchmarks: &[Benchmark],
-) -> Vec<Round> {
-    let all = Place::root().key("round");
-    let names = tables.iter().map(|table| table.name.as_str());
-    complain_of_twins(reading, &all, "round", names);
-    let qualifications = tables.iter().filter(|table| table.winner.is_some());
-    let qualifications: Vec<&str> = qualifications.map(|table| table.name.as_str()).collect();
-    let benchmark_names: Vec<&str> = benchmarks.iter().map(|b| b.name.as_str()).collect();
-    for (index, table) in tables.iter().enumerate() {
-        let place = all.index(index);
-        if table.contenders.is_empty() && table.feeds_from.is_empty() {
-            let message = format!("the round `{}` has no contenders", table.name);
-            let hint = Some("give it `contenders` or `feeds-from`".to_owned());
-            reading.complain(&place, &message, hint);
-        }
-        if let Some(known) = contenders {
-            globs(
-                reading,
-                &place.key("contenders"),
-                "contender",
-                &table.contenders,
-                known,
-            );
-        }
-        if reading.is_whole(&Place::root().key("benchmark")) {
-            let place = place.key("benchmarks");
-            globs(
-                reading,
-                &place,
-                "benchmark",
-                &table.benchmarks,
-                &benchmark_names,
-            );
-        }
-        for (index, name) in table.feeds_from.iter().enumerate() {
-            if !qualifications.contains(&name.as_str()) && reading.is_whole(&all) {
-                let place = place.key("feeds-from").index(index);
-                let message = format!("`{name}` is not a round with a winner");
-                let hint = Some(names::suggestion(name, &qualifications));
-                reading.complain(&place, &message, hint);
-            }
-        }
-    }
-    let round = |table: RoundTable| Round {
-        name: table.name,
-        contenders: table.contenders,
-        benchmarks: table.benchmarks,
-        winner: table.winner,
-        feeds_from: table.feeds_from,
-    };
-    tables.into_iter().map(round).collect()
-}
-
-/// Complains about each glob that matches no known name.
-fn globs(reading: &mut Reading<'_>, place: &Place, kind: &str, globs: &[String], known: &[&str]) {
-    for (index, glob) in globs.iter().enumerate() {
-        if !known.iter().any(|name| names::matches(glob, name)) {
-            let message = format!("no {kind} is called `{glob}`");
-            let hint = Some(names::suggestion(glob, known));
-            reading.complain(&place.index(index), &message, hint);
-        }
     }
 }

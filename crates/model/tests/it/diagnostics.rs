@@ -208,7 +208,7 @@ request = [{ path = "/2" }]
 name = "main"
 contenders = ["actix*", "rocket"]
 benchmarks = ["gte"]
-feeds-from = ["options"]
+winners-of = ["options"]
 
 [[round]]
 name = "option"
@@ -229,8 +229,59 @@ name = "option"
     suite.toml:27:15: `options` is not a round with a winner
       hint: did you mean `option`? known: option
     suite.toml:34:1: the round `option` has no contenders
-      hint: give it `contenders` or `feeds-from`
+      hint: give it `contenders` or `winners-of`
     suite.toml:35:8: the round `option` exists twice
+    "#);
+}
+
+#[test]
+fn rounds_say_what_they_decide() {
+    let suite = SUITE.to_owned()
+        + r#"
+[[benchmark]]
+name = "start"
+kind = "startup"
+
+[[round]]
+name = "all"
+contenders = ["actix-4"]
+at = 64
+
+[[round]]
+name = "main"
+winners-of = ["later"]
+
+[[round]]
+name = "later"
+contenders = ["actix-4"]
+parameters = { WORKERS = ["9"], WORKER = ["8"] }
+winner = "throughput"
+
+[[round]]
+name = "starts"
+contenders = ["actix-4"]
+benchmarks = ["start"]
+winner = "peak-throughput"
+at = 8
+"#;
+    let contender = CONTENDER.to_owned() + "[matrix]\nWORKERS = [\"8\"]\n";
+    assert_snapshot!(complaints(&suite, &[], &[&contender]), @r#"
+    suite.toml:22:1: `round[0]`: `at` without `winner`
+      hint: give it the rule that picks
+    suite.toml:23:8: a round cannot be called `all`
+      hint: `--round all` stands for every round
+    suite.toml:29:15: the round `later` does not come before this one
+      hint: move it up: rounds are run in the order of the file
+    suite.toml:34:27: no contender of the round has WORKERS = "9"
+      hint: known: 8
+    suite.toml:34:42: no contender of the round has a parameter `WORKER`
+      hint: did you mean `WORKERS`? known: WORKERS
+    suite.toml:35:10: `round[2]`: `throughput` needs `at`, the connections
+      hint: or use `winner = "peak-throughput"`
+    suite.toml:40:14: `round[3].benchmarks`: none has a load that could be won
+      hint: rules read throughput, CPU per request or p99
+    suite.toml:41:10: `round[3]`: the peak is wherever it is, so it has no `at`
+      hint: use `winner = "throughput"` for a number of connections
     "#);
 }
 
@@ -257,7 +308,19 @@ starts = 0
 name = "other"
 kind = "start"
 "#;
-    assert_snapshot!(suite_complaints(&suite), @"");
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:18:1: missing table `[[benchmark.request]]` in `benchmark[1]`
+      hint: the requests; each connection goes through them in turn
+    suite.toml:20:10: `benchmark[1]`: `starts` is for `kind = "startup"`
+      hint: how often a load is repeated is the profile's `runs`
+    suite.toml:25:10: `benchmark[2]`: kind `startup` has no `ladder`
+      hint: a contender is started, asked `ready-path`, and stopped
+    suite.toml:26:11: `benchmark[2]`: kind `startup` has no `request`
+      hint: a contender is started, asked `ready-path`, and stopped
+    suite.toml:31:10: `benchmark[3].starts`: must be at least 1, found 0
+    suite.toml:35:8: `benchmark[4].kind`: unknown value "start"
+      hint: did you mean `startup`? known: load, startup
+    "#);
 }
 
 #[test]
@@ -311,7 +374,7 @@ step = [{ connections = 1, duration = "1s", warm-up = true }]
     suite.toml:41:15: no contender is called `*`
       hint: there are none
     suite.toml:42:10: `round[0].winner`: unknown value "fastest"
-      hint: known: peak-throughput, cpu-per-request, p99
+      hint: known: peak-throughput, throughput, cpu-per-request, p99
     suite.toml:46:8: `profile.warm`: all steps are warm-up, nothing would be measured
     "#);
 }

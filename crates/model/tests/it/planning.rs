@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bakeoff_model::plan::{self, Plan, PlanOptions, RunKind};
+use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::suite::{Contender, Suite};
 use insta::assert_snapshot;
 
@@ -33,6 +33,8 @@ fn options() -> PlanOptions {
     PlanOptions {
         profile: "seed".to_owned(),
         contenders: Vec::new(),
+        parameters: BTreeMap::new(),
+        cases: Vec::new(),
         benchmarks: vec!["c*".to_owned()],
         runs: None,
         seed: 7,
@@ -156,6 +158,45 @@ fn cold_starts_have_a_count_of_their_own_and_nothing_else() {
     };
     let plan = plan::plan(&suite(), &fewer).unwrap();
     assert_eq!(plan.runs.len(), 2 * (3 + 3));
+}
+
+#[test]
+fn parameters_narrow_a_matrix_and_cases_join() {
+    let labels = |options: &PlanOptions| -> BTreeSet<String> {
+        made(options)
+            .runs
+            .iter()
+            .map(PlannedRun::case_label)
+            .collect()
+    };
+    let eight = BTreeMap::from([("WORKERS".to_owned(), "8".to_owned())]);
+    let winner = ChosenCase {
+        contender: "http4k-3/jetty".to_owned(),
+        parameters: eight.clone(),
+    };
+    let narrowed = PlanOptions {
+        contenders: vec!["http4k-3".to_owned(), "axum".to_owned()],
+        parameters: BTreeMap::from([("WORKERS".to_owned(), vec!["16".to_owned()])]),
+        cases: vec![winner.clone()],
+        ..options()
+    };
+    let wanted = ["axum", "http4k-3/jetty[WORKERS=8]", "http4k-3[WORKERS=16]"];
+    assert_eq!(labels(&narrowed), wanted.map(str::to_owned).into());
+    let alone = PlanOptions {
+        cases: vec![winner.clone()],
+        ..options()
+    };
+    assert_eq!(labels(&alone), BTreeSet::from([winner.label()]));
+    let unknown = PlanOptions {
+        cases: vec![ChosenCase {
+            contender: "axun".to_owned(),
+            parameters: eight,
+        }],
+        ..options()
+    };
+    let errors = plan::plan(&suite(), &unknown).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].to_string().contains("did you mean `axum`?"));
 }
 
 #[test]

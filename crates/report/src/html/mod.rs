@@ -8,6 +8,7 @@ mod figures;
 mod pivot;
 mod prose;
 mod requests;
+mod rounds;
 mod startup;
 mod text;
 
@@ -40,7 +41,7 @@ pub fn html(input: &ReportInput<'_>) -> String {
     let mut html = head(input);
     html.push_str(&header(input));
     html.push_str("<main>\n");
-    html.push_str(&answers(&summary));
+    html.push_str(&answers(input, &summary));
     html.push_str(&figure_sections(&benchmarks, &startups, &summary, &figures));
     html.push_str(&check_sections(&benchmarks));
     html.push_str(&context_sections(input, &benchmarks));
@@ -99,13 +100,15 @@ fn link(text: Option<&str>, id: &str, name: &str) -> String {
     }
 }
 
-fn answers(summary: &Summary) -> String {
+fn answers(input: &ReportInput<'_>, summary: &Summary) -> String {
     let mut html = "<section id=\"answer\">\n<h2>Answer</h2>\n".to_owned();
     if !summary.warnings.is_empty() {
         let item = |warning: &String| format!("<li>{}</li>", escape(warning));
         let items: String = summary.warnings.iter().map(item).collect();
         html.push_str(&format!("<ul class=\"warnings\">{items}</ul>\n"));
     }
+    html.push_str(&rounds::section(input.results));
+    html.push_str(&skipped(input));
     if summary.benchmarks.is_empty() && summary.startups.is_empty() {
         html.push_str("<p>There are no runs.</p>\n");
     }
@@ -117,6 +120,16 @@ fn answers(summary: &Summary) -> String {
         html.push_str(&startup::section(startup, index));
     }
     html + "</section>\n"
+}
+
+/// Contenders that this machine could not build, so that nobody thinks they were forgotten.
+fn skipped(input: &ReportInput<'_>) -> String {
+    if input.results.skipped.is_empty() {
+        return String::new();
+    }
+    let item = |skipped: &String| format!("<li>{}</li>", escape(skipped));
+    let items: String = input.results.skipped.iter().map(item).collect();
+    format!("<h4 class=\"unfair\">Took no part</h4>\n<ul class=\"reasons\">{items}</ul>\n")
 }
 
 fn figure_sections(

@@ -9,3 +9,4 @@ mod page;
 mod ranking;
 mod synthetic;
 mod text;
+mod winners;

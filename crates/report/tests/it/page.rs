@@ -151,6 +151,7 @@ fn no_text_of_others_becomes_markup() {
         runs: synthetic::results().runs[..3].to_vec(),
         notes: Some(evil.to_owned()),
         analysis: Some(evil.to_owned()),
+        ..Results::default()
     };
     for run in &mut results.runs {
         run.begin.run.contender = evil.to_owned();

@@ -137,6 +137,7 @@ fn make_results() -> Results {
                 .to_owned(),
         ),
         analysis: Some("Why these workloads exist and how to read them.".to_owned()),
+        ..Results::default()
     }
 }
 

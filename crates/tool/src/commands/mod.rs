@@ -15,11 +15,13 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod rounds;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod verify;
 pub(crate) mod wrk;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
@@ -52,8 +54,13 @@ pub(crate) fn host_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What the user chose, or what the suite's main round names: qualification variants and further
-/// benchmarks take part only when they are asked for.
+/// The suite's main round, which is run unless something else is asked for.
+pub(crate) fn main_round(suite: &Suite) -> Option<&Round> {
+    suite.rounds.iter().find(|round| round.winner.is_none())
+}
+
+/// What the user chose, or what the round names: qualification variants and further benchmarks
+/// take part only when they are asked for.
 pub(crate) fn plan_options(
     suite: &Suite,
     selection: &Selection,
@@ -61,16 +68,22 @@ pub(crate) fn plan_options(
     profile: &str,
     runs: Option<u32>,
     seed: u64,
+    round: Option<&Round>,
 ) -> PlanOptions {
-    let main = suite.rounds.iter().find(|round| round.winner.is_none());
-    let or_main = |chosen: &[String], of_main: fn(&Round) -> &Vec<String>| match main {
-        Some(round) if chosen.is_empty() => of_main(round).clone(),
+    let or_round = |chosen: &[String], of_round: fn(&Round) -> &Vec<String>| match round {
+        Some(round) if chosen.is_empty() => of_round(round).clone(),
         _ => chosen.to_vec(),
+    };
+    let parameters = match round {
+        Some(round) if selection.contender.is_empty() => round.parameters.clone(),
+        _ => BTreeMap::new(),
     };
     PlanOptions {
         profile: profile.to_owned(),
-        contenders: or_main(&selection.contender, |round| &round.contenders),
-        benchmarks: or_main(benchmarks, |round| &round.benchmarks),
+        contenders: or_round(&selection.contender, |round| &round.contenders),
+        parameters,
+        cases: Vec::new(),
+        benchmarks: or_round(benchmarks, |round| &round.benchmarks),
         runs,
         seed,
         runtime: selection.runtime.name().to_owned(),

@@ -7,6 +7,7 @@ use anyhow::bail;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Cores;
 
+use super::rounds;
 use crate::args::PlanArgs;
 use crate::progress::human;
 use crate::session::order::{self, OrderInput};
@@ -18,6 +19,10 @@ use crate::{exit, suite_folder};
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.selection.suite)?;
     let suite = &folder.suite;
+    let round = match &args.round {
+        Some(name) => Some(rounds::named(suite, name)?),
+        None => super::main_round(suite),
+    };
     let options = super::plan_options(
         suite,
         &args.selection,
@@ -25,6 +30,7 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
         &args.profile,
         args.runs,
         args.seed,
+        round,
     );
     let plan = super::planned(suite, &options)?;
     let placement = placement(&plan);

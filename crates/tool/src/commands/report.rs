@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_model::record::Results;
 use bakeoff_report::ReportInput;
 
+use super::rounds;
 use crate::args::ReportArgs;
 use crate::recorder::{self, SessionFile, write_whole};
 use crate::{exit, suite_folder};
@@ -17,17 +18,32 @@ const WIDTH: usize = 80;
 
 /// Renders all documents again.
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<u8> {
-    let results = read(&args.results)?;
-    write(&args.results, &results)?;
-    let path = args.results.join("report").join("index.html");
-    writeln!(std::io::stdout(), "{}", path.display())?;
+    for folder in folders(&args.results)? {
+        let results = read(&folder)?;
+        write(&folder, &results)?;
+        let path = folder.join("report").join("index.html");
+        writeln!(std::io::stdout(), "{}", path.display())?;
+    }
     Ok(exit::DONE)
+}
+
+/// The folder, or those of its rounds, the main one last.
+fn folders(top: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folders = rounds::folders(top)?;
+    Ok(folders.unwrap_or_else(|| vec![top.to_owned()]))
 }
 
 /// Prints the ranked table.
 pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
-    let results = read(&args.results)?;
-    std::io::stdout().write_all(table(&results).as_bytes())?;
+    let mut output = std::io::stdout().lock();
+    for (index, folder) in folders(&args.results)?.iter().enumerate() {
+        let results = read(folder)?;
+        let gap = if index == 0 { "" } else { "\n" };
+        write!(output, "{gap}{}", table(&results))?;
+        for qualification in &results.qualifications {
+            writeln!(output, "\n{}", rounds::winner_line(qualification))?;
+        }
+    }
     Ok(exit::DONE)
 }
 
@@ -45,8 +61,20 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Results> {
     let mut results = recorder::read_results(folder)?;
     let session = fs::read_to_string(folder.join("session.json")).ok();
     let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
-    results.analysis = session
-        .and_then(|session| suite_folder::read(&session.suite_folder).ok())
+    let Some(session) = session else {
+        return Ok(results);
+    };
+    results.skipped = session.skipped;
+    results.qualifications = session.qualified;
+    if let Some(round) = session.round {
+        if let Some((benchmark, winner)) = round.decides {
+            let found = bakeoff_report::qualification(&results, &round.name, &benchmark, winner);
+            results.qualifications.push(found);
+        }
+        results.round = Some(round.name);
+    }
+    results.analysis = suite_folder::read(&session.suite_folder)
+        .ok()
         .map(|suite| suite.suite.analysis);
     Ok(results)
 }
@@ -80,8 +108,10 @@ fn title(results: &Results) -> String {
         return "bakeoff: no runs".to_owned();
     };
     let begin = &run.begin;
+    let round = results.round.as_ref();
+    let round = round.map_or_else(String::new, |round| format!(", round {round}"));
     format!(
-        "{}, profile {}, backend {}",
+        "{}{round}, profile {}, backend {}",
         begin.suite, begin.profile, begin.backend
     )
 }

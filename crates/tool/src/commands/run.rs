@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::parse;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
+use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 
 use super::bench::{self, Bench, BenchOptions, HttpClient};
 use super::plan::placement;
-use super::report;
+use super::{report, rounds};
 use crate::args::RunArgs;
 use crate::loader::ProcessLoader;
 use crate::progress::{JsonLines, Progress};
@@ -27,11 +29,26 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<u8> {
 }
 
 async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
+    if rounds::are_wanted(args) {
+        return rounds::run_all(args).await;
+    }
     let (folder, recorder, session) = open(args)?;
-    let pending = pending(&session.plan, &folder)?;
+    carry_out(args, &folder, &folder, recorder, session).await
+}
+
+/// Makes what is left of a session in `folder` and renders it. `top` is the folder to resume: the
+/// one of all rounds, or this one.
+pub(crate) async fn carry_out(
+    args: &RunArgs,
+    top: &Path,
+    folder: &Path,
+    recorder: Recorder,
+    session: SessionFile,
+) -> anyhow::Result<u8> {
+    let pending = pending(&session.plan, folder)?;
     if pending.is_empty() {
         say(&format!("{}: nothing is left to run", folder.display()))?;
-        return finish(&folder, &session.plan);
+        return finish(folder, &session.plan);
     }
     let mut observers = Observers {
         recorder,
@@ -39,7 +56,7 @@ async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
         current: None,
     };
     let outcome = tokio::select! {
-        outcome = play(&session, &folder, &pending, &mut observers) => Some(outcome),
+        outcome = play(&session, folder, &pending, &mut observers) => Some(outcome),
         () = super::interrupted() => None,
     };
     let Some(outcome) = outcome else {
@@ -47,15 +64,15 @@ async fn run_session(args: &RunArgs) -> anyhow::Result<u8> {
         say(&format!(
             "\ninterrupted; go on with: bakeoff run {} --resume {}",
             session.suite_folder.display(),
-            folder.display()
+            top.display()
         ))?;
         return Ok(exit::INTERRUPTED);
     };
     outcome?;
     observers.observe(&Event::SessionEnded {
-        results: folder.clone(),
+        results: folder.to_owned(),
     })?;
-    finish(&folder, &session.plan)
+    finish(folder, &session.plan)
 }
 
 /// Builds, starts the backend and plays all pending runs.
@@ -136,8 +153,12 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
     }
     let suite_folder = suite_folder::read(&args.selection.suite)?;
     let suite = &suite_folder.suite;
-    let slice = args.slice.as_deref().map(parse::duration).transpose();
-    let slice = slice.map_err(|message| anyhow::anyhow!("--slice: {message}"))?;
+    let slice = slice(args)?;
+    let round = match &args.round {
+        Some(name) => Some(rounds::named(suite, name)?),
+        None if args.selection.contender.is_empty() => super::main_round(suite),
+        None => None,
+    };
     let seed = args.seed.unwrap_or_else(clock::fresh_seed);
     let options = super::plan_options(
         suite,
@@ -146,31 +167,64 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, Recorder, SessionFile)> {
         &args.profile,
         args.runs,
         seed,
+        round.or_else(|| super::main_round(suite)),
     );
+    if options.contenders.is_empty()
+        && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+    {
+        bail!(
+            "the round {} takes winners only\n  hint: --round {ALL_ROUNDS} finds them first",
+            round.name
+        );
+    }
     let mut plan = super::planned(suite, &options)?;
-    let (here, skipped) = bench::buildable(suite, &contenders_of(&plan));
-    plan.runs.retain(|run| here.contains(&run.contender));
-    let skipped: Vec<String> = skipped
-        .into_iter()
-        .map(|(name, why)| format!("{name}: {why}"))
-        .collect();
+    let mut skipped = without_unbuildable(suite, &mut plan);
     if plan.runs.is_empty() {
         bail!(
             "no contender can be built on this machine\n  hint: {}",
             skipped.join("; ")
         );
     }
-    let folder = args.out.clone().unwrap_or_else(|| {
-        PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
-    });
+    let folder = results_folder(args, suite);
+    skipped.extend(round.and_then(unfed));
     let session = SessionFile {
-        suite_folder: suite_folder.path,
         skipped,
         slice,
         plan,
+        round: round.map(|round| rounds::round_file(suite, round, &args.benchmark)),
+        qualified: Vec::new(),
+        suite_folder: suite_folder.path,
     };
     let recorder = Recorder::create(&folder, &session)?;
     Ok((folder, recorder, session))
+}
+
+/// What a round run by itself goes without.
+fn unfed(round: &Round) -> Option<String> {
+    let names = round.winners_of.join(", ");
+    (!names.is_empty())
+        .then(|| format!("the winners of the rounds {names}: only --round {ALL_ROUNDS} finds them"))
+}
+
+/// Takes the contenders out of a plan that cannot be built here; each with a line that says why.
+pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
+    let (here, skipped) = bench::buildable(suite, &contenders_of(plan));
+    plan.runs.retain(|run| here.contains(&run.contender));
+    let line = |(name, why): (String, String)| format!("{name}: {why}");
+    skipped.into_iter().map(line).collect()
+}
+
+/// Length of a slice when it is not the profile's.
+pub(crate) fn slice(args: &RunArgs) -> anyhow::Result<Option<Duration>> {
+    let slice = args.slice.as_deref().map(parse::duration).transpose();
+    slice.map_err(|message| anyhow::anyhow!("--slice: {message}"))
+}
+
+/// Where the results of a new session go.
+pub(crate) fn results_folder(args: &RunArgs, suite: &Suite) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| {
+        PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
+    })
 }
 
 /// Runs that have not come to an end of their own, in order, with their next attempt.

@@ -75,7 +75,11 @@ pub(crate) async fn make<L: Loader>(
 }
 
 /// Tells observers that a run entered a stage.
-pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: &'static str) -> anyhow::Result<()> {
+pub(crate) fn stage(
+    observer: &mut dyn Observer,
+    case: &Case,
+    stage: &'static str,
+) -> anyhow::Result<()> {
     observer.observe(&Event::Stage {
         run: case.begin.run.id.clone(),
         stage,

@@ -6,5 +6,6 @@
 mod bad_input;
 mod engine;
 mod interruption;
+mod rounds;
 mod sessions;
 mod world;

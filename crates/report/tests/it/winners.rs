@@ -1,0 +1,150 @@
+//! Who wins a round: by the rule, with its interval; ties are said and broken.
+
+use bakeoff_model::record::{Qualification, Results, Validity};
+use bakeoff_model::suite::{Winner, WinnerRule};
+use bakeoff_report::{ReportInput, html, markdown, qualification};
+
+use crate::synthetic::{self, Character, Fate, character};
+
+fn results(characters: &[Character], runs: u32) -> Results {
+    let mut results = Results::default();
+    for repetition in 1..=runs {
+        for one in characters {
+            let order = results.runs.len();
+            let run = synthetic::run("city-get", one, repetition, order);
+            results.runs.push(run);
+        }
+    }
+    results
+}
+
+fn decided(
+    characters: &[Character],
+    runs: u32,
+    rule: WinnerRule,
+    at: Option<u32>,
+) -> Qualification {
+    let results = results(characters, runs);
+    qualification(&results, "engines", "city-get", Winner { rule, at })
+}
+
+#[track_caller]
+fn check(found: &Qualification, winner: &str, texts: &[&str]) {
+    let label = found.winner.as_ref().map(|winner| winner.label());
+    assert_eq!(label.as_deref(), Some(winner), "{found:#?}");
+    let all = found.reasons.join("\n");
+    for text in texts {
+        assert!(all.contains(text), "{text:?} is missing in\n{all}");
+    }
+}
+
+#[test]
+fn the_best_by_the_rule_wins_with_its_interval() {
+    let two = [
+        character("synthetic-fast", 9000.0, 200.0),
+        character("synthetic-thrifty", 6000.0, 150.0),
+    ];
+    let found = decided(&two, 4, WinnerRule::PeakThroughput, None);
+    check(
+        &found,
+        "synthetic-fast",
+        &[
+            "requests/s (95 %: ",
+            "4 runs)",
+            "times the requests/s of the next one",
+        ],
+    );
+    assert_eq!(found.rule, "highest throughput at its peak");
+    let found = decided(&two, 4, WinnerRule::CpuPerRequest, None);
+    check(&found, "synthetic-thrifty", &["µs of CPU per request"]);
+    let found = decided(&two, 4, WinnerRule::CpuPerRequest, Some(64));
+    check(&found, "synthetic-thrifty", &[]);
+    assert_eq!(found.rule, "lowest CPU per request at 64 connections");
+    let found = decided(&two, 4, WinnerRule::P99, None);
+    check(&found, "synthetic-fast", &["ms"]);
+    let found = decided(&two, 4, WinnerRule::Throughput, Some(64));
+    check(&found, "synthetic-fast", &[]);
+}
+
+#[test]
+fn a_tie_is_said_and_broken_by_the_other_figure() {
+    let two = [
+        character("synthetic-a", 6001.0, 200.0),
+        character("synthetic-b", 6000.0, 150.0),
+    ];
+    let found = decided(&two, 4, WinnerRule::PeakThroughput, None);
+    check(
+        &found,
+        "synthetic-b",
+        &[
+            "are tied: their intervals hold each other",
+            "The tie goes to the lower CPU per request",
+        ],
+    );
+    let apart = [
+        character("synthetic-a", 9000.0, 200.0),
+        character("synthetic-b", 6000.0, 199.9),
+    ];
+    let found = decided(&apart, 4, WinnerRule::CpuPerRequest, None);
+    check(&found, "synthetic-a", &["the higher peak throughput"]);
+    // With single runs nothing is sure, whatever the numbers.
+    let found = decided(&apart, 1, WinnerRule::PeakThroughput, None);
+    check(&found, "synthetic-b", &["a single run has no interval"]);
+}
+
+#[test]
+fn who_cannot_win_is_named_with_the_reason() {
+    let mut wrong = character("synthetic-wrong", 20_000.0, 10.0);
+    wrong.fate = Fate::WrongAnswer;
+    let mut bound = character("synthetic-bound", 100.0, 900.0);
+    bound.validity = Validity::HostBound {
+        evidence: "others worked".to_owned(),
+    };
+    let all = [character("synthetic-good", 6000.0, 200.0), wrong, bound];
+    let found = decided(&all, 4, WinnerRule::PeakThroughput, None);
+    check(
+        &found,
+        "synthetic-good",
+        &[
+            "synthetic-wrong could not win: check get/Plzeň in Czech failed",
+            "synthetic-bound is host-bound",
+        ],
+    );
+    let found = decided(&all, 4, WinnerRule::Throughput, Some(3));
+    assert_eq!(found.winner, None);
+    assert!(found.reasons[0].starts_with("Nobody"), "{found:#?}");
+    let found = decided(&[], 0, WinnerRule::P99, None);
+    assert_eq!(found.winner, None);
+}
+
+#[test]
+fn documents_link_to_the_rounds() {
+    let mut results = results(&[character("synthetic-a", 6001.0, 200.0)], 2);
+    let winner = Winner {
+        rule: WinnerRule::PeakThroughput,
+        at: None,
+    };
+    let mut found = qualification(&results, "engines", "city-get", winner);
+    found.folder = "../engines".to_owned();
+    results.qualifications.push(found);
+    results
+        .skipped
+        .push("synthetic-jvm: needs a JDK".to_owned());
+    results.round = Some("main".to_owned());
+    let input = ReportInput {
+        results: &results,
+        title: "Synthetic",
+    };
+    let page = html(&input);
+    for text in [
+        "<a href=\"../../engines/report/index.html\">engines</a>: <b>synthetic-a</b>",
+        "Nobody else could be compared with it.",
+        "Took no part",
+        "needs a JDK",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let text = markdown(&input);
+    assert!(text.contains("- [engines](../engines/results.md): **synthetic-a** by highest"));
+    assert!(text.contains("- synthetic-jvm: needs a JDK"));
+}

@@ -1,0 +1,116 @@
+//! Rounds and cold starts, end to end.
+
+use std::fs;
+
+use crate::world::World;
+
+const ROUNDS: &str = r#"
+[[benchmark]]
+name = "start-up"
+kind = "startup"
+starts = 3
+
+[[round]]
+name = "manners"
+contenders = ["good", "wrong-body"]
+benchmarks = ["item"]
+winner = "peak-throughput"
+
+[[round]]
+name = "unbuildable"
+contenders = ["absent"]
+benchmarks = ["item"]
+winner = "p99"
+
+[[round]]
+name = "main"
+contenders = ["wrong-body"]
+winners-of = ["manners", "unbuildable"]
+benchmarks = ["item"]
+"#;
+
+fn world() -> World {
+    let world = World::new(&["good", "wrong-body", "absent"]);
+    let suite = world.read("suite/suite.toml") + ROUNDS;
+    world.write("suite.toml", &suite);
+    let absent = world.read("suite/contenders/absent/contender.toml");
+    let absent = absent.replace("needs = []", "needs = [\"jdk-99\"]");
+    world.write("contenders/absent/contender.toml", &absent);
+    world
+}
+
+#[test]
+fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
+    let world = world();
+    let ran = world.run("run SUITE --round all --profile tiny --out OUT --seed 1");
+    // 2, because the wrong contender could not be measured.
+    ran.check(
+        2,
+        &[
+            "round manners: the winner is good by highest throughput at its peak on item",
+            "wrong-body could not win",
+            "round unbuildable: Nobody could take part",
+            "jdk-99",
+        ],
+    );
+    let main = world.read("out/main/report/index.html");
+    assert!(main.contains("<a href=\"../../manners/report/index.html\">manners</a>"));
+    assert!(
+        main.contains("good wins with"),
+        "the reason is in the report"
+    );
+    let plan: serde_json::Value =
+        serde_json::from_str(&world.read("out/main/session.json")).unwrap();
+    let runs = plan["plan"]["runs"].as_array().unwrap();
+    let mut contenders: Vec<&str> = runs
+        .iter()
+        .map(|run| run["contender"].as_str().unwrap())
+        .collect();
+    contenders.sort_unstable();
+    assert_eq!(contenders, ["good", "wrong-body"]);
+    world
+        .run("rank OUT")
+        .check(0, &["round manners", "round main", "the winner is good"]);
+    world
+        .run("report OUT")
+        .check(0, &["manners/report/index.html", "main/report/index.html"]);
+    // Nothing is left, so nothing is measured again.
+    let records = fs::read_dir(world.out().join("main/records"))
+        .unwrap()
+        .count();
+    world
+        .run("run SUITE --resume OUT")
+        .check(2, &["nothing is left to run"]);
+    let after = fs::read_dir(world.out().join("main/records"))
+        .unwrap()
+        .count();
+    assert_eq!(records, after);
+}
+
+#[test]
+fn one_round_is_run_by_its_name_and_unknown_ones_are_named() {
+    let world = world();
+    world
+        .run("run SUITE --round maners --profile tiny --out OUT")
+        .check(1, &["unknown round `maners`", "did you mean `manners`?"]);
+    world
+        .run("plan SUITE --round manners --profile tiny")
+        .check(0, &["good", "wrong-body"]);
+    world
+        .run("run SUITE --round main --profile tiny --out OUT")
+        .check(2, &["only --round all finds them"]);
+}
+
+#[test]
+fn cold_starts_are_a_distribution_of_fresh_instances() {
+    let world = world();
+    world
+        .run("run SUITE --profile tiny --benchmark start-up --contender good --out OUT")
+        .check(0, &["Cold starts", "3/3"]);
+    let records = fs::read_dir(world.out().join("records")).unwrap();
+    assert_eq!(records.count(), 3);
+    let csv = world.read("out/results.csv");
+    assert!(csv.lines().next().unwrap().contains("startup_cpu_s"));
+    assert_eq!(csv.lines().count(), 4);
+    assert!(world.read("out/results.md").contains("### Cold starts"));
+}
