@@ -12,6 +12,7 @@ pub mod load;
 pub mod names;
 pub mod parse;
 pub mod plan;
+pub mod published;
 pub mod record;
 pub mod resource;
 pub mod scenario;

@@ -7,7 +7,9 @@
 
 mod check_file;
 mod contender_file;
+mod published_file;
 pub(crate) mod raw;
+pub(crate) mod raw_published;
 mod request;
 mod rounds;
 mod scenario;
@@ -36,13 +38,15 @@ pub struct SuiteSources {
     pub checks: Vec<SourceFile>,
     /// Each `contender.toml` with the name of its folder.
     pub contenders: Vec<(String, SourceFile)>,
+    /// `published.toml`, where there is one.
+    pub published: Option<SourceFile>,
 }
 
 /// Reads a suite.
 ///
 /// # Errors
-/// Every mistake in every file: `suite.toml` first, then checks, then contenders, each in the
-/// order of its lines.
+/// Every mistake in every file: `suite.toml` first, then checks, contenders and `published.toml`,
+/// each in the order of its lines.
 pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     let mut check_sources: Vec<&SourceFile> = sources.checks.iter().collect();
     check_sources.sort_by(|left, right| left.path.cmp(&right.path));
@@ -59,14 +63,25 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
         read::<raw::ChecksFile>(&check_sources).into_iter().unzip();
     let checks = check_file::checks(&mut check_readings, files);
 
+    let published_sources: Vec<&SourceFile> = sources.published.iter().collect();
+    let benchmarks = suite.as_ref().map_or(&[][..], |suite| &suite.benchmarks);
+    let mut published = None;
+    let mut published_readings = Vec::new();
+    for (mut reading, file) in read::<raw_published::PublishedFile>(&published_sources) {
+        published = file.map(|file| published_file::published(&mut reading, file, benchmarks));
+        published_readings.push(reading);
+    }
+
     let mut readings = vec![suite_reading];
     readings.append(&mut check_readings);
     readings.append(&mut contender_readings);
+    readings.append(&mut published_readings);
     let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
     match suite {
         Some(suite) if diagnostics.is_empty() => Ok(Suite {
             checks,
             contenders,
+            published,
             digest: digest(&sources.suite, &check_sources),
             ..suite
         }),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::CheckOutcome;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
+use crate::published::Published;
 use crate::resource::ResourceSample;
 
 /// Version of the record format.
@@ -328,6 +329,8 @@ pub struct Results {
     pub round: Option<String>,
     /// How qualification rounds ended: this one, or those that fed it.
     pub qualifications: Vec<Qualification>,
+    /// What others published about the suite's workloads.
+    pub published: Option<Published>,
 }
 
 /// How a qualification round ended, as the round that it feeds was told.

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::load::{LoadEvent, LoadSpec};
-use crate::parse::raw;
+use crate::parse::{raw, raw_published};
 use crate::plan::Plan;
 use crate::record::Record;
 
@@ -13,6 +13,10 @@ use crate::record::Record;
 pub fn schemas() -> Vec<(&'static str, String)> {
     vec![
         ("suite.schema.json", text::<raw::SuiteFile>()),
+        (
+            "published.schema.json",
+            text::<raw_published::PublishedFile>(),
+        ),
         ("checks.schema.json", text::<raw::ChecksFile>()),
         ("contender.schema.json", text::<raw::ContenderFile>()),
         ("plan.schema.json", text::<Plan>()),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::load::{Pace, RequestSpec};
+use crate::published::Published;
 use crate::scenario::Scenario;
 
 /// The backend of suites that list none: their contenders call nothing.
@@ -43,6 +44,8 @@ pub struct Suite {
     pub rounds: Vec<Round>,
     /// The contenders, variants expanded (`http4k-3/undertow`), natural order.
     pub contenders: Vec<Contender>,
+    /// What others published about its workloads, where there is anything.
+    pub published: Option<Published>,
     /// SHA-256 over all files of the suite definition; results of other digests are not compared.
     pub digest: String,
 }

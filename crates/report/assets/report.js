@@ -11,6 +11,8 @@
     light: ["#0072b2", "#c04f00", "#00795a", "#a3317f", "#6b5b00", "#3d3d3d", "#1b8fd6", "#8a4ae0"],
     dark: ["#5db7f0", "#ff9d4d", "#2fcf9f", "#ef8fc4", "#e6d84a", "#c8ccd4", "#9db8ff", "#c7a1ff"],
   };
+  // What others published: a cross, which no contender of ours has.
+  const cross = "path://M0 3H3V0H5V3H8V5H5V8H3V5H0Z";
   const symbols = ["circle", "rect", "triangle", "diamond"];
   const dashes = ["solid", "dashed", "dotted"];
   const charts = new Map(); // element -> {chart, benchmark, figure}
@@ -88,7 +90,9 @@
   }
 
   function styled(series, figure, position) {
-    const { color, symbol, dash } = look(figure.cases[position]);
+    const { color, symbol: own, dash } = look(figure.cases[position]);
+    const published = figure.published[position];
+    const symbol = published ? cross : own;
     const hollow = `empty${symbol[0].toUpperCase()}${symbol.slice(1)}`;
     const items = series.data.map((item) =>
       item && item.hollow ? { ...item, symbol: hollow } : item,
@@ -105,7 +109,9 @@
       emphasis: { focus: "series" },
     };
     if (figure.shape === "lines") {
-      made.lineStyle = { color, type: dash, width: manyPoints ? 2 : 1.5 };
+      made.lineStyle = published
+        ? { color, type: [6, 5], width: 1.2, opacity: 0.8 }
+        : { color, type: dash, width: manyPoints ? 2 : 1.5 };
     }
     if (figure.shape === "estimates") {
       made.renderItem = whisker(color, items);
@@ -280,8 +286,12 @@
 
   // ---- legends -------------------------------------------------------------------------------
 
-  const sample = (index) => {
+  const sample = (index, published) => {
     const { color, symbol, dash } = look(index);
+    if (published) {
+      return `<svg aria-hidden="true" fill="${color}" stroke="${color}">` +
+        '<path d="M0 6H26" stroke-dasharray="6 5"/><path d="M9 5h3V2h2v3h3v2h-3v3h-2V7H9z"/></svg>';
+    }
     const strokes = { solid: "", dashed: "5 3", dotted: "2 2" };
     const marks = {
       circle: '<circle cx="13" cy="6" r="4"/>',
@@ -295,12 +305,16 @@
 
   function legend(element) {
     const benchmark = Number(element.dataset.benchmark);
-    const { cases } = data.benchmarks[benchmark];
+    const { cases: ours, published } = data.benchmarks[benchmark];
+    const theirs = published.map((guest) => guest.name);
+    const cases = [...ours, ...theirs];
     const off = hidden[benchmark];
     const refresh = () => {
       element.querySelectorAll("button[data-name]").forEach((button, index) => {
         button.setAttribute("aria-pressed", String(!off.has(button.dataset.name)));
-        button.innerHTML = sample(index) + escape(button.dataset.name);
+        const guest = published[index - ours.length];
+        button.innerHTML =
+          sample(guest ? guest.case : index, guest) + escape(button.dataset.name);
       });
       charts.forEach((entry, chart) => {
         if (entry.benchmark === benchmark) draw(chart);
@@ -325,6 +339,12 @@
       made.addEventListener("dblclick", () => {
         cases.forEach((other) => (other === name ? off.delete(other) : off.add(other)));
         refresh();
+      });
+    }
+    if (theirs.length) {
+      button("published", () => {
+        const shown = theirs.some((name) => !off.has(name));
+        theirs.forEach((name) => (shown ? off.add(name) : off.delete(name)));
       });
     }
     if (cases.length > 2) {

@@ -5,6 +5,7 @@
 //! it was measured. This crate only refuses to rank what is not.
 
 mod checks;
+mod claims;
 mod csv;
 mod figure;
 mod html;
@@ -23,6 +24,7 @@ mod words;
 use bakeoff_model::record::Results;
 
 pub use checks::CheckCount;
+pub use claims::{ClaimRow, ClaimVerdict, claims};
 pub use csv::csv;
 pub use html::html;
 pub use markdown::markdown;
@@ -38,4 +40,15 @@ pub struct ReportInput<'a> {
     pub results: &'a Results,
     /// The title; should name the suite and the backend.
     pub title: &'a str,
+    /// Other sessions in which claims may be shown: those of the qualification rounds.
+    pub rounds: &'a [RoundResults],
+}
+
+/// The records of another round.
+#[derive(Debug, Clone)]
+pub struct RoundResults {
+    /// Its results folder, relative to the one that is reported.
+    pub folder: String,
+    /// Its records.
+    pub results: Results,
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bakeoff_model::plan::ChosenCase;
 
 use crate::ReportInput;
+use crate::claims::claims;
 use crate::number::{figures, figures_or_dash, range};
 use crate::startup::{StartRow, StartupSummary};
 use crate::summary::{BenchmarkSummary, FailedRun, RankTable, Row, Unranked, summary};
@@ -25,6 +26,7 @@ pub fn markdown(input: &ReportInput<'_>) -> String {
     for startup in &summary.startups {
         push_startup(&mut text, startup);
     }
+    push_claims(&mut text, input);
     for (title, body) in [
         ("Notes", &input.results.notes),
         ("Analysis", &input.results.analysis),
@@ -61,6 +63,48 @@ fn push_rounds(text: &mut String, input: &ReportInput<'_>) {
     }
     for skipped in &results.skipped {
         let _ = writeln!(text, "- {}", escape(skipped));
+    }
+}
+
+/// Claims of others and what came of them.
+fn push_claims(text: &mut String, input: &ReportInput<'_>) {
+    let rows = claims(input);
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str("\n## Claims of others\n\n");
+    let published = input.results.published.iter();
+    for source in published.flat_map(|published| &published.sources) {
+        let facts = [&source.author, &source.title, &source.date].map(|fact| escape(fact));
+        let _ = writeln!(
+            text,
+            "- {}. {}",
+            facts.join(", "),
+            escape(&source.conditions)
+        );
+    }
+    text.push_str(
+        "\n| claim | holds when | measured here | verdict |\n\
+         |---|---|---|---|\n",
+    );
+    for row in rows {
+        let round = match row.folder.as_str() {
+            "" => String::new(),
+            folder => format!(" ([{0}]({0}/results.md))", folder),
+        };
+        let why = match row.why.as_str() {
+            "" => String::new(),
+            why => format!(": {}", escape(why)),
+        };
+        let _ = writeln!(
+            text,
+            "| {} ({}) | {} | {}{round} | **{}**{why} |",
+            escape(&row.text),
+            escape(&row.source),
+            escape(&row.expected),
+            escape(&row.measured),
+            row.verdict.name()
+        );
     }
 }
 

@@ -92,10 +92,16 @@ fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
             contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
         }
     }
+    let published = path.join("published.toml");
+    let published = match published.is_file() {
+        true => Some(read_file(&published)?),
+        false => None,
+    };
     Ok(SuiteSources {
         suite: read_file(&file)?,
         checks,
         contenders,
+        published,
     })
 }
 
@@ -154,7 +160,8 @@ fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> St
 fn source_line<'a>(sources: &'a SuiteSources, diagnostic: &Diagnostic) -> Option<&'a str> {
     let all = std::iter::once(&sources.suite)
         .chain(&sources.checks)
-        .chain(sources.contenders.iter().map(|(_, file)| file));
+        .chain(sources.contenders.iter().map(|(_, file)| file))
+        .chain(&sources.published);
     let file = all.into_iter().find(|file| file.path == diagnostic.path)?;
     file.text.lines().nth(diagnostic.line.checked_sub(1)?)
 }

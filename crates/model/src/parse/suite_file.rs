@@ -62,6 +62,7 @@ pub(super) fn suite(
         benchmarks,
         rounds,
         contenders: Vec::new(),
+        published: None,
         digest: String::new(),
     }
 }

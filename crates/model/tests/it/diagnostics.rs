@@ -40,6 +40,15 @@ fn file(path: &str, text: &str) -> SourceFile {
 
 /// All complaints about a suite of these files, one below the other.
 fn complaints(suite: &str, checks: &[&str], contenders: &[&str]) -> String {
+    all_complaints(suite, checks, contenders, None)
+}
+
+fn all_complaints(
+    suite: &str,
+    checks: &[&str],
+    contenders: &[&str],
+    published: Option<&str>,
+) -> String {
     let checks = checks.iter().enumerate();
     let contenders = contenders.iter();
     let sources = SuiteSources {
@@ -50,6 +59,7 @@ fn complaints(suite: &str, checks: &[&str], contenders: &[&str]) -> String {
         contenders: contenders
             .map(|text| ("actix-4".to_owned(), file("contender.toml", text)))
             .collect(),
+        published: published.map(|text| file("published.toml", text)),
     };
     match parse::suite(&sources) {
         Ok(_) => "no complaints".to_owned(),
@@ -231,6 +241,67 @@ name = "option"
     suite.toml:34:1: the round `option` has no contenders
       hint: give it `contenders` or `winners-of`
     suite.toml:35:8: the round `option` exists twice
+    "#);
+}
+
+#[test]
+fn what_was_published_is_checked_as_well() {
+    let published = r#"
+[[source]]
+name = "article"
+title = "A title"
+author = "Somebody"
+date = "2020"
+
+[[result]]
+source = "artikle"
+benchmark = "got"
+name = "Actix"
+contender = "actix-4"
+connections = [1, 2]
+throughput = [1.0]
+p99-ms = { many = 1.0 }
+
+[[claim]]
+text = "Nothing has to hold"
+source = "article"
+benchmark = "get"
+metric = "p99"
+
+[[claim]]
+text = "No bounds"
+source = "article"
+benchmark = "get"
+metric = "peak-throughput"
+first = "a"
+second = "b"
+
+[[claim]]
+text = "An event is no ratio"
+source = "article"
+benchmark = "get"
+metric = "killed-for-memory"
+at = 8
+first = "a"
+second = "b"
+min = 2
+"#;
+    let found = all_complaints(SUITE, &[], &[CONTENDER], Some(published));
+    assert_snapshot!(found, @r#"
+    published.toml:9:10: no source is called `artikle`
+      hint: did you mean `article`? known: article
+    published.toml:10:13: no benchmark is called `got`
+      hint: did you mean `get`? known: get
+    published.toml:14:14: `result[0]`: 1 figures for 2 steps
+      hint: one for each of `warm-up` and `connections`
+    published.toml:15:19: "many" is not a number of connections
+    published.toml:17:1: `claim[0]` does not say what has to hold
+      hint: one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`
+    published.toml:21:10: `claim[0]`: this metric needs `at`, the connections
+    published.toml:23:1: `claim[1]` has no `min` and no `max`
+      hint: one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`
+    published.toml:35:10: `claim[2]`: this metric does not go with that form
+      hint: `contenders` goes with what happens, the others with figures
     "#);
 }
 
@@ -504,6 +575,7 @@ fn spans_are_bytes_and_columns_are_characters() {
         suite: file("suite.toml", &suite),
         checks: Vec::new(),
         contenders: Vec::new(),
+        published: None,
     };
     let diagnostics = parse::suite(&sources).unwrap_err();
     let [diagnostic] = diagnostics.as_slice() else {

@@ -53,6 +53,7 @@ pub(crate) fn page_suite() -> Suite {
                 "contenders/NAME/contender.toml",
             ),
         )],
+        published: Some(file("published.toml", "published.toml")),
     };
     parse::suite(&sources).unwrap_or_else(|diagnostics| {
         let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
@@ -67,6 +68,7 @@ fn all_examples_parse() {
         "suite.toml",
         "checks/*.toml",
         "contenders/NAME/contender.toml",
+        "published.toml",
     ];
     for (heading, _) in blocks() {
         assert!(
@@ -74,6 +76,9 @@ fn all_examples_parse() {
             "nobody looks at the example of {heading}"
         );
     }
+    let published = suite.published.as_ref().unwrap();
+    assert_eq!(published.results[0].peak, Some((7446.0, 32)));
+    assert_eq!(published.claims.len(), 2);
     assert_eq!(suite.name, "locations");
     assert_eq!(suite.profiles["seed"].steps.len(), 16);
     assert_eq!(suite.checks.len(), 3);

@@ -114,6 +114,7 @@ fn sources() -> SuiteSources {
             ("rocket-10".to_owned(), file("10/contender.toml", CONTENDER)),
             ("rocket-9".to_owned(), file("9/contender.toml", &other)),
         ],
+        published: None,
     }
 }
 

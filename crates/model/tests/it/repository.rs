@@ -39,6 +39,9 @@ fn sources(suite: &Path) -> SuiteSources {
         suite: read(&suite.join("suite.toml")),
         checks: checks.map(|path| read(path)).collect(),
         contenders: contenders.collect(),
+        published: Some(suite.join("published.toml"))
+            .filter(|path| path.is_file())
+            .map(|path| read(&path)),
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) fn peaks(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary
             case,
             name: row.label.clone(),
             run: None,
+            published: false,
             points: vec![point],
         })
     });
@@ -184,6 +185,7 @@ pub(crate) fn distribution(benchmark: &BenchmarkFigures<'_>, summary: &Benchmark
                 case,
                 name: row.label.clone(),
                 run: None,
+                published: false,
                 points,
             });
         }

@@ -5,11 +5,13 @@
 
 pub(crate) mod curves;
 pub(crate) mod option;
+pub(crate) mod published;
 mod starts;
 mod steps;
 
 use crate::measure::BenchmarkFigures;
 use crate::summary::BenchmarkSummary;
+use published::Guest;
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +63,8 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// Repetition; `None` when runs are merged.
     pub(crate) run: Option<u32>,
+    /// Not ours, but published by others.
+    pub(crate) published: bool,
     pub(crate) points: Vec<Point>,
 }
 
@@ -92,7 +96,11 @@ impl Point {
 }
 
 /// All figures of a benchmark that have anything to show, in reading order.
-pub(crate) fn all(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) -> Vec<Figure> {
+pub(crate) fn all(
+    benchmark: &BenchmarkFigures<'_>,
+    summary: &BenchmarkSummary,
+    guests: &[Guest<'_>],
+) -> Vec<Figure> {
     let figures = vec![
         curves::peaks(benchmark, summary),
         steps::throughput(benchmark),
@@ -110,17 +118,21 @@ pub(crate) fn all(benchmark: &BenchmarkFigures<'_>, summary: &BenchmarkSummary) 
         steps::cpu_per_request(benchmark),
         curves::cumulative(benchmark),
     ];
-    finished(figures, benchmark)
+    let mut figures = finished(figures, benchmark);
+    published::add(&mut figures, guests);
+    figures
 }
 
 /// All figures of a benchmark of cold starts.
-pub(crate) fn of_startup(benchmark: &BenchmarkFigures<'_>) -> Vec<Figure> {
+pub(crate) fn of_startup(benchmark: &BenchmarkFigures<'_>, guests: &[Guest<'_>]) -> Vec<Figure> {
     let figures = vec![
         starts::startup(benchmark),
         starts::startup_share(benchmark),
         starts::startup_cpu(benchmark),
     ];
-    finished(figures, benchmark)
+    let mut figures = finished(figures, benchmark);
+    published::add(&mut figures, guests);
+    figures
 }
 
 /// Those with anything to show, under titles that name the backend.

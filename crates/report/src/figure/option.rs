@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::figure::{Axis, Figure, Point, Scale, Series, Shape};
 
-/// A figure with its options: `{id, title, note, shape, cases, runs, option}`, where `cases` and
-/// `runs` go with `option.series`.
+/// A figure with its options: `{id, title, note, shape, cases, runs, published, option}`, where
+/// `cases`, `runs` and `published` go with `option.series`.
 pub(crate) fn figure_json(figure: &Figure) -> Value {
     let mut x = axis_json(&figure.x);
     let mut y = axis_json(&figure.y);
@@ -23,6 +23,7 @@ pub(crate) fn figure_json(figure: &Figure) -> Value {
         "shape": shape_name(figure.shape),
         "cases": series.iter().map(|series| series.case).collect::<Vec<_>>(),
         "runs": series.iter().map(|series| series.run).collect::<Vec<_>>(),
+        "published": series.iter().map(|series| series.published).collect::<Vec<_>>(),
         "option": {
             "aria": { "enabled": true, "label": { "description": figure.title } },
             "animation": false,
@@ -83,7 +84,8 @@ fn series_json(figure: &Figure, series: &Series) -> Value {
         "data": data,
     });
     if figure.shape == Shape::Lines {
-        made["connectNulls"] = json!(false);
+        // Our gaps are steps that failed; theirs are steps that we have and they have not.
+        made["connectNulls"] = json!(series.published);
     }
     made
 }

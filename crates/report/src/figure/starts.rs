@@ -64,6 +64,7 @@ pub(crate) fn startup_share(benchmark: &BenchmarkFigures<'_>) -> Figure {
             case,
             name: figures.label.clone(),
             run: None,
+            published: false,
             points: points.collect(),
         });
     }

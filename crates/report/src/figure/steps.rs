@@ -81,6 +81,7 @@ pub(crate) fn over_runs<'a>(
                 case: index,
                 name: case.label.clone(),
                 run: Some(run.repetition()),
+                published: false,
                 points: points(run),
             });
         }

@@ -7,6 +7,7 @@ mod context;
 mod figures;
 mod pivot;
 mod prose;
+mod published;
 mod requests;
 mod rounds;
 mod startup;
@@ -15,6 +16,7 @@ mod text;
 use serde_json::{Value, json};
 
 use crate::ReportInput;
+use crate::figure::published::Guest;
 use crate::figure::{self, Figure, option::figure_json};
 use crate::measure::{BenchmarkFigures, benchmarks, last_attempts, startups};
 use crate::summary::{Summary, summary_of};
@@ -32,17 +34,24 @@ pub fn html(input: &ReportInput<'_>) -> String {
     let benchmarks = benchmarks(input.results);
     let startups = startups(input.results);
     let summary = summary_of(input, &benchmarks, &startups);
-    let mut figures: Vec<Vec<Figure>> = benchmarks
-        .iter()
-        .zip(&summary.benchmarks)
-        .map(|(benchmark, summary)| figure::all(benchmark, summary))
+    let published = input.results.published.as_ref();
+    let all = benchmarks.iter().chain(&startups);
+    let guests: Vec<Vec<Guest<'_>>> = all
+        .map(|benchmark| figure::published::guests(published, benchmark))
         .collect();
-    figures.extend(startups.iter().map(figure::of_startup));
+    let (of_loads, of_starts) = guests.split_at(benchmarks.len());
+    let mut figures: Vec<Vec<Figure>> = Vec::new();
+    for ((benchmark, summary), guests) in benchmarks.iter().zip(&summary.benchmarks).zip(of_loads) {
+        figures.push(figure::all(benchmark, summary, guests));
+    }
+    let starts = startups.iter().zip(of_starts);
+    figures.extend(starts.map(|(benchmark, guests)| figure::of_startup(benchmark, guests)));
     let mut html = head(input);
     html.push_str(&header(input));
     html.push_str("<main>\n");
     html.push_str(&answers(input, &summary));
     html.push_str(&figure_sections(&benchmarks, &startups, &summary, &figures));
+    html.push_str(&published::section(input));
     html.push_str(&check_sections(&benchmarks));
     html.push_str(&context_sections(input, &benchmarks));
     html.push_str("</main>\n");
@@ -50,7 +59,7 @@ pub fn html(input: &ReportInput<'_>) -> String {
         "<footer><p>Made by bakeoff. Charts: Apache ECharts 6.1.0, Apache License 2.0.</p>\
          </footer>\n<script type=\"application/json\" id=\"data\">{}</script>\n\
          <script>{CHARTS}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-        data(benchmarks.iter().chain(&startups), &figures)
+        data(benchmarks.iter().chain(&startups), &figures, &guests)
     ));
     html
 }
@@ -83,11 +92,15 @@ fn header(input: &ReportInput<'_>) -> String {
         "<header>\n<div><h1>{}</h1>\n{facts}</div>\n\
          <button type=\"button\" id=\"theme\">Dark or light</button>\n\
          <nav aria-label=\"Sections\"><a href=\"#answer\">Answer</a>\
-         <a href=\"#figures\">Figures</a><a href=\"#checks\">Checks</a>\
+         <a href=\"#figures\">Figures</a>{}<a href=\"#checks\">Checks</a>\
          <a href=\"#environment\">Environment</a>\
          <a href=\"#validity\">Validity</a><a href=\"#runs\">Runs</a>{}{}\
          <a href=\"#method\">Method</a></nav>\n</header>\n",
         escape(input.title),
+        match input.results.published {
+            Some(_) => "<a href=\"#claims\">Claims</a>",
+            None => "",
+        },
         link(input.results.notes.as_deref(), "notes", "Notes"),
         link(input.results.analysis.as_deref(), "analysis", "Analysis"),
     )
@@ -141,7 +154,8 @@ fn figure_sections(
     let mut html = "<section id=\"figures\">\n<h2>Figures</h2>\n\
         <p class=\"hint\">One line for each run; runs of one contender share its colour. A hollow \
         point is not a fair number, a gap is a step that failed. Point at a figure for its values, \
-        choose contenders above the figures.</p>\n\
+        choose contenders above the figures. Dashed lines with crosses, named “published”, \
+        are what others measured elsewhere.</p>\n\
         <noscript><p>The figures need JavaScript; the tables and results.csv do not.</p>\
         </noscript>\n"
         .to_owned();
@@ -211,14 +225,18 @@ fn context_sections(input: &ReportInput<'_>, benchmarks: &[BenchmarkFigures<'_>]
 fn data<'b, 'r: 'b>(
     benchmarks: impl Iterator<Item = &'b BenchmarkFigures<'r>>,
     figures: &[Vec<Figure>],
+    guests: &[Vec<Guest<'_>>],
 ) -> String {
     let list: Vec<Value> = benchmarks
         .zip(figures)
-        .map(|(benchmark, figures)| {
+        .zip(guests)
+        .map(|((benchmark, figures), guests)| {
+            let guest = |guest: &Guest<'_>| json!({ "name": guest.name, "case": guest.case });
             json!({
                 "name": benchmark.name,
                 "conditions": benchmark.conditions,
                 "cases": benchmark.cases.iter().map(|case| &case.label).collect::<Vec<_>>(),
+                "published": guests.iter().map(guest).collect::<Vec<_>>(),
                 "figures": figures.iter().map(figure_json).collect::<Vec<_>>(),
             })
         })

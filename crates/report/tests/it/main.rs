@@ -6,6 +6,7 @@
 )]
 
 mod page;
+mod published;
 mod ranking;
 mod synthetic;
 mod text;

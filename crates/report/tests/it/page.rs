@@ -14,7 +14,11 @@ use crate::synthetic;
 const TITLE: &str = "Synthetic, profile seed, backend replay";
 
 fn page(results: &Results, title: &str) -> String {
-    html(&ReportInput { results, title })
+    html(&ReportInput {
+        results,
+        title,
+        rounds: &[],
+    })
 }
 
 /// The page without the vendored library: everything that we write.

@@ -10,6 +10,7 @@ fn summarise(results: &Results) -> Summary {
     summary(&ReportInput {
         results,
         title: "Synthetic",
+        rounds: &[],
     })
 }
 

@@ -9,6 +9,7 @@ fn input(results: &Results) -> ReportInput<'_> {
     ReportInput {
         results,
         title: "Synthetic, profile seed, backend replay",
+        rounds: &[],
     }
 }
 
@@ -61,6 +62,26 @@ fn the_table_fits_the_terminal() {
      1= synthet…-ktor-1   3655          256    215    480  349    2.60      0    2/2
     = the runs do not tell these apart
     why: contender, loader and backend used 1.93 of 2 cores
+
+    start-up: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
+
+    Cold starts, fastest mean first
+        contender           start s   ±95%  median     max   CPU s  MiB image starts
+     1= synthetic…ORKERS=8] 0.00200  ±0.4% 0.00200 0.00203 0.00280 12.0  12.0  20/20
+     1= synthetic…RKERS=16] 0.00200  ±0.4% 0.00199 0.00203 0.00280 12.0  12.0  20/20
+     1= synthetic-axum      0.00200  ±0.5% 0.00200 0.00203 0.00280 12.0  12.0  20/20
+     1= synthetic-actix-4   0.00201  ±0.4% 0.00201 0.00203 0.00280 12.0  12.0  20/20
+     5= synthetic-ktor-1       2.60  ±0.4%    2.59    2.64    3.64  120   120  20/20
+     5= synthetic…/undertow    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
+     5= synthetic…/apache-4    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
+    = the runs do not tell these apart
+
+    Not ranked
+      synthetic-tide: no completed run; first failure at ready: not ready after 15 s
+
+    Failed runs
+      synthetic-tide runs 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+        18, 19, 20: ready: not ready after 15 s
     "##);
 }
 

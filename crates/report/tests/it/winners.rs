@@ -134,6 +134,7 @@ fn documents_link_to_the_rounds() {
     let input = ReportInput {
         results: &results,
         title: "Synthetic",
+        rounds: &[],
     };
     let page = html(&input);
     for text in [

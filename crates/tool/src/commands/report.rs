@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_model::record::Results;
-use bakeoff_report::ReportInput;
+use bakeoff_model::record::{Qualification, Results};
+use bakeoff_report::{ReportInput, RoundResults};
 
 use super::rounds;
 use crate::args::ReportArgs;
@@ -52,6 +52,7 @@ pub(crate) fn table(results: &Results) -> String {
     let input = ReportInput {
         results,
         title: &title(results),
+        rounds: &[],
     };
     bakeoff_report::terminal_table(&bakeoff_report::summary(&input), WIDTH)
 }
@@ -73,18 +74,21 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Results> {
         }
         results.round = Some(round.name);
     }
-    results.analysis = suite_folder::read(&session.suite_folder)
-        .ok()
-        .map(|suite| suite.suite.analysis);
+    if let Ok(folder) = suite_folder::read(&session.suite_folder) {
+        results.analysis = Some(folder.suite.analysis);
+        results.published = folder.suite.published;
+    }
     Ok(results)
 }
 
 /// Writes `report/index.html`, `results.csv` and `results.md`.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     let title = title(results);
+    let rounds = beside(folder, results)?;
     let input = ReportInput {
         results,
         title: &title,
+        rounds: &rounds,
     };
     let report = folder.join("report");
     fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
@@ -100,6 +104,27 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
         &folder.join("results.md"),
         bakeoff_report::markdown(&input).as_bytes(),
     )
+}
+
+/// The qualification rounds beside a round that nobody wins: claims about their contenders are
+/// shown there.
+fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
+    let own = |one: &Qualification| Some(&one.round) == results.round.as_ref();
+    let qualifies = results.qualifications.iter().any(own);
+    let (Some(top), Some(name), false) = (folder.parent(), folder.file_name(), qualifies) else {
+        return Ok(Vec::new());
+    };
+    let mut rounds = Vec::new();
+    for other in rounds::folders(top)?.unwrap_or_default() {
+        let Some(other_name) = other.file_name().filter(|other| *other != name) else {
+            continue;
+        };
+        rounds.push(RoundResults {
+            folder: format!("../{}", other_name.to_string_lossy()),
+            results: recorder::read_results(&other)?,
+        });
+    }
+    Ok(rounds)
 }
 
 /// What was measured, with the backend in it.

@@ -327,6 +327,7 @@ fn suite() -> Suite {
         benchmarks: Vec::new(),
         rounds: Vec::new(),
         contenders: Vec::new(),
+        published: None,
         digest: String::new(),
     }
 }

@@ -1,0 +1,208 @@
+//! What a schema cannot say about `published.toml`: names that must exist, series that must be as
+//! long as their steps, claims that must say what has to hold.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::raw_published::{ClaimTable, PublishedFile, ResultTable, SourceTable};
+use super::source::{Place, Reading};
+use super::suite_file::complain_of_twins;
+use crate::load::Pace;
+use crate::names;
+use crate::published::{Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source};
+use crate::suite::{Benchmark, Limits, Step};
+
+pub(super) fn published(
+    reading: &mut Reading<'_>,
+    file: PublishedFile,
+    benchmarks: &[Benchmark],
+) -> Published {
+    let root = Place::root();
+    let names = file.source.iter().map(|source| source.name.as_str());
+    complain_of_twins(reading, &root.key("source"), "source", names);
+    let sources: Vec<Source> = file.source.into_iter().map(source).collect();
+    let known = Known {
+        sources: sources.iter().map(|source| source.name.as_str()).collect(),
+        benchmarks: benchmarks.iter().map(|one| one.name.as_str()).collect(),
+    };
+    let mut results = Vec::new();
+    for (index, table) in file.result.into_iter().enumerate() {
+        let place = root.key("result").index(index);
+        known.check(reading, &place, &table.source, &table.benchmark);
+        results.push(result(reading, &place, table));
+    }
+    let mut claims = Vec::new();
+    for (index, table) in file.claim.into_iter().enumerate() {
+        let place = root.key("claim").index(index);
+        known.check(reading, &place, &table.source, &table.benchmark);
+        claims.extend(claim(reading, &place, table));
+    }
+    Published {
+        sources,
+        results,
+        claims,
+    }
+}
+
+/// What results and claims may refer to.
+struct Known<'k> {
+    sources: Vec<&'k str>,
+    benchmarks: Vec<&'k str>,
+}
+
+impl Known<'_> {
+    fn check(&self, reading: &mut Reading<'_>, place: &Place, source: &str, benchmark: &str) {
+        let named = [
+            ("source", source, &self.sources),
+            ("benchmark", benchmark, &self.benchmarks),
+        ];
+        for (key, name, known) in named {
+            if !known.contains(&name) && !known.is_empty() {
+                let message = format!("no {key} is called `{name}`");
+                let hint = Some(names::suggestion(name, known));
+                reading.complain(&place.key(key), &message, hint);
+            }
+        }
+    }
+}
+
+fn source(table: SourceTable) -> Source {
+    Source {
+        name: table.name,
+        title: table.title,
+        author: table.author,
+        date: table.date,
+        limits: Limits {
+            cpus: table.limits.cpus,
+            memory_bytes: table.limits.memory.map(|memory| memory.0),
+        },
+        conditions: table.conditions,
+    }
+}
+
+fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> PublishedResult {
+    let warm_up = table.warm_up.iter().map(|connections| (connections, true));
+    let measured = table.connections.iter().map(|one| (one, false));
+    let steps: Vec<Step> = warm_up
+        .chain(measured)
+        .map(|(connections, warm_up)| Step {
+            connections: *connections,
+            duration: Duration::ZERO,
+            pace: Pace::Closed,
+            warm_up,
+        })
+        .collect();
+    for (key, series) in [("throughput", &table.throughput), ("cpu-ms", &table.cpu_ms)] {
+        if !series.is_empty() && series.len() != steps.len() {
+            let message = format!(
+                "`{place}`: {} figures for {} steps",
+                series.len(),
+                steps.len()
+            );
+            let hint = Some("one for each of `warm-up` and `connections`".to_owned());
+            reading.complain(&place.key(key), &message, hint);
+        }
+    }
+    let mut p99_ms = BTreeMap::new();
+    for (connections, value) in &table.p99_ms {
+        if let Ok(connections) = connections.parse() {
+            p99_ms.insert(connections, *value);
+        } else {
+            let place = place.key("p99-ms").key(connections);
+            let message = format!("{connections:?} is not a number of connections");
+            reading.complain(&place, &message, None);
+        }
+    }
+    let highest = steps.iter().zip(&table.throughput);
+    let highest = highest.max_by(|a, b| a.1.total_cmp(b.1));
+    let given = table.peak.map(|peak| (peak.throughput, peak.connections));
+    PublishedResult {
+        source: table.source,
+        benchmark: table.benchmark,
+        name: table.name,
+        contender: table.contender,
+        peak: given.or(highest.map(|(step, throughput)| (*throughput, step.connections))),
+        cpu_us: table.cpu_ms.iter().map(|ms| ms * 1e3).collect(),
+        throughput: table.throughput,
+        steps,
+        p99_ms,
+        startup_s: table.startup_s,
+        memory_start_mib: table.memory_mib.map(|memory| memory.start),
+        memory_end_mib: table.memory_mib.map(|memory| memory.end),
+        cpu_us_whole: table.cpu_us_whole,
+    }
+}
+
+fn claim(reading: &mut Reading<'_>, place: &Place, table: ClaimTable) -> Option<Claim> {
+    let metric = table.metric;
+    let needs_at = metric.is_event() || matches!(metric, Metric::Throughput | Metric::P99);
+    if needs_at && table.at.is_none() {
+        let message = format!("`{place}`: this metric needs `at`, the connections");
+        reading.complain(&place.key("metric"), &message, None);
+    }
+    let test = test(reading, place, &table)?;
+    let fits = metric.is_event() == matches!(test, ClaimTest::Happens { .. });
+    if !fits {
+        let message = format!("`{place}`: this metric does not go with that form");
+        let hint = "`contenders` goes with what happens, the others with figures".to_owned();
+        reading.complain(&place.key("metric"), &message, Some(hint));
+    }
+    Some(Claim {
+        text: table.text,
+        source: table.source,
+        benchmark: table.benchmark,
+        metric,
+        at: table.at,
+        test,
+        same_limits: table.same_limits,
+    })
+}
+
+/// What has to hold; a claim must say it in exactly one way.
+fn test(reading: &mut Reading<'_>, place: &Place, table: &ClaimTable) -> Option<ClaimTest> {
+    let bounds = Bounds {
+        min: table.min,
+        max: table.max,
+    };
+    let mut found = Vec::new();
+    if let (Some(first), Some(second)) = (&table.first, &table.second) {
+        let (first, second) = (first.clone(), second.clone());
+        found.push(ClaimTest::Ratio {
+            first,
+            second,
+            bounds,
+        });
+    }
+    if let Some(contender) = &table.contender {
+        let contender = contender.clone();
+        found.push(ClaimTest::Value { contender, bounds });
+    }
+    if let (Some(best), false) = (&table.best, table.among.is_empty()) {
+        let (best, among) = (best.clone(), table.among.clone());
+        found.push(ClaimTest::Best { best, among });
+    }
+    if table.order.len() > 1 {
+        let order = table.order.clone();
+        found.push(ClaimTest::Order { order });
+    }
+    if !table.contenders.is_empty() {
+        let contenders = table.contenders.clone();
+        found.push(ClaimTest::Happens { contenders });
+    }
+    let bounded = matches!(
+        found.first(),
+        Some(ClaimTest::Ratio { .. } | ClaimTest::Value { .. })
+    );
+    let message = match found.len() {
+        1 if bounded && bounds == Bounds::default() => "has no `min` and no `max`",
+        1 if !bounded && bounds != Bounds::default() => "has bounds, but nothing that they bound",
+        1 => return found.pop(),
+        0 => "does not say what has to hold",
+        _ => "says in several ways what has to hold",
+    };
+    let hint =
+        "one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`";
+    let message = format!("`{place}` {message}");
+    reading.complain(place, &message, Some(hint.to_owned()));
+    None
+}

@@ -1,0 +1,151 @@
+//! `published.toml` as people write it; see [`super::raw`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::raw::LimitsTable;
+use crate::published::Metric;
+
+/// `published.toml`: what others measured and claim about the suite's workloads.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct PublishedFile {
+    /// Where it was published.
+    #[schemars(length(min = 1))]
+    pub(crate) source: Vec<SourceTable>,
+    /// What was measured.
+    #[serde(default)]
+    pub(crate) result: Vec<ResultTable>,
+    /// What is claimed.
+    #[serde(default)]
+    pub(crate) claim: Vec<ClaimTable>,
+}
+
+/// A publication.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct SourceTable {
+    /// A short name for results and claims to refer to.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// Its title.
+    #[schemars(length(min = 1))]
+    pub(crate) title: String,
+    /// Who wrote it.
+    #[schemars(length(min = 1))]
+    pub(crate) author: String,
+    /// When, as text.
+    pub(crate) date: String,
+    /// Limits of the contenders; what is absent was not limited.
+    #[serde(default)]
+    pub(crate) limits: LimitsTable,
+    /// On what and how it was measured.
+    #[serde(default)]
+    pub(crate) conditions: String,
+}
+
+/// What was published about one system.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ResultTable {
+    /// Name of the source.
+    pub(crate) source: String,
+    /// The benchmark that asks the same.
+    pub(crate) benchmark: String,
+    /// What the source calls it.
+    #[schemars(length(min = 1))]
+    pub(crate) name: String,
+    /// The contender whose colour it takes.
+    pub(crate) contender: String,
+    /// Connections of the warm-up steps, which come first.
+    #[serde(default)]
+    #[schemars(inner(range(min = 1)))]
+    pub(crate) warm_up: Vec<u32>,
+    /// Connections of the measured steps.
+    #[serde(default)]
+    #[schemars(inner(range(min = 1)))]
+    pub(crate) connections: Vec<u32>,
+    /// Requests per second at each step, warm-up first.
+    #[serde(default)]
+    pub(crate) throughput: Vec<f64>,
+    /// CPU milliseconds per request at each step, warm-up first.
+    #[serde(default)]
+    pub(crate) cpu_ms: Vec<f64>,
+    /// 99th percentiles in ms by connections.
+    #[serde(default)]
+    pub(crate) p99_ms: BTreeMap<String, f64>,
+    /// The highest throughput, where the steps are not given.
+    pub(crate) peak: Option<PeakTable>,
+    /// Seconds until the first answer.
+    pub(crate) startup_s: Option<f64>,
+    /// High-water mark of memory in MiB, before the load and at the end.
+    pub(crate) memory_mib: Option<MemoryTable>,
+    /// CPU microseconds per request over the whole life.
+    pub(crate) cpu_us_whole: Option<f64>,
+}
+
+/// A highest throughput.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct PeakTable {
+    /// Requests per second.
+    pub(crate) throughput: f64,
+    /// Where it was reached.
+    #[schemars(range(min = 1))]
+    pub(crate) connections: u32,
+}
+
+/// Memory at two moments, MiB.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct MemoryTable {
+    /// Before the load.
+    pub(crate) start: f64,
+    /// After it.
+    pub(crate) end: f64,
+}
+
+/// What a source says, with one of: `first`, `second` and bounds; `contender` and bounds; `best`
+/// and `among`; `order`; `contenders`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ClaimTable {
+    /// What is claimed, as a person reads it.
+    #[schemars(length(min = 1))]
+    pub(crate) text: String,
+    /// Name of the source.
+    pub(crate) source: String,
+    /// The benchmark that can show it.
+    pub(crate) benchmark: String,
+    /// The figure that it is about.
+    pub(crate) metric: Metric,
+    /// Connections at which the figure is read.
+    #[schemars(range(min = 1))]
+    pub(crate) at: Option<u32>,
+    /// The ratio's upper half: a case label or a glob, which stands for the best that fits.
+    pub(crate) first: Option<String>,
+    /// The ratio's lower half.
+    pub(crate) second: Option<String>,
+    /// Whose figure it is.
+    pub(crate) contender: Option<String>,
+    /// The least that the ratio or figure may be.
+    pub(crate) min: Option<f64>,
+    /// The most that it may be.
+    pub(crate) max: Option<f64>,
+    /// The one that is the best of `among`.
+    pub(crate) best: Option<String>,
+    /// Globs of those that it is the best of.
+    #[serde(default)]
+    pub(crate) among: Vec<String>,
+    /// All of them, the best first.
+    #[serde(default)]
+    pub(crate) order: Vec<String>,
+    /// Those to which it happens.
+    #[serde(default)]
+    pub(crate) contenders: Vec<String>,
+    /// It means something under the source's own limits only.
+    #[serde(default)]
+    pub(crate) same_limits: bool,
+}

@@ -1,0 +1,188 @@
+//! What others have published about the same workloads, and what they claim. It is shown beside
+//! our results and compared with them, and never becomes one of them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::suite::{Limits, Step};
+
+/// The file `published.toml` of a suite.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Published {
+    /// Where it was published.
+    pub sources: Vec<Source>,
+    /// The results.
+    pub results: Vec<PublishedResult>,
+    /// The claims.
+    pub claims: Vec<Claim>,
+}
+
+/// A publication.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// A short name for the others to refer to.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Who wrote it.
+    pub author: String,
+    /// When, as text.
+    pub date: String,
+    /// Under which limits the contenders were measured.
+    pub limits: Limits,
+    /// On what and how it was measured, a sentence or two.
+    pub conditions: String,
+}
+
+/// What was published about one system. Figures that were not are absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedResult {
+    /// Name of the source.
+    pub source: String,
+    /// The benchmark of the suite that asks the same.
+    pub benchmark: String,
+    /// What the source calls it.
+    pub name: String,
+    /// The contender whose colour it takes: the one that is most like it.
+    pub contender: String,
+    /// The steps of `throughput` and `cpu_us`.
+    pub steps: Vec<Step>,
+    /// Requests per second at each step; empty when not published.
+    pub throughput: Vec<f64>,
+    /// CPU microseconds per request at each step; empty when not published.
+    pub cpu_us: Vec<f64>,
+    /// Connections -> 99th percentile, ms.
+    pub p99_ms: BTreeMap<u32, f64>,
+    /// Highest throughput and the connections at which it was reached.
+    pub peak: Option<(f64, u32)>,
+    /// Seconds until the first answer.
+    pub startup_s: Option<f64>,
+    /// High-water mark of memory before the load, MiB.
+    pub memory_start_mib: Option<f64>,
+    /// The same at the end, MiB.
+    pub memory_end_mib: Option<f64>,
+    /// CPU microseconds per request over the whole life, start-up included.
+    pub cpu_us_whole: Option<f64>,
+}
+
+/// Something that a source says, in a form that can be held against measured runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What is claimed, as a person reads it.
+    pub text: String,
+    /// Name of the source.
+    pub source: String,
+    /// The benchmark that can show it.
+    pub benchmark: String,
+    /// The figure that it is about.
+    pub metric: Metric,
+    /// Connections at which the figure is read, where it has to be said.
+    pub at: Option<u32>,
+    /// What has to hold.
+    pub test: ClaimTest,
+    /// Whether it means something under the source's own limits only.
+    pub same_limits: bool,
+}
+
+/// What has to hold for a claim. Contenders are globs of case labels; one that fits several stands
+/// for the best of them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClaimTest {
+    /// The ratio of two contenders' figures lies within bounds.
+    Ratio {
+        /// Above the line.
+        first: String,
+        /// Below the line.
+        second: String,
+        /// Where the ratio has to lie.
+        bounds: Bounds,
+    },
+    /// A contender's figure lies within bounds.
+    Value {
+        /// The contender.
+        contender: String,
+        /// Where the figure has to lie.
+        bounds: Bounds,
+    },
+    /// One is the best of some.
+    Best {
+        /// The one.
+        best: String,
+        /// All of them, each glob any number of cases.
+        among: Vec<String>,
+    },
+    /// They come in this order, the best first.
+    Order {
+        /// The contenders.
+        order: Vec<String>,
+    },
+    /// What is claimed happens to each of these, at `at` connections: see [`Metric`].
+    Happens {
+        /// The contenders.
+        contenders: Vec<String>,
+    },
+}
+
+/// Bounds, ends included; an absent one does not bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// At least this.
+    pub min: Option<f64>,
+    /// At most this.
+    pub max: Option<f64>,
+}
+
+/// What a claim is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Requests per second at each contender's best step.
+    PeakThroughput,
+    /// Requests per second at so many connections.
+    Throughput,
+    /// CPU per request, microseconds, over all measured steps unless `at` says where.
+    CpuPerRequest,
+    /// 99th percentile at so many connections, ms.
+    P99,
+    /// Seconds from the program's beginning to the first answer.
+    StartUp,
+    /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what as many
+    /// requests cost later: compiling, and running what is not compiled yet.
+    WarmUpCpu,
+    /// The contender is killed for memory when so many connections are open.
+    KilledForMemory,
+    /// With so many connections open, some of them are never served.
+    ConnectionsUnserved,
+}
+
+impl Metric {
+    /// Whether a higher figure is the better one.
+    #[must_use]
+    pub fn higher_is_better(self) -> bool {
+        matches!(self, Self::PeakThroughput | Self::Throughput)
+    }
+
+    /// Whether it is something that happens, and no figure.
+    #[must_use]
+    pub fn is_event(self) -> bool {
+        matches!(self, Self::KilledForMemory | Self::ConnectionsUnserved)
+    }
+
+    /// The figure as a person says it, with its unit: `requests/s at the peak`.
+    #[must_use]
+    pub fn words(self, at: Option<u32>) -> String {
+        let at = at.map_or_else(String::new, |at| format!(" at {at} connections"));
+        match self {
+            Self::PeakThroughput => "requests/s at the peak".to_owned(),
+            Self::Throughput => format!("requests/s{at}"),
+            Self::CpuPerRequest => format!("µs of CPU per request{at}"),
+            Self::P99 => format!("ms, p99{at}"),
+            Self::StartUp => "s of start-up".to_owned(),
+            Self::WarmUpCpu => "CPU s until warm, beyond its requests".to_owned(),
+            Self::KilledForMemory => format!("killed for memory{at}"),
+            Self::ConnectionsUnserved => format!("connections that are never served{at}"),
+        }
+    }
+}

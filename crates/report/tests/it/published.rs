@@ -1,0 +1,372 @@
+//! What others published: beside our figures and never among them; claims get the right verdict.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bakeoff_model::load::{MinMax, Pace};
+use bakeoff_model::published::{
+    Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source,
+};
+use bakeoff_model::record::{Results, Validity};
+use bakeoff_model::suite::{Limits, Step};
+use bakeoff_report::{
+    ClaimRow, ClaimVerdict, ReportInput, RoundResults, claims, csv, html, markdown, summary,
+};
+
+use crate::synthetic::{self, Character, Fate, character};
+
+fn results(characters: &[Character], runs: u32) -> Results {
+    let mut results = Results::default();
+    for repetition in 1..=runs {
+        for one in characters {
+            let order = results.runs.len();
+            let run = synthetic::run("city-get", one, repetition, order);
+            results.runs.push(run);
+        }
+    }
+    results
+}
+
+fn source() -> Source {
+    Source {
+        name: "article".to_owned(),
+        title: "A title <b>".to_owned(),
+        author: "Somebody".to_owned(),
+        date: "2020".to_owned(),
+        limits: Limits {
+            cpus: Some(1.5),
+            memory_bytes: Some(512 << 20),
+        },
+        conditions: "Elsewhere.".to_owned(),
+    }
+}
+
+fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
+    Claim {
+        text: "It is so".to_owned(),
+        source: "article".to_owned(),
+        benchmark: "city-get".to_owned(),
+        metric,
+        at,
+        test,
+        same_limits: false,
+    }
+}
+
+fn ratio(first: &str, second: &str, min: f64) -> ClaimTest {
+    ClaimTest::Ratio {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        bounds: Bounds {
+            min: Some(min),
+            max: None,
+        },
+    }
+}
+
+fn judged(mut results: Results, claim: Claim, rounds: &[RoundResults]) -> ClaimRow {
+    results.published = Some(Published {
+        sources: vec![source()],
+        results: Vec::new(),
+        claims: vec![claim],
+    });
+    let input = ReportInput {
+        results: &results,
+        title: "Synthetic",
+        rounds,
+    };
+    claims(&input).remove(0)
+}
+
+#[track_caller]
+fn check(results: Results, claim: Claim, verdict: ClaimVerdict, texts: &[&str]) {
+    let row = judged(results, claim, &[]);
+    assert_eq!(row.verdict, verdict, "{row:#?}");
+    for text in texts {
+        let found = row.measured.contains(text) || row.why.contains(text);
+        assert!(found, "{text:?} is missing in {row:#?}");
+    }
+}
+
+fn three() -> [Character; 3] {
+    [
+        character("synthetic-fast", 9000.0, 150.0),
+        character("synthetic-middle", 6000.0, 200.0),
+        character("synthetic-slow", 3000.0, 600.0),
+    ]
+}
+
+#[test]
+fn a_ratio_is_held_against_its_bounds() {
+    let test = |min| ratio("synthetic-f*", "synthetic-slow", min);
+    let peak = |min| claim(Metric::PeakThroughput, None, test(min));
+    let all = || results(&three(), 4);
+    check(
+        all(),
+        peak(2.5),
+        ClaimVerdict::Reproduced,
+        &["synthetic-fast : synthetic-slow = ", "(95 %: ", "4 runs)"],
+    );
+    check(all(), peak(4.0), ClaimVerdict::NotReproduced, &[]);
+    check(
+        all(),
+        peak(3.0),
+        ClaimVerdict::Undecided,
+        &["on both sides of a bound"],
+    );
+    let cpu = claim(
+        Metric::CpuPerRequest,
+        Some(64),
+        ratio("synthetic-slow", "synthetic-fast", 3.0),
+    );
+    check(all(), cpu, ClaimVerdict::Reproduced, &[]);
+    let start = claim(
+        Metric::StartUp,
+        None,
+        ratio("synthetic-slow", "synthetic-fast", 100.0),
+    );
+    check(all(), start, ClaimVerdict::NotReproduced, &[]);
+}
+
+#[test]
+fn what_cannot_be_tested_says_why() {
+    let not = ClaimVerdict::NotTestable;
+    let peak = |first: &str| {
+        claim(
+            Metric::PeakThroughput,
+            None,
+            ratio(first, "synthetic-slow", 2.0),
+        )
+    };
+    check(
+        results(&three(), 4),
+        peak("tide"),
+        not,
+        &["tide was not run"],
+    );
+    check(
+        results(&three(), 1),
+        peak("synthetic-fast"),
+        not,
+        &["too few runs for an interval"],
+    );
+    let mut bound = three();
+    bound[0].validity = Validity::GeneratorBound {
+        evidence: "the loader was busy".to_owned(),
+    };
+    check(
+        results(&bound, 4),
+        peak("synthetic-fast"),
+        not,
+        &["generator-bound", "lower bound"],
+    );
+    let mut wrong = three();
+    wrong[0].fate = Fate::WrongAnswer;
+    check(
+        results(&wrong, 4),
+        peak("synthetic-fast"),
+        not,
+        &["check get/Plzeň in Czech failed"],
+    );
+    let mut other_limits = results(&three(), 4);
+    for run in &mut other_limits.runs {
+        run.begin.run.limits.cpus = Some(1.0);
+    }
+    let mut strict = peak("synthetic-fast");
+    check(
+        other_limits.clone(),
+        strict.clone(),
+        ClaimVerdict::Reproduced,
+        &[],
+    );
+    strict.same_limits = true;
+    check(
+        other_limits,
+        strict,
+        not,
+        &["limits differ: 1 CPU and 512 MiB here, 1.5 CPU and 512 MiB there"],
+    );
+    let mut elsewhere = peak("synthetic-fast");
+    elsewhere.benchmark = "closest".to_owned();
+    check(
+        results(&three(), 4),
+        elsewhere,
+        not,
+        &["the benchmark closest was not run"],
+    );
+}
+
+#[test]
+fn the_best_and_an_order_need_sure_differences() {
+    let best = |best: &str| {
+        let among = vec!["synthetic-*".to_owned()];
+        let best = best.to_owned();
+        claim(Metric::CpuPerRequest, None, ClaimTest::Best { best, among })
+    };
+    let all = || results(&three(), 4);
+    check(
+        all(),
+        best("synthetic-fast"),
+        ClaimVerdict::Reproduced,
+        &["first: synthetic-fast"],
+    );
+    check(
+        all(),
+        best("synthetic-middle"),
+        ClaimVerdict::NotReproduced,
+        &[],
+    );
+    let order = |names: [&str; 3]| {
+        let order = names.map(|name| format!("synthetic-{name}")).to_vec();
+        claim(Metric::PeakThroughput, None, ClaimTest::Order { order })
+    };
+    let sorted = order(["fast", "middle", "slow"]);
+    check(all(), sorted, ClaimVerdict::Reproduced, &[]);
+    let swapped = order(["middle", "fast", "slow"]);
+    check(all(), swapped, ClaimVerdict::NotReproduced, &[]);
+    let missing = order(["fast", "middle", "absent"]);
+    check(
+        all(),
+        missing,
+        ClaimVerdict::NotTestable,
+        &["synthetic-absent was not run"],
+    );
+}
+
+#[test]
+fn what_happens_is_counted_over_runs() {
+    let killed = |at: u32, name: &str| {
+        let contenders = vec![name.to_owned()];
+        let test = ClaimTest::Happens { contenders };
+        claim(Metric::KilledForMemory, Some(at), test)
+    };
+    let mut one = three();
+    one[0].fate = Fate::OutOfMemory;
+    check(
+        results(&one, 4),
+        killed(256, "synthetic-fast"),
+        ClaimVerdict::Undecided,
+        &["in 1 of 4 runs"],
+    );
+    check(
+        results(&one, 4),
+        killed(256, "synthetic-slow"),
+        ClaimVerdict::NotReproduced,
+        &["in 0 of 4 runs"],
+    );
+    check(
+        results(&three(), 4),
+        killed(1024, "synthetic-slow"),
+        ClaimVerdict::NotTestable,
+        &["was not run with 1024 connections"],
+    );
+    let mut starved = results(&three(), 2);
+    for interval in starved.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        interval.load.requests_per_connection = Some(MinMax { min: 0, max: 9 });
+    }
+    let contenders = vec!["synthetic-fast".to_owned()];
+    let unserved = claim(
+        Metric::ConnectionsUnserved,
+        Some(64),
+        ClaimTest::Happens { contenders },
+    );
+    check(starved, unserved, ClaimVerdict::Reproduced, &["in 2 of 2"]);
+}
+
+#[test]
+fn a_round_shows_what_the_main_one_cannot() {
+    let main = results(&three()[..1], 4);
+    let round = RoundResults {
+        folder: "../engines".to_owned(),
+        results: results(&three(), 4),
+    };
+    let test = ratio("synthetic-fast", "synthetic-slow", 2.5);
+    let row = judged(main, claim(Metric::PeakThroughput, None, test), &[round]);
+    assert_eq!(row.verdict, ClaimVerdict::Reproduced);
+    assert_eq!(row.folder, "../engines");
+}
+
+/// A result with one step that we have, one that we have not, and single figures.
+fn middle() -> PublishedResult {
+    let step = |connections| Step {
+        connections,
+        duration: Duration::ZERO,
+        pace: Pace::Closed,
+        warm_up: connections == 1,
+    };
+    PublishedResult {
+        source: "article".to_owned(),
+        benchmark: "city-get".to_owned(),
+        name: "Middle 1.0".to_owned(),
+        contender: "synthetic-middle".to_owned(),
+        steps: vec![step(1), step(8), step(4096)],
+        throughput: vec![111.0, 888.0, 4096.0],
+        cpu_us: Vec::new(),
+        p99_ms: BTreeMap::from([(64, 48.7)]),
+        peak: Some((4096.0, 4096)),
+        startup_s: Some(2.77),
+        memory_start_mib: Some(119.0),
+        memory_end_mib: Some(182.0),
+        cpu_us_whole: Some(571.0),
+    }
+}
+
+#[test]
+fn published_figures_are_drawn_beside_ours_and_are_nowhere_else() {
+    let mut results = results(&three(), 2);
+    let plain = ReportInput {
+        results: &results,
+        title: "Synthetic",
+        rounds: &[],
+    };
+    let before = (summary(&plain), csv(&plain));
+    results.published = Some(Published {
+        sources: vec![source()],
+        results: vec![middle()],
+        claims: vec![claim(
+            Metric::PeakThroughput,
+            None,
+            ratio("synthetic-fast", "synthetic-slow", 2.5),
+        )],
+    });
+    let input = ReportInput {
+        results: &results,
+        title: "Synthetic",
+        rounds: &[],
+    };
+    assert_eq!((summary(&input), csv(&input)), before);
+    let page = html(&input);
+    let begin = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = begin + page[begin..].find("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(&page[begin..end]).unwrap();
+    let benchmark = &data["benchmarks"][0];
+    assert_eq!(benchmark["published"][0]["name"], "Middle 1.0, published");
+    assert_eq!(benchmark["published"][0]["case"], 1);
+    assert_eq!(benchmark["cases"].as_array().unwrap().len(), 3);
+    let figures = benchmark["figures"].as_array().unwrap();
+    let series = |id: &str| {
+        let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
+        let flags = figure["published"].as_array().unwrap();
+        let place = flags.iter().position(|flag| *flag == true)?;
+        Some(figure["option"]["series"][place].clone())
+    };
+    let throughput = series("throughput").unwrap();
+    let values: Vec<f64> = throughput["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(serde_json::Value::as_f64)
+        .collect();
+    assert_eq!(
+        values,
+        [111.0, 888.0],
+        "steps that we have not are left out"
+    );
+    assert_eq!(throughput["connectNulls"], true);
+    assert!(series("p99").is_some() && series("memory").is_some());
+    assert!(series("startup").is_some() && series("peaks").is_none());
+    for text in ["Somebody", "A title &lt;b&gt;", "reproduced", "2.77"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(markdown(&input).contains("## Claims of others"));
+}
