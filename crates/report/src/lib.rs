@@ -4,6 +4,7 @@
 //! sure and what is not is decided by `bakeoff_stats`; whether a number is fair was decided when
 //! it was measured. This crate only refuses to rank what is not.
 
+mod against;
 mod checks;
 mod claims;
 mod csv;
@@ -23,6 +24,7 @@ mod words;
 
 use bakeoff_model::record::Results;
 
+pub use against::{Compared, compared, compared_text, incompatible};
 pub use checks::CheckCount;
 pub use claims::{ClaimRow, ClaimVerdict, claims};
 pub use csv::csv;

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Print the ranked table of a results folder.
     Rank(ReportArgs),
+    /// Compare the cases that two results folders have in common.
+    Compare(CompareArgs),
     /// Say what this machine can and cannot do for a fair measurement.
     Doctor(DoctorArgs),
     /// Record the exchanges of contenders with the real backend for the replay backend.
@@ -221,6 +223,17 @@ pub(crate) struct NullServerArgs {
     /// Cores that it may use, `0,2`.
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cores: Vec<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Results folder that is compared with.
+    pub(crate) first: PathBuf,
+    /// Results folder that is compared.
+    pub(crate) second: PathBuf,
+    /// Compare even what was measured under other conditions; the output says so.
+    #[arg(long)]
+    pub(crate) anyway: bool,
 }
 
 #[derive(Debug, Args)]

@@ -74,6 +74,12 @@ fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
     world
         .run("report OUT")
         .check(0, &["manners/report/index.html", "main/report/index.html"]);
+    world
+        .run("compare out/main out/main")
+        .check(0, &["item: good", "x1.00", "requests/s", "inconclusive"]);
+    world
+        .run("compare out/main out/manners")
+        .check(0, &["item: good"]);
     // Nothing is left, so nothing is measured again.
     let records = fs::read_dir(world.out().join("main/records"))
         .unwrap()

@@ -1,0 +1,39 @@
+//! `bakeoff compare`: one results folder against another, case by case.
+
+use std::io::Write as _;
+
+use anyhow::bail;
+
+use super::report;
+use crate::args::CompareArgs;
+use crate::exit;
+
+/// Runs the command.
+pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
+    let first = report::read(&args.first)?;
+    let second = report::read(&args.second)?;
+    let differences = bakeoff_report::incompatible(&first, &second);
+    let mut output = std::io::stdout().lock();
+    if !differences.is_empty() {
+        let list = differences.join("\n  ");
+        if !args.anyway {
+            bail!(
+                "the sessions cannot be compared:\n  {list}\n  hint: --anyway compares them all \
+                 the same, and says so"
+            );
+        }
+        writeln!(output, "NOT COMPARABLE, compared all the same:\n  {list}\n")?;
+    }
+    let all = bakeoff_report::compared(&first, &second);
+    if all.is_empty() {
+        bail!("the sessions have no case in common that both could measure");
+    }
+    writeln!(
+        output,
+        "{} -> {}, the second over the first",
+        args.first.display(),
+        args.second.display()
+    )?;
+    write!(output, "{}", bakeoff_report::compared_text(&all))?;
+    Ok(exit::DONE)
+}
