@@ -1,7 +1,6 @@
 package bakeoff.locations
 
 import io.ktor.server.application.Application
-import io.ktor.server.application.ApplicationStopPreparing
 import io.ktor.server.cio.CIO
 import io.ktor.server.engine.ApplicationEngine
 import io.ktor.server.engine.EmbeddedServer
@@ -29,15 +28,21 @@ fun main(args: Array<String>) {
     }
 }
 
-private fun serve(config: Config) = elasticClient(config).use { client ->
+private fun serve(config: Config) {
+    val client = elasticClient(config)
     val store = ElasticStore(client)
     runBlocking { store.ping() }
     val gate = Gate()
-    val server = config.engine.server(config.port) {
-        monitor.subscribe(ApplicationStopPreparing) { gate.close(DRAIN_MS) }
-        api(Locations(store), gate)
-    }
-    // Waits for SIGTERM, then for the requests under way.
+    val server = config.engine.server(config.port) { api(Locations(store), gate) }
+    // Ktor's own hook would stop the engine while the gate still waits.
+    System.setProperty("io.ktor.server.engine.ShutdownHook", "false")
+    Runtime.getRuntime().addShutdownHook(
+        Thread {
+            gate.close(DRAIN_MS)
+            server.stop(0, STOP_TIMEOUT_MS)
+            client.close()
+        },
+    )
     server.start(wait = true)
 }
 
@@ -51,8 +56,6 @@ private fun ApplicationEngine.Configuration.common(listenPort: Int) {
         host = "0.0.0.0"
         port = listenPort
     }
-    shutdownGracePeriod = 0
-    shutdownTimeout = STOP_TIMEOUT_MS
 }
 
 private fun fail(e: Exception) {
