@@ -18,6 +18,15 @@ pub(crate) fn now_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
+/// Nanoseconds since the Unix epoch by the host's clock, for time stamps of services.
+#[inline]
+pub(crate) fn wall_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    // A host whose clock stands before 1970 has no time stamps to compare with.
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
 /// CPU time that the calling thread has used so far.
 pub(crate) fn thread_cpu() -> CpuTime {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

@@ -7,6 +7,7 @@ use crate::http1::{Chunked, Progress, Reader};
 use crate::http2::{Client, Decoder};
 use crate::link::Told;
 use crate::request::Requests;
+use crate::websocket::{self, Happened};
 
 /// Pieces into which the rest of `data` is cut, by its first byte.
 fn cut(data: &[u8]) -> (u8, Vec<&[u8]>) {
@@ -154,6 +155,50 @@ pub fn http2(data: &[u8]) {
     assert_eq!(told, cut, "pieces matter");
 }
 
+/// Frames of WebSocket to a client that waits for message after message: however they are cut, the
+/// same happens, and its memory stays bounded.
+pub fn websocket(data: &[u8]) {
+    let (first, pieces) = cut(data);
+    let whole = pieces.concat();
+    let read = |pieces: &[&[u8]]| {
+        let mut client = websocket::Client::new((*b"GET / HTTP/1.1\r\n").into(), 1);
+        if first & 0x40 == 0 {
+            client.grant();
+        } else {
+            client.greet();
+        }
+        let mut all = Vec::new();
+        for piece in pieces {
+            let mut at = 0;
+            loop {
+                client.begin(b"", first & 0x20 != 0);
+                let (used, happened) = client.feed(&piece[at..]);
+                at += used;
+                assert!(at <= piece.len(), "more bytes taken than came");
+                let Some(happened) = happened else { break };
+                let bytes = client.received.body_bytes;
+                let goes_on = matches!(happened, Happened::Upgraded | Happened::Message);
+                all.push((happened, if goes_on { bytes } else { 0 }));
+                if !goes_on {
+                    return (all, client.output());
+                }
+            }
+            assert_eq!(at, piece.len(), "bytes left without a reason");
+        }
+        assert!(
+            client.received.body_bytes <= whole.len() as u64,
+            "more than what came"
+        );
+        (all, client.output())
+    };
+    let (happened, sent) = read(&[&whole]);
+    assert!(
+        sent.len() <= 300 + 4 * whole.len(),
+        "more was sent than asked for"
+    );
+    assert_eq!((happened, sent), read(&pieces), "pieces matter");
+}
+
 /// Settings that say nothing.
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
@@ -171,11 +216,11 @@ pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
         requests: vec![RequestSpec {
             method: "POST".into(),
             path: "/".into(),
-            headers: Vec::new(),
             body: body.to_owned(),
-            expect: None,
             weight: 1,
+            ..RequestSpec::default()
         }],
+        scenario: None,
         steps: Vec::new(),
         threads: 1,
         cores: Vec::new(),

@@ -10,6 +10,7 @@
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod check;
 mod clock;
 mod conduct;
 mod connection;
@@ -31,6 +32,7 @@ mod socket;
 mod tally;
 mod tls;
 mod verify;
+mod websocket;
 mod worker;
 
 pub use conduct::run;

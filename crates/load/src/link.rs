@@ -6,11 +6,12 @@
 
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol};
 
-use crate::http1::Reader;
+use crate::http1::{Pipeline, Reader};
 use crate::http2::Client;
 use crate::received::Received;
-use crate::request::Prepared;
+use crate::request::{Prepared, Requests};
 use crate::tls::Session;
+use crate::websocket;
 
 /// Longest pause before another attempt to connect, ns.
 const BACKOFF_NS_MAX: u64 = 1_000_000_000;
@@ -55,8 +56,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link without a socket.
-    pub(crate) fn new(spec: &LoadSpec) -> Self {
+    /// A link without a socket, for these requests.
+    pub(crate) fn new(spec: &LoadSpec, requests: &Requests, seed: u64) -> Self {
         Self {
             stage: Stage::Down,
             since_ns: 0,
@@ -64,7 +65,7 @@ impl Link {
             sending: false,
             stalled: false,
             session: None,
-            wire: Wire::new(spec),
+            wire: Wire::new(spec, requests, seed),
         }
     }
 
@@ -96,8 +97,12 @@ impl Link {
 pub(crate) enum Wire {
     /// HTTP/1.1, one request at a time.
     Http1(Reader),
+    /// HTTP/1.1, several requests at a time.
+    Pipelined(Box<Pipeline>),
     /// HTTP/2.
     Http2(Box<Client>),
+    /// WebSocket, one message awaited at a time.
+    WebSocket(Box<websocket::Client>),
 }
 
 /// What a protocol with several requests in flight has to tell. Requests are named by their place
@@ -119,10 +124,17 @@ pub(crate) enum Told {
 }
 
 impl Wire {
-    fn new(spec: &LoadSpec) -> Self {
+    fn new(spec: &LoadSpec, requests: &Requests, seed: u64) -> Self {
         match spec.target.protocol {
+            Protocol::Http1 if width(spec) > 1 => {
+                Self::Pipelined(Box::new(Pipeline::new(width(spec))))
+            }
             Protocol::Http1 => Self::Http1(Reader::new()),
             Protocol::Http2 => Self::Http2(Box::new(Client::new(width(spec)))),
+            Protocol::Websocket(_) => {
+                let upgrade = requests.get(requests.index_at(0)).bytes.clone();
+                Self::WebSocket(Box::new(websocket::Client::new(upgrade, seed)))
+            }
         }
     }
 
@@ -130,7 +142,15 @@ impl Wire {
     pub(crate) fn greet(&mut self) -> bool {
         match self {
             Self::Http1(_) => false,
+            Self::Pipelined(pipeline) => {
+                pipeline.greet();
+                false
+            }
             Self::Http2(client) => {
+                client.greet();
+                true
+            }
+            Self::WebSocket(client) => {
                 client.greet();
                 true
             }
@@ -141,7 +161,8 @@ impl Wire {
     #[inline]
     pub(crate) fn has_room(&self, place: usize) -> bool {
         match self {
-            Self::Http1(_) => true,
+            Self::Http1(_) | Self::WebSocket(_) => true,
+            Self::Pipelined(pipeline) => pipeline.has_room(),
             Self::Http2(client) => client.has_room(place),
         }
     }
@@ -149,7 +170,7 @@ impl Wire {
     /// Requests that may be in flight on the link; `None` for a protocol without streams.
     pub(crate) fn streams(&self) -> Option<u32> {
         match self {
-            Self::Http1(_) => None,
+            Self::Http1(_) | Self::Pipelined(_) | Self::WebSocket(_) => None,
             Self::Http2(client) => Some(client.room()),
         }
     }
@@ -160,22 +181,26 @@ impl Wire {
     pub(crate) fn begin(&mut self, place: usize, request: &Prepared, sampled: bool) {
         match self {
             Self::Http1(reader) => reader.begin(request.head_only, sampled),
+            Self::Pipelined(pipeline) => pipeline.begin(place, request, sampled),
             Self::Http2(client) => client.begin(place, request, sampled),
+            Self::WebSocket(client) => client.begin(&request.message, sampled),
         }
     }
 
     /// Whether nothing at all has come since the request at this place was begun.
-    pub(crate) fn is_silent(&self, place: usize) -> bool {
+    pub(crate) fn is_silent(&mut self, place: usize) -> bool {
         match self {
             Self::Http1(reader) => !reader.received.begun,
+            Self::Pipelined(pipeline) => !pipeline.received(place).begun,
             Self::Http2(client) => client.is_silent(place),
+            Self::WebSocket(client) => !client.received.begun,
         }
     }
 
     /// Gives up the request at this place; `false` when the link has to go with it.
     pub(crate) fn cancel(&mut self, place: usize) -> bool {
         match self {
-            Self::Http1(_) => false,
+            Self::Http1(_) | Self::Pipelined(_) | Self::WebSocket(_) => false,
             Self::Http2(client) => client.cancel(place),
         }
     }
@@ -185,7 +210,9 @@ impl Wire {
     pub(crate) fn received(&mut self, place: usize) -> &mut Received {
         match self {
             Self::Http1(reader) => &mut reader.received,
+            Self::Pipelined(pipeline) => pipeline.received(place),
             Self::Http2(client) => client.received(place),
+            Self::WebSocket(client) => &mut client.received,
         }
     }
 
@@ -193,7 +220,9 @@ impl Wire {
     pub(crate) fn output(&mut self) -> Vec<u8> {
         match self {
             Self::Http1(_) => Vec::new(),
+            Self::Pipelined(pipeline) => pipeline.output(),
             Self::Http2(client) => client.output(),
+            Self::WebSocket(client) => client.output(),
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Prepared {
     pub(crate) bytes: Rc<[u8]>,
     /// The same in the shape of HTTP/2, when the order wants that.
     pub(crate) http2: Option<http2::Request>,
+    /// The text that WebSocket sends; empty = none.
+    pub(crate) message: Vec<u8>,
     /// The answer has no body whatever its head says.
     pub(crate) head_only: bool,
     /// Allowed statuses; empty = 2xx and 3xx.
@@ -151,22 +153,52 @@ fn prepare(
             return fail(&format!("header {header} has a line break in its value"));
         }
     }
-    let expect = request.expect.clone();
     let head_only = request.method == "HEAD";
-    let body_bytes = expect.as_ref().filter(|_| !head_only).and_then(|expect| {
-        let exact = expect.body.as_ref().map(|body| body.len() as u64);
-        expect.body_bytes.or(exact)
-    });
+    let body_bytes = request
+        .expect
+        .as_ref()
+        .filter(|_| !head_only)
+        .and_then(|expect| {
+            let exact = expect.body.as_ref().map(|body| body.len() as u64);
+            expect.body_bytes.or(exact)
+        });
     let http2 = spec.target.protocol == Protocol::Http2;
+    let mut expect = request.expect.clone();
+    let (mut bytes, mut message) = (Vec::new(), String::new());
+    if let Protocol::Websocket(_) = spec.target.protocol {
+        if request.method != "GET" {
+            return fail("the method of an upgrade to WebSocket is GET");
+        }
+        message.clone_from(&request.body);
+        bytes = upgrade_bytes(spec, request);
+        // A message has the status of its upgrade.
+        if let Some(expect) = expect.as_mut().filter(|expect| expect.status.is_empty()) {
+            expect.status = vec![101];
+        }
+    } else {
+        bytes.extend(wire_bytes(spec, request));
+    }
     Ok(Prepared {
-        bytes: wire_bytes(spec, request).into(),
+        bytes: bytes.into(),
+        message: message.into_bytes(),
         http2: http2.then(|| fields.request(spec, request, &escape(&request.path))),
         head_only,
-        statuses: expect.as_ref().map_or_else(Vec::new, |e| e.status.clone()),
+        statuses: match &expect {
+            Some(expect) => expect.status.clone(),
+            None if matches!(spec.target.protocol, Protocol::Websocket(_)) => vec![101],
+            None => Vec::new(),
+        },
         body_bytes,
         expect,
         name,
     })
+}
+
+/// The upgrade to WebSocket, but for its key and the empty line, which each connection adds.
+fn upgrade_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
+    let mut text = request_line(request) + &header_lines(spec, request);
+    text += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
+    text.into_bytes()
 }
 
 /// The request as HTTP/1.1.
@@ -181,6 +213,7 @@ fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     bytes
 }
 
+/// Whether a request has a header of its own.
 fn has(request: &RequestSpec, name: &str) -> bool {
     let mut headers = request.headers.iter();
     headers.any(|(header, _)| header.eq_ignore_ascii_case(name))

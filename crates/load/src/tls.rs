@@ -70,7 +70,7 @@ impl Settings {
         };
         config.resumption = Resumption::disabled();
         let protocol: &'static [u8] = match target.protocol {
-            Protocol::Http1 => b"http/1.1",
+            Protocol::Http1 | Protocol::Websocket(_) => b"http/1.1",
             Protocol::Http2 => b"h2",
         };
         config.alpn_protocols = vec![protocol.to_vec()];

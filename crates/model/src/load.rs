@@ -53,7 +53,8 @@ pub struct LoadSpec {
     /// Close every connection after its answer.
     #[serde(default)]
     pub keep_alive_off: bool,
-    /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2.
+    /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
+    /// pipelined requests of HTTP/1.1.
     #[serde(default = "one")]
     pub in_flight: u32,
 }
@@ -90,6 +91,47 @@ pub enum Protocol {
     Http1,
     /// HTTP/2, by prior knowledge or ALPN.
     Http2,
+    /// WebSocket: the first request is the upgrade's path and headers; then each connection waits
+    /// for one message after the other, and a request with a body sends it as a text before.
+    Websocket(WebSocket),
+}
+
+/// How a connection of WebSocket goes on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WebSocket {
+    /// Messages after which a connection is closed and made anew; 0 = no bound.
+    pub messages: u32,
+    /// Each message begins with the instant of its sending, decimal digits of this unit since the
+    /// Unix epoch, after anything that is no digit: its service time runs from there. Both sides
+    /// must share a clock.
+    pub timestamp: Option<TimeUnit>,
+}
+
+/// The unit of a time stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TimeUnit {
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// Nanoseconds of one.
+    #[must_use]
+    pub fn nanoseconds(self) -> u64 {
+        match self {
+            Self::Milliseconds => 1_000_000,
+            Self::Microseconds => 1_000,
+            Self::Nanoseconds => 1,
+        }
+    }
 }
 
 /// Which kernel interface carries the traffic.

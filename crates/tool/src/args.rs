@@ -321,6 +321,18 @@ pub(crate) struct LoadArgs {
     /// Requests in flight at the same time on each connection of HTTP/2.
     #[arg(long, value_name = "N", requires = "http2")]
     pub(crate) streams: Option<u32>,
+    /// Requests in flight at the same time on each connection of HTTP/1.1, sent without waiting for
+    /// the answers before.
+    #[arg(long, value_name = "N", conflicts_with = "http2")]
+    pub(crate) pipeline: Option<u32>,
+    /// WebSocket (`ws://` or `wss://`): close a connection after this many messages and make it
+    /// anew; 0 = never. A request is one message; `--body` is sent before each.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) messages: u32,
+    /// WebSocket: each message carries the time of its sending as digits since the Unix epoch, in
+    /// `ms`, `us` or `ns`; latency runs from there.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) timestamp: Option<String>,
     /// Accept any certificate.
     #[arg(long)]
     pub(crate) insecure: bool,

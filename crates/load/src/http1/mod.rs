@@ -6,10 +6,12 @@
 
 mod chunked;
 mod head;
+mod pipeline;
 mod reader;
 #[cfg(test)]
 mod tests;
 
 #[cfg(feature = "fuzz")]
 pub(crate) use chunked::Chunked;
+pub(crate) use pipeline::Pipeline;
 pub(crate) use reader::{Progress, Reader};

@@ -6,15 +6,14 @@ use bakeoff_model::load::ErrorClass;
 use rustix::io::Errno;
 
 use super::Worker;
+use super::messages::stamped_ns;
 use crate::clock::now_ns;
 use crate::connection::State;
 use crate::http1::{Progress, Reader};
 use crate::link::{Link, Stage, Told, Wire};
 use crate::reactor::{Event, Payload, Reactor};
-use crate::received::Received;
-use crate::request::Prepared;
 use crate::socket::{broken_class, connect_class};
-use crate::verify::verify;
+use crate::verify::judge;
 
 /// An event with its bytes already read.
 enum Outcome {
@@ -35,6 +34,8 @@ enum Outcome {
     },
     /// Another protocol has filled the list of what it has to tell.
     Told,
+    /// Bytes of WebSocket came and were copied.
+    Messages,
     /// Bytes came that are no HTTP.
     Garbled(String),
     /// Bytes came without a request.
@@ -42,9 +43,6 @@ enum Outcome {
     End,
     Broken(Errno),
 }
-
-/// What an answer that is whole is worth.
-type Judgement = Result<(), (ErrorClass, String)>;
 
 impl<R: Reactor> Worker<'_, R> {
     /// Handles all events of the last wait.
@@ -55,7 +53,11 @@ impl<R: Reactor> Worker<'_, R> {
             let outcome = match event {
                 Event::Data { bytes, ending } => {
                     self.tally.received_bytes += bytes.len() as u64;
-                    if link.session.is_none() {
+                    if link.session.is_none() && matches!(link.wire, Wire::WebSocket(_)) {
+                        self.plain.clear();
+                        self.plain.extend_from_slice(bytes);
+                        Outcome::Messages
+                    } else if link.session.is_none() {
                         take(&mut link.wire, bytes, ending, busy, &mut self.told)
                     } else {
                         self.plain.clear();
@@ -111,6 +113,7 @@ impl<R: Reactor> Worker<'_, R> {
             Outcome::More => {}
             Outcome::Whole { extra, ending } => self.answered_plain(slot, extra, ending),
             Outcome::Told => self.take_told(slot),
+            Outcome::Messages => self.take_messages(slot),
             Outcome::Connected if self.tls.is_some() => self.begin_session(slot),
             Outcome::Connected => self.connected(slot),
             Outcome::Secured => {
@@ -142,7 +145,7 @@ impl<R: Reactor> Worker<'_, R> {
     }
 
     /// Whether a request of the link is in flight.
-    fn is_busy(&self, slot: usize) -> bool {
+    pub(super) fn is_busy(&self, slot: usize) -> bool {
         let connections = &self.connections[self.connections_of(slot)];
         connections
             .iter()
@@ -221,7 +224,7 @@ impl<R: Reactor> Worker<'_, R> {
     }
 
     /// Requests may be sent.
-    fn opened(&mut self, slot: usize) {
+    pub(super) fn opened(&mut self, slot: usize) {
         let now = now_ns();
         self.links[slot].stage = Stage::Open;
         self.open += 1;
@@ -237,6 +240,12 @@ impl<R: Reactor> Worker<'_, R> {
             && reader.finish()
         {
             self.answered_plain(slot, false, true);
+            return;
+        }
+        if let Wire::Pipelined(pipeline) = &mut self.links[slot].wire
+            && pipeline.finish(&mut self.told)
+        {
+            self.take_told(slot);
             return;
         }
         let greeting = self.links[slot].stage == Stage::Greeting;
@@ -272,7 +281,7 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// An answer is whole: judge it, count it, go on.
     #[inline]
-    fn answered(&mut self, index: usize, after: Option<After>) {
+    pub(super) fn answered(&mut self, index: usize, after: Option<After>) {
         let mut now = now_ns();
         // Asked first: an answer that comes too late is still in flight when the window closes.
         let in_window = self.in_window(now);
@@ -286,7 +295,7 @@ impl<R: Reactor> Worker<'_, R> {
         let link = &mut self.links[slot];
         link.failures = 0;
         if in_window {
-            let service_ns = now.saturating_sub(connection.since_ns);
+            let mut service_ns = now.saturating_sub(connection.since_ns);
             let response_ns = now.saturating_sub(connection.intended_ns);
             let asked = connection.request;
             let request = self.requests.get(asked);
@@ -295,6 +304,12 @@ impl<R: Reactor> Worker<'_, R> {
             let mut judgement = judge(request, received, after.is_some_and(|after| after.extra));
             if let (Ok(()), Some(users)) = (&judgement, &mut self.users) {
                 judgement = users.learn(index, received, &request.name);
+            }
+            if let (Some(unit), Wire::WebSocket(client)) = (self.stamp, &link.wire) {
+                match stamped_ns(client.beginning(), unit) {
+                    Ok(stamped_ns) => service_ns = stamped_ns,
+                    Err(message) => judgement = Err((ErrorClass::WrongBody, message)),
+                }
             }
             let good = judgement.is_ok();
             match judgement {
@@ -333,11 +348,15 @@ impl<R: Reactor> Worker<'_, R> {
         link.failures += 1;
         if in_window && link.is_opening() {
             let age_ns = now.saturating_sub(link.since_ns);
-            self.tally.fail(class, age_ns, example);
-            self.spend_request();
+            let counted = self.spend_request();
+            if counted {
+                self.tally.fail(class, age_ns, example);
+            }
             for index in self.connections_of(slot) {
                 if let Some(request) = self.wanted_request(index) {
-                    self.tally.fail_request(request);
+                    if counted {
+                        self.tally.fail_request(request);
+                    }
                     self.user_goes_on(index, false, now);
                 }
             }
@@ -401,20 +420,20 @@ impl<R: Reactor> Worker<'_, R> {
     }
 
     /// Closes a connection that did nothing wrong and opens another one.
-    fn reopen(&mut self, slot: usize) {
+    pub(super) fn reopen(&mut self, slot: usize) {
         self.drop_socket(slot);
         let now = now_ns();
         self.retries.push(Reverse((now, slot * self.width)));
     }
 }
 
-/// What plain HTTP/1.1 says about the connection after an answer.
+/// What a protocol with one request at a time says about the connection after an answer.
 #[derive(Debug, Clone, Copy)]
-struct After {
+pub(super) struct After {
     /// Bytes followed that nobody asked for.
-    extra: bool,
+    pub(super) extra: bool,
     /// The connection may carry another request.
-    keep: bool,
+    pub(super) keep: bool,
 }
 
 /// Gives bytes to the TLS session; [`Outcome::More`] when what they mean is for the protocol.
@@ -439,10 +458,16 @@ fn take(wire: &mut Wire, bytes: &[u8], ending: bool, busy: bool, told: &mut Vec<
     match wire {
         Wire::Http1(reader) if busy => take_plain(reader, bytes, ending),
         Wire::Http1(_) => Outcome::Unasked,
+        Wire::Pipelined(pipeline) => {
+            pipeline.feed(bytes, told);
+            Outcome::Told
+        }
         Wire::Http2(client) => {
             client.feed(bytes, told);
             Outcome::Told
         }
+        // With TLS the bytes are a copy already.
+        Wire::WebSocket(_) => Outcome::Messages,
     }
 }
 
@@ -456,38 +481,6 @@ fn take_plain(reader: &mut Reader, bytes: &[u8], ending: bool) -> Outcome {
         },
         Err(message) => Outcome::Garbled(message),
     }
-}
-
-/// Whether an answer is right: framing, status and length always, the rest when it is sampled.
-#[inline]
-fn judge(request: &Prepared, received: &mut Received, extra: bool) -> Judgement {
-    if extra {
-        let message = format!("bytes after the answer to {}", request.name);
-        return Err((ErrorClass::BadFraming, message));
-    }
-    let status = received.status;
-    if !request.allows(status) {
-        let message = format!("status {status} for {}", request.name);
-        return Err((ErrorClass::UnexpectedStatus, message));
-    }
-    let bytes = received.body_bytes;
-    if request.body_bytes.is_some_and(|expected| expected != bytes) {
-        let message = format!("body of {bytes} bytes for {}", request.name);
-        return Err((ErrorClass::WrongBody, message));
-    }
-    let Some(expect) = &request.expect else {
-        return Ok(());
-    };
-    let checked = match received.sample() {
-        None => return Ok(()),
-        Some(answer) => answer.and_then(|answer| verify(expect, answer)),
-    };
-    checked.map_err(|message| {
-        (
-            ErrorClass::WrongBody,
-            format!("{}: {message}", request.name),
-        )
-    })
 }
 
 fn words(errno: Errno) -> String {

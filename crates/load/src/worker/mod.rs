@@ -2,6 +2,7 @@
 //! other threads; the conductor tells it what to do next and takes its tallies over.
 
 mod events;
+mod messages;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use bakeoff_model::load::{ErrorClass, LoadSpec};
+use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
 use rustix::io::Errno;
 
 use crate::clock::now_ns;
@@ -133,6 +134,8 @@ pub(crate) struct Worker<'a, R> {
     connections: Vec<Connection>,
     /// Connections that share a link.
     width: usize,
+    /// The unit of the time stamps in messages of WebSocket.
+    stamp: Option<TimeUnit>,
     /// What the protocol of the event in hand has told.
     told: Vec<Told>,
     /// The link whose event is in hand: what it has to send goes out after the event.
@@ -181,6 +184,10 @@ impl<'a, R: Reactor> Worker<'a, R> {
             links: Vec::new(),
             connections: Vec::new(),
             width: width(spec),
+            stamp: match spec.target.protocol {
+                Protocol::Websocket(websocket) => websocket.timestamp,
+                Protocol::Http1 | Protocol::Http2 => None,
+            },
             told: Vec::new(),
             in_hand: None,
             open: 0,
@@ -250,7 +257,9 @@ impl<'a, R: Reactor> Worker<'a, R> {
         self.links.truncate(count);
         self.connections.truncate(count * self.width);
         self.reactor.resize(count);
-        self.links.resize_with(count, || Link::new(self.spec));
+        self.links.resize_with(count, || {
+            Link::new(self.spec, &self.requests, self.random.bits())
+        });
         for index in self.connections.len()..count * self.width {
             let (slot, place) = (index / self.width, index % self.width);
             let offset = slot * self.place.threads + self.place.thread;

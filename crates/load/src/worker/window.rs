@@ -202,7 +202,8 @@ impl<R: Reactor> Worker<'_, R> {
     /// Ends the window: what is in flight or still waits becomes a censored sample.
     fn close_window(&mut self, end_ns: u64) {
         for connection in &self.connections {
-            if connection.state == State::Busy {
+            // Of a message that carries its own time it is not known whether it was sent.
+            if connection.state == State::Busy && self.stamp.is_none() {
                 let age_ns = end_ns.saturating_sub(connection.intended_ns);
                 self.tally.censored.record(age_ns);
             }
@@ -292,11 +293,15 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A failed attempt to connect costs a request of closed load, so that a bounded step ends.
-    pub(super) fn spend_request(&mut self) {
-        if let Some(window) = &mut self.window {
-            window.requests_left = window.requests_left.saturating_sub(1);
-        }
+    /// A failed attempt to connect costs a request of closed load, so that a bounded step ends;
+    /// `false` when there was none left that the connection could have been for.
+    pub(super) fn spend_request(&mut self) -> bool {
+        let Some(window) = &mut self.window else {
+            return false;
+        };
+        let had_any = window.requests_left > 0;
+        window.requests_left = window.requests_left.saturating_sub(1);
+        had_any || window.share.is_some()
     }
 
     /// Sends the next request of a free connection.

@@ -144,21 +144,42 @@ fn serve(
     most: &AtomicU64,
     script: &dyn Fn(u32, u64) -> Vec<Act>,
 ) {
-    let mut input = Vec::new();
+    let mut incoming = Incoming::default();
     let mut chunk = vec![0; 64 * 1024];
-    let mut greeted = false;
     loop {
-        match stream.read(&mut chunk) {
+        let ended = match stream.read(&mut chunk) {
             Ok(0) | Err(_) => return,
-            Ok(bytes) => input.extend_from_slice(&chunk[..bytes]),
+            Ok(bytes) => incoming.take(&chunk[..bytes]),
+        };
+        most.fetch_max(ended.len() as u64, Ordering::SeqCst);
+        for number in ended {
+            let index = requests.fetch_add(1, Ordering::SeqCst);
+            if !perform(stream, &script(number, index)) {
+                return;
+            }
         }
-        if !greeted && input.len() >= PREFACE.len() {
+    }
+}
+
+/// What a client sends.
+#[derive(Debug, Default)]
+pub(crate) struct Incoming {
+    input: Vec<u8>,
+    greeted: bool,
+}
+
+impl Incoming {
+    /// Takes bytes and returns the streams whose requests are whole.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<u32> {
+        let input = &mut self.input;
+        input.extend_from_slice(bytes);
+        if !self.greeted && input.len() >= PREFACE.len() {
             assert_eq!(&input[..PREFACE.len()], PREFACE);
             input.drain(..PREFACE.len());
-            greeted = true;
+            self.greeted = true;
         }
         let mut ended = Vec::new();
-        while greeted && input.len() >= 9 {
+        while self.greeted && input.len() >= 9 {
             let length = usize::from(input[0]) << 16 | usize::from(input[1]) << 8;
             let length = 9 + (length | usize::from(input[2]));
             if input.len() < length {
@@ -171,12 +192,6 @@ fn serve(
             }
             input.drain(..length);
         }
-        most.fetch_max(ended.len() as u64, Ordering::SeqCst);
-        for number in ended {
-            let index = requests.fetch_add(1, Ordering::SeqCst);
-            if !perform(stream, &script(number, index)) {
-                return;
-            }
-        }
+        ended
     }
 }

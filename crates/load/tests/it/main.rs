@@ -5,11 +5,13 @@
 mod frames;
 mod hostile;
 mod http2;
+mod pipelined;
 mod scenarios;
 mod secure;
 mod server;
 mod steps;
 mod truth;
+mod websocket;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::load::{
-    LoadEvent, LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target,
+    LoadEvent, LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target, TimeUnit,
+    WebSocket,
 };
 use bakeoff_model::parse;
 
@@ -221,8 +222,9 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     if args.connections.contains(&0) {
         bail!("--connections: must be at least 1");
     }
-    if args.streams == Some(0) {
-        bail!("--streams: must be at least 1");
+    let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
+    if in_flight == 0 {
+        bail!("--streams and --pipeline: must be at least 1");
     }
     let (duration_ns, pace) = (duration_ns("--duration", &args.duration)?, pace(args)?);
     let steps = args.connections.iter().map(|connections| StepSpec {
@@ -247,7 +249,7 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         stepwise: false,
         reactor: reactor(&args.reactor)?,
         keep_alive_off: args.no_keep_alive,
-        in_flight: args.streams.unwrap_or(1),
+        in_flight,
     })
 }
 
@@ -257,6 +259,16 @@ fn duration_ns(flag: &str, text: &str) -> anyhow::Result<u64> {
         bail!("{flag}: must be longer than nothing");
     }
     Ok(u64::try_from(duration.as_nanos())?)
+}
+
+fn time_unit(name: Option<&str>) -> anyhow::Result<Option<TimeUnit>> {
+    Ok(match name {
+        None => None,
+        Some("ms") => Some(TimeUnit::Milliseconds),
+        Some("us") => Some(TimeUnit::Microseconds),
+        Some("ns") => Some(TimeUnit::Nanoseconds),
+        Some(other) => bail!("--timestamp: unknown {other}\n  hint: known: ms, us, ns"),
+    })
 }
 
 fn reactor(name: &str) -> anyhow::Result<ReactorChoice> {
@@ -286,9 +298,11 @@ fn pace(args: &LoadArgs) -> anyhow::Result<Pace> {
 fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
     let hint = "a URL looks like http://127.0.0.1:8080/path";
     let (scheme, rest) = args.url.split_once("://").unwrap_or(("http", &args.url));
-    let tls = match scheme {
-        "http" => false,
-        "https" => true,
+    let (tls, websocket) = match scheme {
+        "http" => (false, false),
+        "https" => (true, false),
+        "ws" => (false, true),
+        "wss" => (true, true),
         other => bail!("{}: unknown scheme {other}\n  hint: {hint}", args.url),
     };
     let split = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -310,10 +324,20 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
     } else {
         format!("/{path}")
     };
-    let protocol = if args.http2 {
-        Protocol::Http2
-    } else {
-        Protocol::Http1
+    let protocol = match (args.http2, websocket) {
+        (true, true) => bail!(
+            "{}: WebSocket is spoken over HTTP/1.1, not --http2",
+            args.url
+        ),
+        (true, false) => Protocol::Http2,
+        (false, true) => Protocol::Websocket(WebSocket {
+            messages: args.messages,
+            timestamp: time_unit(args.timestamp.as_deref())?,
+        }),
+        (false, false) if args.messages > 0 || args.timestamp.is_some() => {
+            bail!("--messages and --timestamp: need a URL that begins with ws:// or wss://")
+        }
+        (false, false) => Protocol::Http1,
     };
     let target = Target {
         address,

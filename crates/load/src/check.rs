@@ -1,0 +1,124 @@
+//! Orders that make no sense, or that this engine cannot carry out: refused before anything is
+//! opened. Requests are checked where they are prepared.
+
+use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec};
+
+use crate::LoadError;
+
+/// Longest step, ns: what the histograms can tell apart is far below.
+const DURATION_NS_MAX: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+/// Shortest slice, ns: merging takes about a tenth of it.
+const SLICE_NS_MIN: u64 = 1_000_000;
+
+/// Most connections of a step; far more than one address has ports for.
+const CONNECTIONS_MAX: u32 = 1_000_000;
+
+/// Most requests in flight on one connection; services allow a few hundred.
+const IN_FLIGHT_MAX: u32 = 65_536;
+
+/// Highest rate per second; far more than a thread can send.
+const RATE_MAX: f64 = 1e7;
+
+/// Refuses what no engine could do, or this one not yet.
+pub(crate) fn check(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    check_protocol(spec)?;
+    if spec.timeout_connect_ns == 0 || spec.timeout_answer_ns == 0 {
+        return fail("a timeout of 0 would fail every request".into());
+    }
+    if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
+        return fail("slices shorter than a millisecond".into());
+    }
+    if spec.scenario.is_some() && (spec.target.protocol != Protocol::Http1 || spec.in_flight > 1) {
+        return fail("scenarios need HTTP/1.1 with one request in flight".into());
+    }
+    for (index, step) in spec.steps.iter().enumerate() {
+        if step.connections == 0 {
+            return fail(format!("step {index}: no connections"));
+        }
+        if step.connections > CONNECTIONS_MAX {
+            return fail(format!(
+                "step {index}: more than {CONNECTIONS_MAX} connections"
+            ));
+        }
+        if step.duration_ns == 0 || step.duration_ns > DURATION_NS_MAX {
+            return fail(format!(
+                "step {index}: duration is not within 1 ns and 7 days"
+            ));
+        }
+        match (&spec.scenario, step.pace) {
+            (Some(_), Pace::Closed | Pace::Users { .. }) => {}
+            (Some(_), _) if is_single(spec) => {}
+            (Some(_), _) => {
+                return fail(format!("step {index}: a scenario has users, not a rate"));
+            }
+            (None, Pace::Users { .. }) => {
+                return fail(format!("step {index}: users are for scenarios"));
+            }
+            (None, _) => {}
+        }
+        let rates = match step.pace {
+            Pace::Closed | Pace::Users { .. } => [1.0, 1.0],
+            Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => [rate_per_s, 1.0],
+            Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            } => [from_per_s, to_per_s],
+        };
+        if rates.iter().any(|rate| !(0.0..=RATE_MAX).contains(rate)) {
+            return fail(format!(
+                "step {index}: a rate is not within 0 and {RATE_MAX} per second"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a scenario is one request without a before and after, which can have a rate.
+fn is_single(spec: &LoadSpec) -> bool {
+    let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
+    spec.requests.len() == 1 && spec.requests.iter().all(alone)
+}
+
+/// Refuses what the protocol cannot do.
+fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    let in_flight = spec.in_flight;
+    match spec.target.protocol {
+        Protocol::Http1 if in_flight > 1 && spec.keep_alive_off => {
+            return fail("requests cannot be pipelined with keep-alive off".into());
+        }
+        Protocol::Http2 if spec.keep_alive_off => {
+            return fail(
+                "HTTP/2 is meant to keep its connections; keep-alive cannot be off".into(),
+            );
+        }
+        Protocol::Websocket(_) if in_flight > 1 || spec.keep_alive_off => {
+            let message = "WebSocket waits for one message at a time and keeps its connections";
+            return fail(message.into());
+        }
+        Protocol::Websocket(_)
+            if !spec.requests.iter().all(sends) && spec.steps.iter().any(paced) =>
+        {
+            return fail("messages that nobody asks for cannot be paced: only closed load".into());
+        }
+        _ if in_flight > IN_FLIGHT_MAX => {
+            return fail(format!(
+                "more than {IN_FLIGHT_MAX} requests in flight on a connection"
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether a message of WebSocket is sent before one is awaited.
+fn sends(request: &RequestSpec) -> bool {
+    !request.body.is_empty()
+}
+
+/// Whether the step has a schedule.
+fn paced(step: &StepSpec) -> bool {
+    step.pace != Pace::Closed
+}

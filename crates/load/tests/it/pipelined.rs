@@ -1,0 +1,153 @@
+//! Several requests in flight on one connection of HTTP/1.1.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bakeoff_model::check::Expect;
+use bakeoff_model::load::{ErrorClass, LoadSpec};
+
+use crate::{get, on_each_reactor, order, run, try_run};
+
+/// What a server has seen.
+#[derive(Debug, Default)]
+struct Seen {
+    requests: AtomicU64,
+    connections: AtomicU64,
+    /// The most requests that one read brought.
+    most: AtomicU64,
+}
+
+/// A server that answers the n-th request of a connection (from 0), whose line is given, with
+/// these bytes; all requests of one read at once. `false` ends the connection.
+fn serve(
+    answer: impl Fn(u64, &str) -> (Vec<u8>, bool) + Send + Sync + 'static,
+) -> (String, Arc<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let seen = Arc::new(Seen::default());
+    let (counted, answer) = (seen.clone(), Arc::new(answer));
+    std::thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            counted.connections.fetch_add(1, Ordering::SeqCst);
+            let (counted, answer) = (counted.clone(), answer.clone());
+            std::thread::spawn(move || {
+                let (mut input, mut chunk) = (String::new(), [0; 64 * 1024]);
+                let mut index = 0;
+                while let Ok(bytes @ 1..) = stream.read(&mut chunk) {
+                    input += std::str::from_utf8(&chunk[..bytes]).unwrap();
+                    let (mut out, mut keep, before) = (Vec::new(), true, index);
+                    while let Some(end) = input.find("\r\n\r\n").filter(|_| keep) {
+                        let request: String = input.drain(..end + 4).collect();
+                        let line = request.lines().next().unwrap();
+                        let (bytes, goes_on) = answer(index, line);
+                        out.extend(bytes);
+                        (index, keep) = (index + 1, goes_on);
+                        counted.requests.fetch_add(1, Ordering::SeqCst);
+                    }
+                    counted.most.fetch_max(index - before, Ordering::SeqCst);
+                    if stream.write_all(&out).is_err() || !keep {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (address, seen)
+}
+
+fn pipelined_order(address: &str, connections: u32, requests: u64) -> LoadSpec {
+    let mut spec = order(address, connections, requests);
+    spec.in_flight = 8;
+    spec
+}
+
+/// The path of a request line as the body, by length or in chunks.
+fn echo(index: u64, line: &str) -> Vec<u8> {
+    let path = line.split(' ').nth(1).unwrap();
+    if index.is_multiple_of(3) {
+        let length = path.len();
+        return format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{path}\r\n0\r\n\r\n"
+        )
+        .into();
+    }
+    format!(
+        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}",
+        path.len()
+    )
+    .into()
+}
+
+#[test]
+fn answers_belong_to_their_requests_in_order() {
+    on_each_reactor(|| {
+        let (address, seen) = serve(|index, line| (echo(index, line), true));
+        let mut spec = pipelined_order(&address, 2, 400);
+        spec.check_body_every = 1;
+        spec.requests = ["/a", "/bb", "/ccc"].map(get).to_vec();
+        for request in &mut spec.requests {
+            request.expect = Some(Expect {
+                body: Some(request.path.clone()),
+                ..Expect::default()
+            });
+        }
+        let total = run(&spec);
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!((total.requests, total.reconnects), (400, 0));
+        assert_eq!(seen.requests.load(Ordering::SeqCst), 400);
+        assert_eq!(seen.connections.load(Ordering::SeqCst), 2);
+        assert!(seen.most.load(Ordering::SeqCst) > 1);
+        spec.in_flight = 1;
+        assert_eq!(run(&spec).requests, 400);
+    });
+}
+
+#[test]
+fn what_a_service_does_not_answer_is_told_apart() {
+    on_each_reactor(|| {
+        let plain = |_, line: &str| (echo(1, line), true);
+        let close = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        let until = "HTTP/1.1 200 OK\r\n\r\nhello";
+        let nonsense = "nonsense\r\n\r\n";
+        for (fifth, goes_on, class) in [
+            (close, false, ErrorClass::EarlyClose),
+            (until, false, ErrorClass::EarlyClose),
+            (nonsense, true, ErrorClass::BadFraming),
+            ("", true, ErrorClass::HeaderTimeout),
+            (
+                "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n",
+                true,
+                ErrorClass::BodyTimeout,
+            ),
+        ] {
+            // The fifth request of each connection, alone or with those behind it.
+            let (address, seen) = serve(move |index, line| match index {
+                0..4 => plain(index, line),
+                4 => (fifth.into(), goes_on),
+                _ => (Vec::new(), true),
+            });
+            let mut spec = pipelined_order(&address, 1, 40);
+            spec.in_flight = 4;
+            let total = run(&spec);
+            let failed: u64 = total.errors.values().map(|count| count.count).sum();
+            assert_eq!(total.requests + failed, 40, "{fifth}: {:?}", total.errors);
+            assert!(total.count(class) > 0, "{fifth}: {:?}", total.errors);
+            assert!(total.requests >= 4, "{fifth}: {:?}", total.errors);
+            assert!(seen.connections.load(Ordering::SeqCst) > 1, "{fifth}");
+            // A server that closes with requests unread resets the connection now and then.
+            let allowed = [class, ErrorClass::Reset, ErrorClass::EarlyClose];
+            let odd = total.errors.keys().find(|class| !allowed.contains(class));
+            assert_eq!(odd, None, "{fifth}: {:?}", total.errors);
+        }
+    });
+}
+
+#[test]
+fn pipelining_needs_connections_that_stay() {
+    let mut spec = pipelined_order("127.0.0.1:1", 1, 1);
+    spec.keep_alive_off = true;
+    let message = try_run(&spec).unwrap_err().to_string();
+    assert!(message.contains("keep-alive off"), "{message}");
+}
