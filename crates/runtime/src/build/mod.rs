@@ -233,9 +233,15 @@ impl<'a> Job<'a> {
         self.write("sources.json", &sources)?;
         let digest = sources::digest(self.source, &sources)?;
         let mut table = without_path(&self.env);
+        // The JDK that a variant merely runs on makes no other artifact.
+        let builds = |name: &String, tool: &Toolchain| {
+            let home = self.env.get("JAVA_HOME").map(Path::new);
+            self.contender.needs.contains(name) || home == Some(tool.path.as_path())
+        };
         table.extend(
             tools
                 .iter()
+                .filter(|(name, tool)| builds(name, tool))
                 .map(|(name, tool)| (name.clone(), tool.version.clone())),
         );
         let mut texts: Vec<&str> = vec![&digest];
