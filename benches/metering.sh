@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What does metering cost the contender? Interleaved pairs of runs of one contender: ten readings a
 # second (ten times the usual) against one reading at each end of a step. Prints the contender's
-# CPU time per request of each run at 32 connections, and the medians with their ratio.
+# CPU time per request of each run at 64 connections, and the medians with their ratio.
 #
 # usage: benches/metering.sh [PAIRS] [CONTENDER]
 set -euo pipefail
@@ -31,7 +31,7 @@ found = {}
 for name in ("metered", "bare"):
     for pair in range(1, pairs + 1):
         with open(f"{folder}/{name}-{pair}/results.csv", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["connections_asked"] == "32"]
+            rows = [row for row in csv.DictReader(file) if row["connections_asked"] == "64"]
         found.setdefault(name, []).append(float(rows[-1]["cpu_us_per_request"]))
     values = found[name]
     print(f"{name:8} us/request: median {statistics.median(values):.2f}, "

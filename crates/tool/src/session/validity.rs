@@ -74,7 +74,8 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
 fn little_residual(load: &LoadInterval) -> Option<f64> {
     let connections = f64::from(load.connections.established);
     let enough = as_f64(load.requests) >= 50.0 * connections;
-    if load.response_time.is_some() || !load.errors.is_empty() || !enough {
+    let applies = enough && load.response_time.is_none() && load.errors.is_empty();
+    if !applies || is_churning(load) {
         return None;
     }
     let in_flight = as_f64(load.requests) / wall_ns(load) * load.service_time.mean_ns()?;
