@@ -547,7 +547,9 @@ fn the_service_may_allow_fewer_streams() {
         });
         let total = run(&http2_order(&server.address, 1, 10, 40));
         assert_eq!(total.requests, 40, "{:?}", total.errors);
-        assert_eq!((server.most_at_once(), total.streams), (2, 2));
+        // On a busy host the first may be answered before the second comes.
+        assert!(server.most_at_once() <= 2, "{}", server.most_at_once());
+        assert_eq!(total.streams, 2);
     });
 }
 
