@@ -60,8 +60,6 @@ public final class Train {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // Else each answer of the stand-in waits 40 ms for an acknowledgement.
-        System.setProperty("sun.net.httpserver.nodelay", "true");
         HttpServer elastic = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         elastic.createContext("/", Train::answer);
         elastic.start();

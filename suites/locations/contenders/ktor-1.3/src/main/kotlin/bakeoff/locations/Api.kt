@@ -3,7 +3,6 @@ package bakeoff.locations
 import com.fasterxml.jackson.annotation.JsonProperty
 import io.ktor.application.Application
 import io.ktor.application.ApplicationCall
-import io.ktor.application.ApplicationCallPipeline
 import io.ktor.application.call
 import io.ktor.application.install
 import io.ktor.application.log
@@ -38,13 +37,12 @@ data class MultiCityResponse(val cities: List<CityResponse>)
 
 data class ErrorResponse(val message: String)
 
-fun Application.api(locations: Locations, gate: Gate) {
+fun Application.api(locations: Locations) {
     install(CallLogging) { level = Level.INFO }
     install(ContentNegotiation) { jackson() }
     install(StatusPages) {
         exception<BadRequestException> { call.fail(HttpStatusCode.BadRequest, it.message) }
         exception<NotFoundException> { call.fail(HttpStatusCode.NotFound, it.message) }
-        exception<Stopping> { call.fail(HttpStatusCode.ServiceUnavailable, it.message) }
         exception<StoreUnavailable> {
             log.error(call.request.uri, it)
             call.fail(HttpStatusCode.ServiceUnavailable, "the database does not answer")
@@ -54,7 +52,6 @@ fun Application.api(locations: Locations, gate: Gate) {
             call.fail(HttpStatusCode.InternalServerError, "something went wrong")
         }
     }
-    intercept(ApplicationCallPipeline.Features) { gate.pass { proceed() } }
     routing {
         route("/city/v1") { cities(locations) }
         val description = checkNotNull(Config::class.java.getResource("/api-docs.json")).readText()

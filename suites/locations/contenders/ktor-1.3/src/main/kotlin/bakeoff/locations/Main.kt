@@ -10,8 +10,8 @@ import java.util.Properties
 import kotlin.system.exitProcess
 
 private const val PORT = 8080
-private const val DRAIN_MS = 10_000L
-private const val STOP_TIMEOUT_MS = 1_000L
+private const val GRACE_MS = 1_000L
+private const val STOP_TIMEOUT_MS = 10_000L
 
 fun main(args: Array<String>) {
     if (args.contentEquals(arrayOf("--version"))) {
@@ -31,12 +31,11 @@ private fun serve(config: Config) {
     val client = elasticClient(config)
     val store = ElasticStore(client)
     runBlocking { store.ping() }
-    val gate = Gate()
-    val server = config.engine.server { api(Locations(store), gate) }
+    val server = config.engine.server { api(Locations(store)) }
     Runtime.getRuntime().addShutdownHook(
         Thread {
-            gate.close(DRAIN_MS)
-            server.stop(0, STOP_TIMEOUT_MS)
+            // Waits for the requests under way.
+            server.stop(GRACE_MS, STOP_TIMEOUT_MS)
             client.close()
         }
     )

@@ -51,12 +51,6 @@ class ApiTest {
         assertEquals(1, idFor("/city/v1/associatedFeatured?id=2&language=cs"))
     }
 
-    @Test
-    fun `lets nobody in when it stops`() = testService(Gate().apply { close(timeoutMs = 0) }) {
-        val answer = get("/city/v1/get?id=1&language=cs")
-        assertEquals("""503 {"message":"the service is stopping"}""", "${answer.status()?.value} ${answer.content}")
-    }
-
     /** Each operation of the description is called as described: without a required parameter, and with all of them. */
     @Test
     fun `is as it describes itself`() = testService {
@@ -97,8 +91,8 @@ class ApiTest {
         }
     }
 
-    private fun testService(gate: Gate = Gate(), test: TestApplicationEngine.() -> Unit) =
-        withTestApplication({ api(Locations(FakeStore), gate) }, test)
+    private fun testService(test: TestApplicationEngine.() -> Unit) =
+        withTestApplication({ api(Locations(FakeStore)) }, test)
 
     private fun TestApplicationEngine.get(path: String, vararg headers: Pair<String, String>): TestApplicationResponse =
         handleRequest(HttpMethod.Get, path) { headers.forEach { (name, value) -> addHeader(name, value) } }.response

@@ -4,7 +4,6 @@ import io.ktor.http.HttpStatusCode
 import io.ktor.serialization.kotlinx.json.json
 import io.ktor.server.application.Application
 import io.ktor.server.application.ApplicationCall
-import io.ktor.server.application.ApplicationCallPipeline
 import io.ktor.server.application.install
 import io.ktor.server.application.log
 import io.ktor.server.plugins.BadRequestException
@@ -42,7 +41,7 @@ data class MultiCityResponse(val cities: List<CityResponse>)
 @Serializable
 data class ErrorResponse(val message: String)
 
-fun Application.api(locations: Locations, gate: Gate) {
+fun Application.api(locations: Locations) {
     install(CallLogging) {
         disableDefaultColors()
         format { call ->
@@ -55,7 +54,6 @@ fun Application.api(locations: Locations, gate: Gate) {
     install(StatusPages) {
         exception<BadRequestException> { call, e -> call.fail(HttpStatusCode.BadRequest, e.message) }
         exception<NotFoundException> { call, e -> call.fail(HttpStatusCode.NotFound, e.message) }
-        exception<Stopping> { call, e -> call.fail(HttpStatusCode.ServiceUnavailable, e.message) }
         exception<StoreUnavailable> { call, e ->
             call.application.log.error(call.request.uri, e)
             call.fail(HttpStatusCode.ServiceUnavailable, "the database does not answer")
@@ -66,7 +64,6 @@ fun Application.api(locations: Locations, gate: Gate) {
         }
         unhandled { call -> call.fail(HttpStatusCode.NotFound, "there is nothing here") }
     }
-    intercept(ApplicationCallPipeline.Plugins) { gate.pass { proceed() } }
     routing {
         val cities = route("/city/v1") { cities(locations) }
         apiDocs(cities)

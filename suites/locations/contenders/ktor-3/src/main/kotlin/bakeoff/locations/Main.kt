@@ -11,8 +11,8 @@ import kotlinx.coroutines.runBlocking
 import java.util.Properties
 import kotlin.system.exitProcess
 
-private const val DRAIN_MS = 10_000L
-private const val STOP_TIMEOUT_MS = 1_000L
+private const val GRACE_MS = 1_000L
+private const val STOP_TIMEOUT_MS = 10_000L
 
 fun main(args: Array<String>) {
     if (args.contentEquals(arrayOf("--version"))) {
@@ -28,21 +28,11 @@ fun main(args: Array<String>) {
     }
 }
 
-private fun serve(config: Config) {
-    val client = elasticClient(config)
+private fun serve(config: Config) = elasticClient(config).use { client ->
     val store = ElasticStore(client)
     runBlocking { store.ping() }
-    val gate = Gate()
-    val server = config.engine.server(config.port) { api(Locations(store), gate) }
-    // Ktor's own hook would stop the engine while the gate still waits.
-    System.setProperty("io.ktor.server.engine.ShutdownHook", "false")
-    Runtime.getRuntime().addShutdownHook(
-        Thread {
-            gate.close(DRAIN_MS)
-            server.stop(0, STOP_TIMEOUT_MS)
-            client.close()
-        },
-    )
+    val server = config.engine.server(config.port) { api(Locations(store)) }
+    // Waits for SIGTERM, then for the requests under way.
     server.start(wait = true)
 }
 
@@ -56,6 +46,8 @@ private fun ApplicationEngine.Configuration.common(listenPort: Int) {
         host = "0.0.0.0"
         port = listenPort
     }
+    shutdownGracePeriod = GRACE_MS
+    shutdownTimeout = STOP_TIMEOUT_MS
 }
 
 private fun fail(e: Exception) {

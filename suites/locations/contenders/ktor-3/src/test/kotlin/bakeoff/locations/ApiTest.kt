@@ -53,12 +53,6 @@ class ApiTest {
     }
 
     @Test
-    fun `lets nobody in when it stops`() = testService(Gate().apply { close(timeoutMs = 0) }) {
-        val answer = get("/city/v1/get?id=1&language=cs")
-        assertEquals("""503 {"message":"the service is stopping"}""", "${answer.status.value} ${answer.bodyAsText()}")
-    }
-
-    @Test
     fun `describes itself`() = testService {
         val description = Json.parseToJsonElement(get("/api-docs").bodyAsText()).jsonObject
         assertEquals(
@@ -79,8 +73,8 @@ class ApiTest {
         }
     }
 
-    private fun testService(gate: Gate = Gate(), test: suspend HttpClient.() -> Unit) = testApplication {
-        application { api(Locations(FakeStore), gate) }
+    private fun testService(test: suspend HttpClient.() -> Unit) = testApplication {
+        application { api(Locations(FakeStore)) }
         client.test()
     }
 }
