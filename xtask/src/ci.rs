@@ -21,7 +21,8 @@ const PACKAGES: [(&str, &str); 3] = [
 
 /// The one contender whose build fetches a compiler, and how that is fetched.
 const OLD_CONTENDER: &str = "rocket-0.4";
-const OLD_COMPILER: &str = "rustup toolchain install nightly-2022-06-23 --profile minimal";
+const OLD_COMPILER: &str =
+    "rustup toolchain install nightly-2022-06-23 --profile minimal --no-self-update";
 
 /// Format, lints, tidy, licences, then everything of [`test`].
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
