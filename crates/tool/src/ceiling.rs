@@ -88,8 +88,7 @@ pub(crate) fn measure(program: &Path, cores: &Cores) -> anyhow::Result<LoaderCei
     let [_, ceiling, floor] = &steps[..] else {
         bail!("the engine left steps out");
     };
-    let times = sum(floor);
-    let (ceiling, floor) = (sum(ceiling), times);
+    let (ceiling, floor) = (sum(ceiling), sum(floor));
     let at_us = |share| floor.times.quantile_ns(share).map(|ns| as_f64(ns) / 1e3);
     let (Some(p50), Some(p99)) = (at_us(0.5), at_us(0.99)) else {
         bail!("the null server answered nothing");
