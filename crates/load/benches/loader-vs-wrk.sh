@@ -1,10 +1,13 @@
 #!/bin/bash
-# CPU time per request of the engine and of wrk, interleaved, against the same null server.
+# CPU time per request of the engine and of wrk, interleaved, against the same server; also of
+# h2load, oha and hey where they are installed and asked for.
 #
 # Runs in a private network namespace (the rules of a host's firewall cost every packet), with the
-# server on core 0 and the generator on core 1. Needs root for the namespace, wrk and python3.
+# server on core 0 and the generator on core 1. Needs root for the namespace, wrk and python3;
+# SERVER=nginx needs nginx.
 #
-#   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 REACTORS="epoll uring" benches/loader-vs-wrk.sh
+#   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring h2load oha hey" \
+#   SERVER=null|nginx benches/loader-vs-wrk.sh
 set -euo pipefail
 
 if [ -z "${IN_NAMESPACE:-}" ]; then
@@ -17,24 +20,46 @@ bin="${BIN:-$root/target/release/examples}"
 connections="${CONNECTIONS:-64}"
 each="${SECONDS_EACH:-5}"
 rounds="${ROUNDS:-5}"
-reactors="${REACTORS:-epoll uring}"
+tools="${TOOLS:-wrk epoll uring}"
 body="${BODY_BYTES:-13}"
+kind="${SERVER:-null}"
 address=127.0.0.1:8080
-server=
-trap '[ -z "$server" ] || kill "$server"' EXIT
 ulimit -n "$(ulimit -Hn)"
+scratch=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -r "$scratch"' EXIT
 
-taskset -c 0 "$bin/null-server" "$address" "$body" &
+case "$kind" in
+null) command=("$bin/null-server" "$address" "$body") ;;
+nginx)
+    head -c "$body" /dev/zero | tr '\0' x > "$scratch/index.html"
+    cat > "$scratch/nginx.conf" <<CONF
+daemon off; master_process off; worker_processes 1; pid $scratch/pid; error_log stderr warn;
+events { worker_connections 8192; }
+http {
+    access_log off; keepalive_requests 1000000000; keepalive_timeout 600;
+    client_body_temp_path $scratch/body; proxy_temp_path $scratch/proxy;
+    fastcgi_temp_path $scratch/fastcgi; uwsgi_temp_path $scratch/uwsgi;
+    scgi_temp_path $scratch/scgi; open_file_cache max=10;
+    server { listen $address backlog=4096; root $scratch; }
+}
+CONF
+    chmod 755 "$scratch"
+    command=(nginx -c "$scratch/nginx.conf") ;;
+*) echo "SERVER is null or nginx, not $kind" >&2; exit 2 ;;
+esac
+
+taskset -c 0 "${command[@]}" &
 server=$!
-sleep 0.3
+sleep 0.5
 
 cat <<TEXT
-generator on core 1, server on core 0, $each s each, $rounds rounds interleaved, body $body bytes
+$kind server on core 0, generator on core 1, $each s each, $rounds rounds interleaved, body $body bytes
 TEXT
-python3 - "$bin" "$address" "$each" "$rounds" "$connections" "$reactors" <<'PYTHON'
-import json, os, resource, statistics, subprocess, sys
+python3 - "$bin" "$address" "$each" "$rounds" "$connections" "$tools" <<'PYTHON'
+import json, os, re, resource, shutil, statistics, subprocess, sys
 
-bin, address, each, rounds, connections, reactors = sys.argv[1:]
+bin, address, each, rounds, connections, tools = sys.argv[1:]
 each, rounds = float(each), int(rounds)
 
 def pinned():
@@ -44,12 +69,24 @@ def cpu():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime, usage.ru_utime
 
-def wrk(count):
-    command = ["wrk", "-t1", f"-c{count}", f"-d{each:g}s", f"http://{address}/"]
+def printed(command, pattern):
     text = subprocess.run(command, preexec_fn=pinned, capture_output=True, text=True, check=True)
-    lines = text.stdout.splitlines()
-    assert not any("errors" in line for line in lines), text.stdout
-    return int(next(line.split()[0] for line in lines if " requests in " in line))
+    found = re.search(pattern, text.stdout)
+    assert found and "errors" not in text.stdout.replace("0 errored", ""), text.stdout
+    return int(found.group(1))
+
+url = f"http://{address}/"
+# The command for a number of connections, and where it prints the requests that succeeded.
+OTHERS = {
+    "wrk": (lambda count: ["wrk", "-t1", f"-c{count}", f"-d{each:g}s", url],
+            r"(\d+) requests in "),
+    "h2load": (lambda count: ["h2load", "--h1", "-t1", f"-c{count}", f"-D{each:g}", url],
+               r"requests: .* (\d+) succeeded"),
+    "hey": (lambda count: ["hey", "-cpus", "1", "-c", str(count), "-z", f"{each:g}s", url],
+            r"\[200\]\s+(\d+) responses"),
+    "oha": (lambda count: ["oha", "--no-tui", "-c", str(count), "-z", f"{each:g}s", url],
+            r"\[200\]\s+(\d+) responses"),
+}
 
 def ours(count, reactor):
     order = {
@@ -65,13 +102,21 @@ def ours(count, reactor):
     assert not any(slice["errors"] for slice in slices), slices
     return sum(slice["requests"] for slice in slices)
 
-print(f"{'connections':>11} {'tool':>6} {'us/request':>10} {'user us':>8} {'of wrk':>7} {'req/s':>8}")
+chosen = [tool for tool in tools.split() if tool in ("epoll", "uring") or shutil.which(tool)]
+for tool in set(tools.split()) - set(chosen):
+    print(f"{tool} is not installed and left out")
+print(f"{'connections':>11} {'tool':>6} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
+      f"{'range':>13} {'req/s':>8}")
 for count in map(int, connections.split()):
     runs = {}
     for _ in range(rounds):
-        for tool in ["wrk", *reactors.split()]:
+        for tool in chosen:
             before = cpu()
-            requests = wrk(count) if tool == "wrk" else ours(count, tool)
+            if tool in OTHERS:
+                command, pattern = OTHERS[tool]
+                requests = printed(command(count), pattern)
+            else:
+                requests = ours(count, tool)
             after = cpu()
             runs.setdefault(tool, []).append((
                 (after[0] - before[0]) / requests * 1e6,
@@ -81,6 +126,8 @@ for count in map(int, connections.split()):
     base = [run[0] for run in runs["wrk"]]
     for tool, values in runs.items():
         total, user, rate = (statistics.median(column) for column in zip(*values))
-        ratio = statistics.median(value[0] / other for value, other in zip(values, base))
-        print(f"{count:>11} {tool:>6} {total:>10.2f} {user:>8.2f} {ratio:>7.3f} {rate:>8.0f}")
+        ratios = [value[0] / other for value, other in zip(values, base)]
+        print(f"{count:>11} {tool:>6} {total:>10.2f} {user:>8.2f} "
+              f"{statistics.median(ratios):>7.3f} {min(ratios):>6.3f}-{max(ratios):.3f} "
+              f"{rate:>8.0f}", flush=True)
 PYTHON

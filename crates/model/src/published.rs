@@ -82,8 +82,29 @@ pub struct Claim {
     pub at: Option<u32>,
     /// What has to hold.
     pub test: ClaimTest,
-    /// Whether it means something under the source's own limits only.
-    pub same_limits: bool,
+    /// The limits that must be the source's own for it to mean something.
+    pub same_limits: Vec<LimitKind>,
+}
+
+/// A limit that a claim may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitKind {
+    /// CPU time per time.
+    Cpus,
+    /// Memory.
+    Memory,
+}
+
+impl LimitKind {
+    /// Whether this limit is the same in both.
+    #[must_use]
+    pub fn same(self, one: &Limits, other: &Limits) -> bool {
+        match self {
+            Self::Cpus => one.cpus == other.cpus,
+            Self::Memory => one.memory_bytes == other.memory_bytes,
+        }
+    }
 }
 
 /// What has to hold for a claim. Contenders are globs of case labels; one that fits several stands

@@ -4,6 +4,8 @@
 mod figure;
 mod hold;
 
+use std::collections::BTreeSet;
+
 use bakeoff_model::published::{Bounds, Claim, ClaimTest, Metric, Source};
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
@@ -115,6 +117,28 @@ pub fn claims(input: &ReportInput<'_>) -> Vec<ClaimRow> {
     published.claims.iter().map(row).collect()
 }
 
+/// Says so where a source's limits are not those of this session; empty where all are the same.
+pub(crate) fn limits_differ(input: &ReportInput<'_>) -> String {
+    let sources = input.results.published.iter().flat_map(|one| &one.sources);
+    let here = input.results.runs.first().map(|run| run.begin.run.limits);
+    let Some(here) = here else {
+        return String::new();
+    };
+    let others: BTreeSet<String> = sources
+        .filter(|source| source.limits != here)
+        .map(|source| limits_words(&source.limits))
+        .collect();
+    if others.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Limits were {} here and {} there. Ratios and orders are judged all the same; claims that \
+         depend on the limits themselves are not.",
+        limits_words(&here),
+        others.into_iter().collect::<Vec<_>>().join(", ")
+    )
+}
+
 /// The claim in the first session that can show it.
 fn row(sessions: &[Session<'_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
     let mut best: Option<(&str, Found)> = None;
@@ -181,8 +205,9 @@ fn tested(session: &Session<'_>, claim: &Claim, source: Option<&Source>) -> Foun
         return Found::not_testable(format!("the benchmark {} was not run", claim.benchmark));
     };
     let limits = first.1.runs.first().map(|run| run.records.begin.run.limits);
-    if let (true, Some(limits), Some(source)) = (claim.same_limits, limits, source)
-        && limits != source.limits
+    let needed = &claim.same_limits;
+    if let (Some(limits), Some(source)) = (limits, source)
+        && !needed.iter().all(|kind| kind.same(&limits, &source.limits))
     {
         return Found::not_testable(format!(
             "limits differ: {} here, {} there",
@@ -203,7 +228,7 @@ fn tested(session: &Session<'_>, claim: &Claim, source: Option<&Source>) -> Foun
     }
 }
 
-fn limits_words(limits: &Limits) -> String {
+pub(crate) fn limits_words(limits: &Limits) -> String {
     let cpus = limits
         .cpus
         .map_or("any CPU".to_owned(), |cpus| format!("{cpus} CPU"));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bakeoff_model::plan::ChosenCase;
 
 use crate::ReportInput;
-use crate::claims::claims;
+use crate::claims::{claims, limits_differ, limits_words};
 use crate::number::{figures, figures_or_dash, range};
 use crate::startup::{StartRow, StartupSummary};
 use crate::summary::{BenchmarkSummary, FailedRun, RankTable, Row, Unranked, summary};
@@ -78,10 +78,15 @@ fn push_claims(text: &mut String, input: &ReportInput<'_>) {
         let facts = [&source.author, &source.title, &source.date].map(|fact| escape(fact));
         let _ = writeln!(
             text,
-            "- {}. {}",
+            "- {}. {}. {}",
             facts.join(", "),
+            limits_words(&source.limits),
             escape(&source.conditions)
         );
+    }
+    let limits = limits_differ(input);
+    if !limits.is_empty() {
+        let _ = writeln!(text, "\n{limits}");
     }
     text.push_str(
         "\n| claim | holds when | measured here | verdict |\n\

@@ -165,7 +165,7 @@ pub(crate) struct PlanArgs {
     /// Repetitions instead of the profile's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Only this round of the suite.
+    /// Only this round of the suite; `all` for a line about each.
     #[arg(long, value_name = "NAME", conflicts_with = "contender")]
     pub(crate) round: Option<String>,
     /// Seed of the order of runs.

@@ -223,6 +223,14 @@ impl<W: Write> Progress<W> {
             Event::BackendReady { name, address } => {
                 self.line(&format!("backend {name} answers at {address}"));
             }
+            Event::CeilingUnknown { why } => {
+                let text = format!(
+                    "the engine's ceiling on this host is unknown, and not in the records: {why}"
+                );
+                for line in wrapped(&text, 78) {
+                    self.line(&line);
+                }
+            }
             _ => {}
         }
     }
@@ -307,7 +315,8 @@ impl<W: Write> Observer for Progress<W> {
             | Event::Swept { .. }
             | Event::Skipped { .. }
             | Event::BackendStarting { .. }
-            | Event::BackendReady { .. } => self.preparation(event),
+            | Event::BackendReady { .. }
+            | Event::CeilingUnknown { .. } => self.preparation(event),
             Event::RunBegan {
                 index,
                 runs,
@@ -368,7 +377,7 @@ pub(crate) fn human(duration: Duration) -> String {
 }
 
 /// Breaks a text between words so that no line is longer than `columns`, where words allow it.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let fits = lines.last().is_some_and(|line| {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::raw::LimitsTable;
-use crate::published::Metric;
+use crate::published::{LimitKind, Metric};
 
 /// `published.toml`: what others measured and claim about the suite's workloads.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -145,7 +145,7 @@ pub(crate) struct ClaimTable {
     /// Those to which it happens.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
-    /// It means something under the source's own limits only.
+    /// The limits that must be the source's own for it to mean something.
     #[serde(default)]
-    pub(crate) same_limits: bool,
+    pub(crate) same_limits: Vec<LimitKind>,
 }

@@ -4,7 +4,7 @@
 use bakeoff_model::published::{Published, PublishedResult, Source};
 
 use crate::ReportInput;
-use crate::claims::{ClaimRow, ClaimVerdict, claims};
+use crate::claims::{ClaimRow, ClaimVerdict, claims, limits_differ, limits_words};
 use crate::html::text::escape;
 use crate::number::{figures, figures_or_dash};
 
@@ -15,6 +15,10 @@ pub(crate) fn section(input: &ReportInput<'_>) -> String {
     };
     let mut html = "<section id=\"claims\">\n<h2>Claims of others</h2>\n".to_owned();
     html.push_str(&sources(published));
+    let limits = limits_differ(input);
+    if !limits.is_empty() {
+        html.push_str(&format!("<p>{limits}</p>\n"));
+    }
     html.push_str(&claims_table(&claims(input)));
     if !published.results.is_empty() {
         html.push_str(
@@ -29,18 +33,12 @@ pub(crate) fn section(input: &ReportInput<'_>) -> String {
 
 fn sources(published: &Published) -> String {
     let item = |source: &Source| {
-        let limits = &source.limits;
-        let cpus = limits
-            .cpus
-            .map_or_else(String::new, |cpus| format!("{cpus} CPU, "));
-        let memory = limits
-            .memory_bytes
-            .map_or_else(String::new, |bytes| format!("{} MiB. ", bytes >> 20));
         format!(
-            "<li>{}: “{}”, {}. <span class=\"detail\">{cpus}{memory}{}</span></li>\n",
+            "<li>{}: “{}”, {}. <span class=\"detail\">{}. {}</span></li>\n",
             escape(&source.author),
             escape(&source.title),
             escape(&source.date),
+            limits_words(&source.limits),
             escape(&source.conditions)
         )
     };

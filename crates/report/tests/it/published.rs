@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bakeoff_model::load::{MinMax, Pace};
 use bakeoff_model::published::{
-    Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source,
+    Bounds, Claim, ClaimTest, LimitKind, Metric, Published, PublishedResult, Source,
 };
 use bakeoff_model::record::{Results, Validity};
 use bakeoff_model::suite::{Limits, Step};
@@ -49,7 +49,7 @@ fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
         metric,
         at,
         test,
-        same_limits: false,
+        same_limits: Vec::new(),
     }
 }
 
@@ -179,7 +179,14 @@ fn what_cannot_be_tested_says_why() {
         ClaimVerdict::Reproduced,
         &[],
     );
-    strict.same_limits = true;
+    strict.same_limits = vec![LimitKind::Memory];
+    check(
+        other_limits.clone(),
+        strict.clone(),
+        ClaimVerdict::Reproduced,
+        &[],
+    );
+    strict.same_limits.push(LimitKind::Cpus);
     check(
         other_limits,
         strict,

@@ -62,6 +62,7 @@ pub(super) async fn start(
     let build_options = BuildOptions {
         cache: own.cache.clone(),
         suite: "backends".to_owned(),
+        limit: build::BUILD_LIMIT,
     };
     let built = build::build(&module(), &own.sources, &build_options).await?;
     let address = address(options, NAME)?;

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use bakeoff_model::suite::Contender;
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 use crate::log::{last_lines, tail};
@@ -26,6 +27,9 @@ pub use self::toolchain::{MissingToolchain, Toolchain, java, toolchain};
 
 /// How long a version command may take.
 const VERSION_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long a build may take before it counts as hanging: many times what the slowest one needs.
+pub const BUILD_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Longest version text that is kept, letters.
 const VERSION_MAX: usize = 2000;
@@ -37,6 +41,8 @@ pub struct BuildOptions {
     pub cache: PathBuf,
     /// Name of the suite.
     pub suite: String,
+    /// A build that takes longer is ended; [`BUILD_LIMIT`] unless a test is at work.
+    pub limit: Duration,
 }
 
 /// A contender that is built.
@@ -146,6 +152,19 @@ struct Job<'a> {
     /// Copy, receipt, list of sources and log are below this.
     place: PathBuf,
     env: BTreeMap<String, String>,
+    limit: Duration,
+}
+
+/// The processes of a build command; those that are left end with its value.
+struct BuildProcesses(Option<Pid>);
+
+impl Drop for BuildProcesses {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // Nothing is left to be ended after a build that went well.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
 }
 
 impl<'a> Job<'a> {
@@ -166,6 +185,7 @@ impl<'a> Job<'a> {
             source,
             place,
             env,
+            limit: options.limit,
         }
     }
 
@@ -262,19 +282,29 @@ impl<'a> Job<'a> {
             .args(args)
             .envs(&self.env)
             .current_dir(self.tree())
+            // A group of its own, because compilers and tests are children of the command.
+            .process_group(0)
             .kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
-        let status = command.status().await.map_err(|error| {
-            self.failed(
-                format!("its build cannot be started: {program}: {error}"),
-                None,
-            )
-        })?;
-        if status.success() {
-            return Ok(());
-        }
+        let not_started = |error: io::Error| {
+            let message = format!("its build cannot be started: {program}: {error}");
+            self.failed(message, None)
+        };
+        let mut child = command.spawn().map_err(not_started)?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        let _processes = BuildProcesses(id.and_then(Pid::from_raw));
         let hint = format!("the whole log is {}", self.log_path().display());
-        Err(self.failed(format!("its build failed with {status}"), Some(hint)))
+        let ended = tokio::time::timeout(self.limit, child.wait()).await;
+        let message = match ended {
+            Ok(Ok(status)) if status.success() => return Ok(()),
+            Ok(Ok(status)) => format!("its build failed with {status}"),
+            Ok(Err(error)) => format!("its build cannot be waited for: {error}"),
+            Err(_) => {
+                let limit = self.limit.as_secs();
+                format!("its build did not end within {limit} s and was ended")
+            }
+        };
+        Err(self.failed(message, Some(hint)))
     }
 
     /// What the version command prints; a version that cannot be told is no reason to fail.

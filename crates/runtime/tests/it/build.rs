@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bakeoff_model::suite::Contender;
-use bakeoff_runtime::build::{BuildError, BuildOptions, build, toolchain};
+use bakeoff_runtime::build::{BUILD_LIMIT, BuildError, BuildOptions, build, toolchain};
 
 use crate::support::announce;
 
@@ -48,6 +49,7 @@ async fn a_contender_is_built_when_something_changed() {
     let options = BuildOptions {
         cache: cache.path().to_owned(),
         suite: "test".to_owned(),
+        limit: BUILD_LIMIT,
     };
     let mut contender = contender(SCRIPT);
     app(source.path(), "1");
@@ -102,6 +104,7 @@ async fn what_is_wrong_with_a_build_is_said() {
     let options = BuildOptions {
         cache: cache.path().to_owned(),
         suite: "test".to_owned(),
+        limit: BUILD_LIMIT,
     };
     let fails =
         async |contender: &Contender| build(contender, source.path(), &options).await.unwrap_err();
@@ -148,4 +151,35 @@ fn toolchains_of_this_host_are_found() {
             Err(missing) => announce(&format!("{missing}: {}", missing.how)),
         }
     }
+}
+
+#[tokio::test]
+async fn a_build_that_hangs_is_ended_with_all_its_processes() {
+    let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = BuildOptions {
+        cache: cache.path().to_owned(),
+        suite: "test".to_owned(),
+        limit: Duration::from_secs(1),
+    };
+    // Its child is not the command itself, as with a build tool that runs tests.
+    let hanging = contender("sleep 3600 & echo $!; wait");
+    let error = build(&hanging, source.path(), &options).await.unwrap_err();
+    let BuildError::Failed {
+        message,
+        last_lines: child,
+        ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(message, "its build did not end within 1 s and was ended");
+    let state = PathBuf::from(format!("/proc/{child}/stat"));
+    let gone = || fs::read_to_string(&state).map_or(true, |stat| stat.contains(") Z "));
+    for _ in 0..100 {
+        if gone() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("process {child} of the build goes on");
 }

@@ -98,11 +98,21 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Measures what the loader can do here at best; every later record has it.
-    pub(crate) async fn measure_loader(&mut self, program: &Path) -> anyhow::Result<()> {
+    /// Measures what the loader can do here at best; every later record has it. Where that cannot
+    /// be told, it is said, and the records go without.
+    pub(crate) async fn measure_loader(
+        &mut self,
+        program: &Path,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
         let (program, cores) = (program.to_owned(), self.options.cores.clone());
         let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
-        self.host.loader = Some(measured.await.context("the engine panicked")??);
+        match measured.await.context("the engine panicked")? {
+            Ok(ceiling) => self.host.loader = Some(ceiling),
+            Err(error) => observer.observe(&Event::CeilingUnknown {
+                why: format!("{error:#}"),
+            })?,
+        }
         Ok(())
     }
 
@@ -373,6 +383,7 @@ pub(crate) fn build_options(suite: &Suite) -> BuildOptions {
     BuildOptions {
         cache: build::cache_dir(),
         suite: suite.name.clone(),
+        limit: build::BUILD_LIMIT,
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Cores;
+use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 
 use super::rounds;
 use crate::args::PlanArgs;
-use crate::progress::human;
+use crate::progress::{human, wrapped};
 use crate::session::order::{self, OrderInput};
 use crate::session::placement::{Placement, place};
 use crate::suite_folder::SuiteFolder;
@@ -19,10 +21,26 @@ use crate::{exit, suite_folder};
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.selection.suite)?;
     let suite = &folder.suite;
-    let round = match &args.round {
+    let mut output = std::io::stdout().lock();
+    let round = match args.round.as_deref() {
+        Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args),
         Some(name) => Some(rounds::named(suite, name)?),
         None => super::main_round(suite),
     };
+    let plan = planned(suite, args, round)?;
+    let placement = placement(&plan);
+    if let Some(contender) = &args.case {
+        let order = order_of(&folder, &plan, contender, &placement.cores)?;
+        writeln!(output, "{}", serde_json::to_string(&order)?)?;
+    } else if args.json {
+        writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
+    } else {
+        write_text(&mut output, &plan, &placement)?;
+    }
+    Ok(exit::DONE)
+}
+
+fn planned(suite: &Suite, args: &PlanArgs, round: Option<&Round>) -> anyhow::Result<Plan> {
     let options = super::plan_options(
         suite,
         &args.selection,
@@ -32,17 +50,44 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
         args.seed,
         round,
     );
-    let plan = super::planned(suite, &options)?;
-    let placement = placement(&plan);
-    let mut output = std::io::stdout().lock();
-    if let Some(contender) = &args.case {
-        let order = order_of(&folder, &plan, contender, &placement.cores)?;
-        writeln!(output, "{}", serde_json::to_string(&order)?)?;
-    } else if args.json {
-        writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
-    } else {
-        write_text(&mut output, &plan, &placement)?;
+    super::planned(suite, &options)
+}
+
+/// A line for each round; who wins and so joins a later one is not known before.
+fn all_rounds(
+    output: &mut impl std::io::Write,
+    suite: &Suite,
+    args: &PlanArgs,
+) -> anyhow::Result<u8> {
+    if args.json || args.case.is_some() {
+        bail!("--json and --case are about the plan of one round: name one with --round");
     }
+    let (mut runs, mut total) = (0, Duration::ZERO);
+    for round in rounds::in_order(suite) {
+        let plan = planned(suite, args, Some(round))?;
+        let expected = plan.runs.iter().map(|run| run.expected).sum();
+        writeln!(
+            output,
+            "{:<20} {:>4} runs, about {}",
+            round.name,
+            plan.runs.len(),
+            human(expected)
+        )?;
+        if !round.winners_of.is_empty() {
+            let joining = format!("and the winners of {}", round.winners_of.join(", "));
+            for line in wrapped(&joining, 76) {
+                writeln!(output, "  {line}")?;
+            }
+        }
+        runs += plan.runs.len();
+        total += expected;
+    }
+    writeln!(
+        output,
+        "{:<20} {runs:>4} runs, about {}",
+        "all",
+        human(total)
+    )?;
     Ok(exit::DONE)
 }
 

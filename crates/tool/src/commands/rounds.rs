@@ -71,6 +71,17 @@ pub(crate) fn named<'s>(suite: &'s Suite, name: &str) -> anyhow::Result<&'s Roun
     })
 }
 
+/// All rounds as they are run: those that pick winners first, each group in the order of the suite,
+/// because a round only takes winners of earlier ones.
+pub(crate) fn in_order(suite: &Suite) -> Vec<&Round> {
+    let (mut order, others): (Vec<&Round>, Vec<&Round>) = suite
+        .rounds
+        .iter()
+        .partition(|round| round.winner.is_some());
+    order.extend(others);
+    order
+}
+
 /// What a session of a round writes down about it. The first benchmark of the round with load
 /// decides, whatever else was asked for.
 pub(crate) fn round_file(suite: &Suite, round: &Round, benchmarks: &[String]) -> RoundFile {
@@ -170,13 +181,7 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, RoundsFile)> {
     if suite.rounds.is_empty() {
         bail!("{}: the suite has no rounds", folder.path.display());
     }
-    // Those that pick winners first, each group in the order of the suite: a round only takes
-    // winners of earlier ones.
-    let (mut order, others): (Vec<&Round>, Vec<&Round>) = suite
-        .rounds
-        .iter()
-        .partition(|round| round.winner.is_some());
-    order.extend(others);
+    let order = in_order(suite);
     let slice = run::slice(args)?;
     let seed = args.seed.unwrap_or_else(clock::fresh_seed);
     let options = super::plan_options(

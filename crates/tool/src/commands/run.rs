@@ -123,7 +123,7 @@ async fn play(
     };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut bench = Bench::prepare(folder, options, observers).await?;
-    bench.measure_loader(&program).await?;
+    bench.measure_loader(&program, observers).await?;
     let played = Session {
         parts: Parts {
             suite: bench.suite(),

@@ -45,6 +45,8 @@ pub(crate) enum Event {
     BackendStarting { name: String },
     /// The backend answers.
     BackendReady { name: String, address: String },
+    /// The engine could not be measured against a server that does nothing.
+    CeilingUnknown { why: String },
     /// A run begins.
     RunBegan {
         index: usize,

@@ -32,4 +32,6 @@ if [ "${PATCH_HYPER:-}" = 1 ]; then
     rustup run "$toolchain" cargo clean --release --offline --package hyper:0.10.16
 fi
 
-exec rustup run "$toolchain" cargo build --release --locked --offline
+rustup run "$toolchain" cargo build --release --locked --offline
+# The next build fetches it again anyhow; until then it would only fill the cache.
+rm -rf vendor
