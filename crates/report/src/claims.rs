@@ -65,6 +65,8 @@ struct Found {
     measured: String,
     verdict: ClaimVerdict,
     why: String,
+    /// How many cases were held against each other.
+    cases: usize,
 }
 
 impl Found {
@@ -73,7 +75,13 @@ impl Found {
             measured: String::new(),
             verdict: ClaimVerdict::NotTestable,
             why: why.into(),
+            cases: 0,
         }
+    }
+
+    /// A verdict says more than none, and more cases say more than few.
+    fn weight(&self) -> (bool, usize) {
+        (self.verdict != ClaimVerdict::NotTestable, self.cases)
     }
 }
 
@@ -139,22 +147,16 @@ pub(crate) fn limits_differ(input: &ReportInput<'_>) -> String {
     )
 }
 
-/// The claim in the first session that can show it.
+/// The claim in the session that says the most about it, the first of equals.
 fn row(sessions: &[Session<'_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
-    let mut best: Option<(&str, Found)> = None;
-    for session in sessions {
+    let mut best = ("", Found::not_testable("there are no results"));
+    for (index, session) in sessions.iter().enumerate() {
         let found = tested(session, claim, source);
-        let better = match &best {
-            None => true,
-            Some((_, known)) => known.verdict == ClaimVerdict::NotTestable,
-        };
-        // Of several reasons why not, one that has figures says the most.
-        if better && (best.is_none() || !found.measured.is_empty()) {
-            best = Some((session.folder, found));
+        if index == 0 || found.weight() > best.1.weight() {
+            best = (session.folder, found);
         }
     }
-    let (folder, found) =
-        best.unwrap_or_else(|| ("", Found::not_testable("there are no results".to_owned())));
+    let (folder, found) = best;
     ClaimRow {
         text: claim.text.clone(),
         source: source.map_or_else(String::new, |source| {

@@ -15,11 +15,12 @@ use bakeoff_model::record::{self, Qualification, Record, Results, RunRecords};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::rounds::RoundFile;
+use crate::suite_folder;
 
 /// What `--resume` needs to go on: the plan and where the suite was.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SessionFile {
-    /// Folder of the suite as the user named it, made absolute.
+    /// Folder of the suite; in the file as seen from the results folder.
     pub(crate) suite_folder: PathBuf,
     /// Contenders that take no part, each with the line that says why.
     pub(crate) skipped: Vec<String>,
@@ -55,7 +56,11 @@ impl Recorder {
         }
         fs::create_dir_all(folder.join("records"))
             .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
-        let text = serde_json::to_string_pretty(session)?;
+        let stored = SessionFile {
+            suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
+            ..session.clone()
+        };
+        let text = serde_json::to_string_pretty(&stored)?;
         write_whole(&path, text.as_bytes())?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -72,8 +77,9 @@ impl Recorder {
                 folder.display()
             )
         })?;
-        let session = serde_json::from_str(&text)
+        let mut session: SessionFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a session file", path.display()))?;
+        session.suite_folder = suite_folder::found_from(folder, &session.suite_folder);
         Ok((
             Self {
                 folder: folder.to_owned(),

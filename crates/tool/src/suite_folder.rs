@@ -36,6 +36,20 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
     }
 }
 
+/// The way from a results folder to a suite, so that both can be kept and moved together. Both
+/// exist.
+pub(crate) fn seen_from(results: &Path, suite: &Path) -> anyhow::Result<PathBuf> {
+    let suite = suite.canonicalize()?;
+    // None only between a relative and an absolute path, and both are absolute here.
+    Ok(pathdiff::diff_paths(&suite, results.canonicalize()?).unwrap_or(suite))
+}
+
+/// The way back from a results folder to the suite that [`seen_from`] told.
+pub(crate) fn found_from(results: &Path, suite: &Path) -> PathBuf {
+    let path = results.join(suite);
+    path.canonicalize().unwrap_or(path)
+}
+
 /// Reads the tables of the scenarios' feeds; all that cannot be read are in the error.
 fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
     let mut mistakes = Vec::new();

@@ -40,6 +40,11 @@ const ATTEMPTS_MAX: u32 = 3;
 /// How many times the connect timeout the connections of a step may take together.
 const PREPARE_TIMEOUTS_MAX: u64 = 4;
 
+/// How long no further connection may come before a step begins with those that it has, ns: two
+/// repetitions of a lost request to connect. A service whose threads all wait for requests on
+/// connections that have none takes no further ones before the window opens.
+const PREPARE_STALL_NS: u64 = 4_000_000_000;
+
 /// How long answers may still come after a step, so that the next one begins with free
 /// connections, ns.
 const DRAIN_NS_MAX: u64 = 1_000_000_000;
@@ -279,7 +284,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
         self.retries.clear();
         let down = |slot: &usize| self.links[*slot].stage == Stage::Down;
         let mut fresh: VecDeque<usize> = (0..count).filter(down).collect();
-        while now_ns() < deadline_ns {
+        let (mut opened, mut stall_ns) = (self.open, now_ns() + PREPARE_STALL_NS);
+        while now_ns() < deadline_ns.min(stall_ns) {
+            if self.open > opened {
+                (opened, stall_ns) = (self.open, now_ns() + PREPARE_STALL_NS);
+            }
             let mut pending = self.links.iter().filter(|link| link.is_opening()).count();
             while pending < CONNECTING_MAX {
                 let Some(slot) = fresh.pop_front() else { break };

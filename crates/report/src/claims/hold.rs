@@ -64,6 +64,7 @@ fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Figure]
             measured,
             verdict: ClaimVerdict::NotTestable,
             why: "too few runs for an interval".to_owned(),
+            cases: all.len(),
         };
     };
     let (min, max) = (
@@ -86,6 +87,7 @@ fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Figure]
         measured,
         verdict,
         why: why.join("; "),
+        cases: all.len(),
     }
 }
 
@@ -140,6 +142,7 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
         measured,
         verdict,
         why: joined(why, caveat),
+        cases: all.len(),
     }
 }
 
@@ -184,6 +187,7 @@ pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -
         measured: list.join(", "),
         verdict,
         why: joined(why, caveat),
+        cases: found.len(),
     }
 }
 
@@ -224,6 +228,7 @@ pub(super) fn happens(cases: &Cases<'_, '_>, claim: &Claim, contenders: &[String
         measured: format!("{}: in {yes} of {} runs", labels.join(", "), seen.len()),
         verdict,
         why: missing.join("; "),
+        cases: labels.len(),
     }
 }
 

@@ -168,11 +168,27 @@ fn what_cannot_be_tested_says_why() {
         not,
         &["check get/Plzeň in Czech failed"],
     );
+    let mut elsewhere = peak("synthetic-fast");
+    elsewhere.benchmark = "closest".to_owned();
+    check(
+        results(&three(), 4),
+        elsewhere,
+        not,
+        &["the benchmark closest was not run"],
+    );
+}
+
+#[test]
+fn limits_matter_to_the_claims_that_say_so() {
     let mut other_limits = results(&three(), 4);
     for run in &mut other_limits.runs {
         run.begin.run.limits.cpus = Some(1.0);
     }
-    let mut strict = peak("synthetic-fast");
+    let mut strict = claim(
+        Metric::PeakThroughput,
+        None,
+        ratio("synthetic-fast", "synthetic-slow", 2.0),
+    );
     check(
         other_limits.clone(),
         strict.clone(),
@@ -190,16 +206,8 @@ fn what_cannot_be_tested_says_why() {
     check(
         other_limits,
         strict,
-        not,
+        ClaimVerdict::NotTestable,
         &["limits differ: 1 CPU and 512 MiB here, 1.5 CPU and 512 MiB there"],
-    );
-    let mut elsewhere = peak("synthetic-fast");
-    elsewhere.benchmark = "closest".to_owned();
-    check(
-        results(&three(), 4),
-        elsewhere,
-        not,
-        &["the benchmark closest was not run"],
     );
 }
 
@@ -291,6 +299,28 @@ fn a_round_shows_what_the_main_one_cannot() {
     let row = judged(main, claim(Metric::PeakThroughput, None, test), &[round]);
     assert_eq!(row.verdict, ClaimVerdict::Reproduced);
     assert_eq!(row.folder, "../engines");
+}
+
+#[test]
+fn the_session_with_most_of_a_claims_contenders_decides_it() {
+    let round = |folder: &str, count: usize| RoundResults {
+        folder: folder.to_owned(),
+        results: results(&three()[..count], 4),
+    };
+    let best = || {
+        let among = vec!["synthetic-*".to_owned()];
+        let best = "synthetic-fast".to_owned();
+        claim(Metric::CpuPerRequest, None, ClaimTest::Best { best, among })
+    };
+    let folder = |main: usize, rounds: &[RoundResults]| {
+        judged(results(&three()[..main], 4), best(), rounds).folder
+    };
+    assert_eq!(folder(2, &[round("../all", 3)]), "../all");
+    assert_eq!(folder(3, &[round("../all", 3)]), "");
+    assert_eq!(
+        folder(1, &[round("../two", 2), round("../all", 3)]),
+        "../all"
+    );
 }
 
 /// A result with one step that we have, one that we have not, and single figures.

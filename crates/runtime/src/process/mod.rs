@@ -161,7 +161,7 @@ impl Inner {
             .map(OsString::from)
             .or_else(|| std::env::var_os("PATH"));
         executable(spec, path)?;
-        port_is_free(spec)?;
+        port_is_free(&spec.label, spec.port)?;
         let name = unique_name(label);
         let group = match &self.hierarchy {
             Ok(hierarchy) => Some(
@@ -265,30 +265,30 @@ fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError
     })
 }
 
-/// A port that somebody else listens on would answer in the contender's place.
-fn port_is_free(spec: &StartSpec) -> Result<(), StartError> {
+/// A port that somebody else listens on would answer in the contender's place. `label` is who wants
+/// it.
+///
+/// # Errors
+/// Somebody listens there, or it cannot be used at all.
+pub fn port_is_free(label: &str, port: u16) -> Result<(), StartError> {
     let taken = sockets::listeners().into_iter().find(|listener| {
         let ip = listener.address.ip();
-        listener.address.port() == spec.port && (ip.is_loopback() || ip.is_unspecified())
+        listener.address.port() == port && (ip.is_loopback() || ip.is_unspecified())
     });
+    let in_use = |listener| StartError::PortInUse {
+        label: label.to_owned(),
+        port,
+        listener,
+    };
     if let Some(listener) = taken {
-        let listener = sockets::holder(listener.inode);
-        return Err(StartError::PortInUse {
-            label: spec.label.clone(),
-            port: spec.port,
-            listener,
-        });
+        return Err(in_use(sockets::holder(listener.inode)));
     }
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, spec.port)) {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(StartError::PortInUse {
-            label: spec.label.clone(),
-            port: spec.port,
-            listener: None,
-        }),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(in_use(None)),
         Err(error) => Err(failed(
-            &spec.label,
-            format!("port {} cannot be used: {error}", spec.port),
+            label,
+            format!("port {port} cannot be used: {error}"),
         )),
     }
 }

@@ -12,11 +12,12 @@ use anyhow::{Context as _, bail};
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
 use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Suite};
-use bakeoff_runtime::build::{self, BuildError, BuildOptions, Built, Placeholders};
+use bakeoff_runtime::build::{self, Built, Placeholders};
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
 use bakeoff_runtime::{BoxFuture, Runtime, StartSpec, host, http, sweep};
 use futures_util::stream::{self, StreamExt as _};
 
+use super::builds::{BUILDS_AT_ONCE, build_options, built_event, no_start};
 use super::machine::{BackendAtWork, Machine};
 use crate::session::case::{self, BackendAddress, Case, NoStart};
 use crate::session::event::{Event, Observer};
@@ -26,10 +27,6 @@ use crate::{ceiling, clock};
 
 /// The documents' own bound on an answer, also for checks.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
-
-/// Builds that run at the same time: compilers use all cores for most of a build, and one core
-/// while they link or fetch.
-pub(crate) const BUILDS_AT_ONCE: usize = 2;
 
 /// What a bench is for.
 #[derive(Debug, Clone)]
@@ -82,6 +79,7 @@ impl Bench {
         for removed in machine.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
+        machine.port_is_free(&folder.suite)?;
         std::fs::create_dir_all(&options.logs)
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
         let mut bench = Self {
@@ -378,74 +376,6 @@ impl Bench {
     }
 }
 
-/// Where and how contenders of a suite are built.
-pub(crate) fn build_options(suite: &Suite) -> BuildOptions {
-    BuildOptions {
-        cache: build::cache_dir(),
-        suite: suite.name.clone(),
-        limit: build::BUILD_LIMIT,
-    }
-}
-
-fn built_event(name: &str, built: &Result<Ready, NoStart>) -> Event {
-    match built {
-        Ok(ready) => Event::Built {
-            contender: name.to_owned(),
-            fresh: ready.built.fresh,
-            version: ready.built.version.clone(),
-        },
-        Err(why) => Event::BuildFailed {
-            contender: name.to_owned(),
-            message: why.message.clone(),
-            evidence: why.evidence.clone(),
-        },
-    }
-}
-
-fn no_start(error: &BuildError) -> NoStart {
-    let evidence = match error {
-        BuildError::Missing { .. } => String::new(),
-        BuildError::Failed {
-            command,
-            last_lines,
-            hint,
-            ..
-        } => {
-            let hint = hint
-                .as_ref()
-                .map(|hint| format!("\n{hint}"))
-                .unwrap_or_default();
-            format!("{command}\n{last_lines}{hint}")
-        }
-    };
-    NoStart {
-        message: error.to_string(),
-        evidence,
-    }
-}
-
-/// The contenders whose toolchains are here, and for each other one the line that says why not.
-pub(crate) fn buildable(suite: &Suite, names: &[String]) -> (Vec<String>, Vec<(String, String)>) {
-    let mut here = Vec::new();
-    let mut skipped = Vec::new();
-    for contender in suite
-        .contenders
-        .iter()
-        .filter(|one| names.contains(&one.name))
-    {
-        match build::toolchains(contender) {
-            Ok(_) => here.push(contender.name.clone()),
-            Err(missing) => {
-                skipped.push((
-                    contender.name.clone(),
-                    format!("{missing}: {}", missing.how),
-                ));
-            }
-        }
-    }
-    (here, skipped)
-}
-
 /// The runtime of local processes, entering their cgroups through this very binary.
 pub(crate) fn process_runtime() -> anyhow::Result<ProcessRuntime> {
     let shim = std::env::current_exe().context("cannot find this program's own file")?;
@@ -456,21 +386,6 @@ pub(crate) fn process_runtime() -> anyhow::Result<ProcessRuntime> {
         run_base: sweep::run_base(),
     };
     ProcessRuntime::new(options).context("cannot make a folder for temporary files")
-}
-
-/// Size of a file or of everything in a folder.
-pub(crate) fn size_bytes(path: &Path) -> Option<u64> {
-    let metadata = path.metadata().ok()?;
-    if !metadata.is_dir() {
-        return Some(metadata.len());
-    }
-    let entries = std::fs::read_dir(path).ok()?;
-    Some(
-        entries
-            .flatten()
-            .filter_map(|entry| size_bytes(&entry.path()))
-            .sum(),
-    )
 }
 
 /// The command of a contender as it is typed where it runs.

@@ -9,7 +9,7 @@ use bakeoff_runtime::build::{self, BuildError, Built};
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::json;
 
-use super::bench::{BUILDS_AT_ONCE, build_options};
+use super::builds::{BUILDS_AT_ONCE, build_options};
 use crate::args::BuildArgs;
 use crate::{exit, suite_folder};
 

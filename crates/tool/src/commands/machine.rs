@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Contender, Limits};
+use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_runtime::backend::{
     self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
-use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::process::{ProcessRuntime, port_is_free};
 use bakeoff_runtime::{BoxFuture, Runtime};
 
-use super::bench::{Ready, process_runtime, resolve, size_bytes};
+use super::bench::{Ready, process_runtime, resolve};
+use super::builds::size_bytes;
 use crate::session::BackendProbe;
 
 /// How long a real backend is asked before contenders call it.
@@ -60,6 +61,18 @@ impl Machine {
             removed.extend(docker.sweep().await?);
         }
         Ok(removed)
+    }
+
+    /// Fails where processes of contenders could not listen: a whole session would fail after it.
+    pub(crate) fn port_is_free(&self, suite: &Suite) -> anyhow::Result<()> {
+        if self.docker.is_some() {
+            return Ok(());
+        }
+        port_is_free(&suite.name, suite.port).map_err(|error| {
+            anyhow::anyhow!(
+                "{error}\n  hint: end what listens there (another session?) or use --runtime docker"
+            )
+        })
     }
 
     /// Versions of what the runtime itself consists of.

@@ -3,6 +3,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod build;
+pub(crate) mod builds;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod list;

@@ -14,7 +14,8 @@ use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_runtime::backend::RecordingProxy;
 use tokio::sync::oneshot;
 
-use super::bench::{self, Bench, BenchOptions, HttpClient};
+use super::bench::{Bench, BenchOptions, HttpClient};
+use super::builds;
 use crate::args::{RecordArgs, RuntimeKind};
 use crate::progress::Progress;
 use crate::session::event::{Event, Observer as _};
@@ -61,7 +62,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         .collect();
     let chosen =
         plan::select("contender", &names, &args.selection.contender).map_err(super::unknown)?;
-    let (chosen, skipped) = bench::buildable(&suite, &chosen);
+    let (chosen, skipped) = builds::buildable(&suite, &chosen);
     let mut progress = Progress::stderr(false);
     for (contender, why) in skipped {
         progress.observe(&Event::Skipped { contender, why })?;

@@ -74,9 +74,10 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Results> {
         }
         results.round = Some(round.name);
     }
-    if let Ok(folder) = suite_folder::read(&session.suite_folder) {
-        results.analysis = Some(folder.suite.analysis);
-        results.published = folder.suite.published;
+    let suite = suite_folder::found_from(folder, &session.suite_folder);
+    if let Ok(suite) = suite_folder::read(&suite) {
+        results.analysis = Some(suite.suite.analysis);
+        results.published = suite.suite.published;
     }
     Ok(results)
 }

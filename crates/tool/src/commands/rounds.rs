@@ -32,6 +32,7 @@ pub(crate) struct RoundFile {
 /// What `--resume` needs to go on with all rounds.
 #[derive(Debug, Serialize, Deserialize)]
 struct RoundsFile {
+    /// In the file as seen from the folder of the rounds.
     suite_folder: PathBuf,
     suite_digest: String,
     profile: String,
@@ -172,8 +173,9 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, RoundsFile)> {
     if let Some(top) = &args.resume {
         let path = top.join(FILE);
         let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-        let file = serde_json::from_str(&text)
+        let mut file: RoundsFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a file of rounds", path.display()))?;
+        file.suite_folder = suite_folder::found_from(top, &file.suite_folder);
         return Ok((top.clone(), file));
     }
     let folder = suite_folder::read(&args.selection.suite)?;
@@ -196,7 +198,7 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, RoundsFile)> {
     // Names are looked at before anything is measured, not in the last round.
     super::planned(suite, &options)?;
     let top = run::results_folder(args, suite);
-    let file = RoundsFile {
+    let mut file = RoundsFile {
         suite_folder: folder.path.clone(),
         suite_digest: suite.digest.clone(),
         profile: options.profile,
@@ -218,7 +220,9 @@ fn open(args: &RunArgs) -> anyhow::Result<(PathBuf, RoundsFile)> {
     }
     fs::create_dir_all(&top)
         .with_context(|| format!("{}: cannot make the results folder", top.display()))?;
+    file.suite_folder = suite_folder::seen_from(&top, &folder.path)?;
     write_whole(&path, serde_json::to_string_pretty(&file)?.as_bytes())?;
+    file.suite_folder = folder.path;
     Ok((top, file))
 }
 
@@ -291,7 +295,7 @@ fn nobody(suite: &Suite, round: &Round, file: &RoundsFile) -> Qualification {
         })
         .map(|one| one.name.clone())
         .collect();
-    let (_, skipped) = super::bench::buildable(suite, &names);
+    let (_, skipped) = super::builds::buildable(suite, &names);
     let list: Vec<String> = skipped
         .into_iter()
         .map(|(name, why)| format!("{name}: {why}."))

@@ -11,7 +11,8 @@ use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{EndRecord, Outcome, Record, Results};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 
-use super::bench::{self, Bench, BenchOptions, HttpClient};
+use super::bench::{Bench, BenchOptions, HttpClient};
+use super::builds;
 use super::plan::placement;
 use super::{report, rounds};
 use crate::args::RunArgs;
@@ -208,7 +209,7 @@ fn unfed(round: &Round) -> Option<String> {
 
 /// Takes the contenders out of a plan that cannot be built here; each with a line that says why.
 pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
-    let (here, skipped) = bench::buildable(suite, &contenders_of(plan));
+    let (here, skipped) = builds::buildable(suite, &contenders_of(plan));
     plan.runs.retain(|run| here.contains(&run.contender));
     let line = |(name, why): (String, String)| format!("{name}: {why}");
     skipped.into_iter().map(line).collect()

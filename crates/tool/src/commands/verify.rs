@@ -12,7 +12,8 @@ use bakeoff_runtime::external::External;
 use bakeoff_runtime::{Runtime as _, StartSpec};
 use serde_json::json;
 
-use super::bench::{self, Bench, BenchOptions, HttpClient};
+use super::bench::{Bench, BenchOptions, HttpClient};
+use super::builds;
 use crate::args::VerifyArgs;
 use crate::loader::ProcessLoader;
 use crate::progress::Progress;
@@ -67,7 +68,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         .collect();
     let chosen =
         plan::select("contender", &names, &args.selection.contender).map_err(super::unknown)?;
-    let (chosen, skipped) = bench::buildable(suite, &chosen);
+    let (chosen, skipped) = builds::buildable(suite, &chosen);
     let mut progress = Progress::stderr(args.json);
     for (contender, why) in &skipped {
         let (contender, why) = (contender.clone(), why.clone());

@@ -6,6 +6,7 @@
 mod bad_input;
 mod engine;
 mod interruption;
+mod records;
 mod rounds;
 mod sessions;
 mod world;

@@ -61,6 +61,7 @@ fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
     );
     let plan: serde_json::Value =
         serde_json::from_str(&world.read("out/main/session.json")).unwrap();
+    assert_eq!(plan["suite_folder"], "../../suite", "no absolute path");
     let runs = plan["plan"]["runs"].as_array().unwrap();
     let mut contenders: Vec<&str> = runs
         .iter()
@@ -102,6 +103,18 @@ fn one_round_is_run_by_its_name_and_unknown_ones_are_named() {
     world
         .run("plan SUITE --round manners --profile tiny")
         .check(0, &["good", "wrong-body"]);
+    let all = [
+        "manners ",
+        "main ",
+        "and the winners of manners, unbuildable",
+        "all ",
+    ];
+    world
+        .run("plan SUITE --round all --profile tiny")
+        .check(0, &all);
+    world
+        .run("plan SUITE --round all --profile tiny --json")
+        .check(1, &["name one with --round"]);
     world
         .run("run SUITE --round main --profile tiny --out OUT")
         .check(2, &["only --round all finds them"]);
