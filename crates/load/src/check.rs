@@ -2,6 +2,7 @@
 //! opened. Requests are checked where they are prepared.
 
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec};
+use bakeoff_model::transport::Transport;
 
 use crate::LoadError;
 
@@ -13,9 +14,6 @@ const SLICE_NS_MIN: u64 = 1_000_000;
 
 /// Most connections of a step; far more than one address has ports for.
 const CONNECTIONS_MAX: u32 = 1_000_000;
-
-/// Most requests in flight on one connection; services allow a few hundred.
-const IN_FLIGHT_MAX: u32 = 65_536;
 
 /// Highest rate per second; far more than a thread can send.
 const RATE_MAX: f64 = 1e7;
@@ -84,33 +82,21 @@ fn is_single(spec: &LoadSpec) -> bool {
 /// Refuses what the protocol cannot do.
 fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
     let fail = |message: String| Err(LoadError::Spec { message });
-    let in_flight = spec.in_flight;
-    match spec.target.protocol {
-        Protocol::Http1 if in_flight > 1 && spec.keep_alive_off => {
-            return fail("requests cannot be pipelined with keep-alive off".into());
-        }
-        Protocol::Http2 if spec.keep_alive_off => {
-            return fail(
-                "HTTP/2 is meant to keep its connections; keep-alive cannot be off".into(),
-            );
-        }
-        Protocol::Websocket(_) if in_flight > 1 || spec.keep_alive_off => {
-            let message = "WebSocket waits for one message at a time and keeps its connections";
-            return fail(message.into());
-        }
-        Protocol::Websocket(_)
-            if !spec.requests.iter().all(sends) && spec.steps.iter().any(paced) =>
-        {
-            return fail("messages that nobody asks for cannot be paced: only closed load".into());
-        }
-        _ if in_flight > IN_FLIGHT_MAX => {
-            return fail(format!(
-                "more than {IN_FLIGHT_MAX} requests in flight on a connection"
-            ));
-        }
-        _ => {}
+    let transport = Transport {
+        protocol: spec.target.protocol,
+        keep_alive: !spec.keep_alive_off,
+        in_flight: spec.in_flight.max(1),
+    };
+    if let Some(why) = transport.contradiction() {
+        return fail(why);
     }
-    Ok(())
+    let unasked = !spec.requests.iter().all(sends);
+    match spec.target.protocol {
+        Protocol::Websocket(_) if unasked && spec.steps.iter().any(paced) => {
+            fail("messages that nobody asks for cannot be paced: only closed load".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a message of WebSocket is sent before one is awaited.

@@ -18,3 +18,4 @@ pub mod resource;
 pub mod scenario;
 pub mod schema;
 pub mod suite;
+pub mod transport;

@@ -16,6 +16,7 @@ mod scenario;
 mod shape;
 mod source;
 mod suite_file;
+mod transport;
 mod units;
 
 use serde::de::DeserializeOwned;
@@ -132,11 +133,27 @@ fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
     let mut hash = Sha256::new();
     for source in std::iter::once(&suite).chain(checks) {
         let name = source.path.rsplit(['/', '\\']).next().unwrap_or_default();
-        hash.update(format!("{name}\0{}\0", source.text.len()));
-        hash.update(&source.text);
+        add(&mut hash, name, &source.text);
     }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hexadecimal(hash)
+}
+
+/// The digest of a suite of this digest whose workloads depend on one more file, as seen from the
+/// suite's folder.
+#[must_use]
+pub fn digest_with(digest: &str, file: &str, text: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(digest);
+    add(&mut hash, file, text);
+    hexadecimal(hash)
+}
+
+fn add(hash: &mut Sha256, name: &str, text: &str) {
+    hash.update(format!("{name}\0{}\0", text.len()));
+    hash.update(text);
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    let bytes = hash.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

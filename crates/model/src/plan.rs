@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::names::{UnknownName, matches, select};
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
+use crate::transport::Transport;
 
 /// Version of the plan format.
 pub const FORMAT: u32 = 1;
@@ -55,6 +56,9 @@ pub struct PlannedRun {
     pub limits: Limits,
     /// Steps of the load.
     pub steps: Vec<Step>,
+    /// How the requests travel.
+    #[serde(default, skip_serializing_if = "Transport::is_usual")]
+    pub transport: Transport,
     /// Whether the slow lifecycle checks belong to this run.
     pub lifecycle: bool,
     /// Expected duration, without builds.
@@ -300,6 +304,7 @@ fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> V
                 parameters: case.parameters.clone(),
                 limits: profile.limits,
                 steps: steps.to_vec(),
+                transport: case.benchmark.transport,
                 lifecycle,
                 expected: expected(kind, steps, lifecycle),
             });

@@ -10,6 +10,7 @@ use crate::check::Check;
 use crate::load::{Pace, RequestSpec};
 use crate::published::Published;
 use crate::scenario::Scenario;
+use crate::transport::Transport;
 
 /// The backend of suites that list none: their contenders call nothing.
 pub const NO_BACKEND: &str = "none";
@@ -118,6 +119,8 @@ pub struct Benchmark {
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario.
     pub scenario: Option<Scenario>,
+    /// How the requests travel.
+    pub transport: Transport,
     /// Its own steps; used when the profile has none.
     pub steps: Vec<Step>,
 }

@@ -28,6 +28,9 @@ pub(crate) fn conditions(records: &RunRecords) -> String {
         "backend {}, {cpus}, {memory}, runtime {}, profile {}",
         begin.backend, begin.runtime, begin.profile
     );
+    if !begin.run.transport.is_usual() {
+        text.push_str(&format!(", {}", begin.run.transport.words()));
+    }
     if let Some(reason) = begin.enforcement.strip_prefix("unlimited") {
         text.push_str(&format!(", LIMITS NOT ENFORCED{reason}"));
     }

@@ -50,9 +50,11 @@ pub(crate) fn found_from(results: &Path, suite: &Path) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }
 
-/// Reads the tables of the scenarios' feeds; all that cannot be read are in the error.
+/// Reads the tables of the scenarios' feeds, which become part of the digest; all that cannot be
+/// read are in the error.
 fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
     let mut mistakes = Vec::new();
+    let digest = &mut suite.digest;
     for benchmark in &mut suite.benchmarks {
         let feeds = benchmark.scenario.iter_mut().flat_map(|one| &mut one.feeds);
         for feed in feeds {
@@ -66,7 +68,11 @@ fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
                 continue;
             };
             let text = fs::read_to_string(path.join(&*file)).map_err(|error| error.to_string());
-            match text.and_then(|text| scenario::read_csv(&text, variables)) {
+            let found = text.and_then(|text| {
+                *digest = parse::digest_with(digest, file, &text);
+                scenario::read_csv(&text, variables)
+            });
+            match found {
                 Ok(found) => *rows = found,
                 Err(why) => {
                     let name = &benchmark.name;

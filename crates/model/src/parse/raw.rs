@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::scenario::{ExtractTable, ScenarioTable};
+use super::transport::TransportTable;
 use super::units::{DurationText, SizeText};
 use crate::check::Expect;
 use crate::suite::WinnerRule;
@@ -216,6 +217,8 @@ pub(crate) struct BenchmarkTable {
     pub(crate) request: Vec<RequestTable>,
     /// Makes the requests a scenario.
     pub(crate) scenario: Option<ScenarioTable>,
+    /// How the requests travel; HTTP/1.1 with keep-alive, one after the other, unless given.
+    pub(crate) transport: Option<TransportTable>,
     /// Steps of its own, used in profiles that have none.
     pub(crate) ladder: Option<LadderTable>,
     /// Steps of its own one by one, instead of `ladder`.

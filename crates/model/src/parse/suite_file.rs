@@ -14,7 +14,8 @@ use super::rounds;
 use super::scenario;
 use super::shape;
 use super::source::{Place, Reading};
-use crate::load::{Pace, RequestSpec};
+use super::transport;
+use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
 use crate::suite::{
     BackendSpec, Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite,
@@ -278,6 +279,16 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
         }
         let steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
         check_paces(reading, &place.key("step"), &steps, scenario.is_some());
+        let transport_place = place.key("transport");
+        let transport = table
+            .transport
+            .map(|table| transport::transport(reading, &transport_place, &table))
+            .unwrap_or_default();
+        let plain = transport.protocol == Protocol::Http1 && transport.in_flight == 1;
+        if scenario.is_some() && !plain {
+            let message = format!("`{place}`: a scenario is HTTP/1.1, one request at a time");
+            reading.complain(&transport_place, &message, None);
+        }
         benchmarks.push(Benchmark {
             steps,
             name: table.name,
@@ -285,6 +296,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             kind,
             requests,
             scenario,
+            transport,
         });
     }
     benchmarks
@@ -325,6 +337,7 @@ fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> Ben
         ("ladder", table.ladder.is_some()),
         ("step", !table.step.is_empty()),
         ("scenario", table.scenario.is_some()),
+        ("transport", table.transport.is_some()),
     ];
     for (key, _) in has.iter().filter(|(_, given)| *given) {
         let message = format!("`{place}`: kind `startup` has no `{key}`");

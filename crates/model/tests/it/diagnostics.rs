@@ -634,6 +634,41 @@ pause = "1s"
 }
 
 #[test]
+fn transports_do_not_contradict_themselves() {
+    let suite = SUITE.replace(
+        "path = \"/\"",
+        r#"
+path = "/"
+[benchmark.transport]
+protocol = "http2"
+keep-alive = false
+messages = 9
+
+[[benchmark]]
+name = "users"
+scenario = {}
+transport = { in-flight = 2 }
+[[benchmark.request]]
+path = "/"
+
+[[benchmark]]
+name = "odd"
+transport = { protocol = "http3", in-flight = 0 }
+[[benchmark.request]]
+path = "/"
+"#,
+    );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:18:1: `benchmark[0].transport`: HTTP/2 keeps its connections; keep-alive is always on
+    suite.toml:21:12: `benchmark[0].transport`: `messages` is for `protocol = "websocket"`
+    suite.toml:26:13: `benchmark[1]`: a scenario is HTTP/1.1, one request at a time
+    suite.toml:32:26: `benchmark[2].transport.protocol`: unknown value "http3"
+      hint: did you mean `http2`? known: http1, http2, websocket
+    suite.toml:32:47: `benchmark[2].transport.in-flight`: must be at least 1, found 0
+    "#);
+}
+
+#[test]
 fn scenarios_have_feeds_of_their_kind_and_users() {
     let suite = SUITE.replace(
         "path = \"/\"",

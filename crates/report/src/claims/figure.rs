@@ -62,11 +62,8 @@ pub(super) fn figure(
             })?
         }
     };
-    let lower_bound = matches!(
-        validity,
-        Validity::GeneratorBound { .. } | Validity::BackendBound { .. }
-    );
-    if lower_bound && matches!(claim.metric, Metric::PeakThroughput | Metric::Throughput) {
+    let is_bound = validity != Validity::Fair;
+    if is_bound && matches!(claim.metric, Metric::PeakThroughput | Metric::Throughput) {
         let name = validity.name();
         return Err(format!("{label} is {name}: its figure is a lower bound"));
     }

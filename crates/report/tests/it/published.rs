@@ -160,6 +160,15 @@ fn what_cannot_be_tested_says_why() {
         not,
         &["generator-bound", "lower bound"],
     );
+    bound[0].validity = Validity::HostBound {
+        evidence: "the host was full".to_owned(),
+    };
+    check(
+        results(&bound, 4),
+        peak("synthetic-fast"),
+        not,
+        &["host-bound", "lower bound"],
+    );
     let mut wrong = three();
     wrong[0].fate = Fate::WrongAnswer;
     check(

@@ -14,6 +14,7 @@ use bakeoff_model::record::{
 };
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, Step};
+use bakeoff_model::transport::Transport;
 use bakeoff_stats::random::Random;
 
 const SECOND: u64 = 1_000_000_000;
@@ -239,6 +240,7 @@ fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Beg
                 memory_bytes: Some(512 * MIB),
             },
             steps: steps(),
+            transport: Transport::default(),
             lifecycle: repetition == 1,
             expected: Duration::from_secs(60),
         },

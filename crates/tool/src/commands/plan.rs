@@ -185,6 +185,7 @@ fn order_of(
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
         steps: &run.steps,
+        transport: run.transport,
         cores,
         slice,
         seed: plan.seed,

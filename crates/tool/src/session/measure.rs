@@ -36,6 +36,7 @@ pub(crate) async fn load<L: Loader>(
         requests: &case.requests,
         scenario: case.scenario.as_ref(),
         steps: &case.begin.run.steps,
+        transport: case.begin.run.transport,
         cores: &case.begin.cores,
         slice: case.slice,
         seed: case.seed,

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bakeoff_model::load::{LoadSpec, Protocol, ReactorChoice, RequestSpec, StepSpec, Target};
+use bakeoff_model::load::{LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::Step;
+use bakeoff_model::transport::Transport;
 
 /// The documents' own bound on connecting and on an answer.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -20,6 +21,7 @@ pub(crate) struct OrderInput<'a> {
     pub(crate) requests: &'a [RequestSpec],
     pub(crate) scenario: Option<&'a Scenario>,
     pub(crate) steps: &'a [Step],
+    pub(crate) transport: Transport,
     pub(crate) cores: &'a Cores,
     pub(crate) slice: Duration,
     pub(crate) seed: u64,
@@ -45,7 +47,7 @@ pub(crate) fn order(input: &OrderInput<'_>) -> LoadSpec {
             tls: false,
             insecure: false,
             unix_socket: None,
-            protocol: Protocol::Http1,
+            protocol: input.transport.protocol,
         },
         requests: input.requests.to_vec(),
         scenario: input.scenario.cloned(),
@@ -59,8 +61,8 @@ pub(crate) fn order(input: &OrderInput<'_>) -> LoadSpec {
         check_body_every: CHECK_BODY_EVERY,
         stepwise: true,
         reactor: ReactorChoice::Auto,
-        keep_alive_off: false,
-        in_flight: 1,
+        keep_alive_off: !input.transport.keep_alive,
+        in_flight: input.transport.in_flight,
     }
 }
 

@@ -14,6 +14,7 @@ use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Limits, Step, Suite};
+use bakeoff_model::transport::Transport;
 use bakeoff_runtime::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
     SweepError,
@@ -350,6 +351,7 @@ fn pending(id: &str, lifecycle: bool) -> PendingRun {
             parameters: BTreeMap::new(),
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
+            transport: Transport::default(),
             lifecycle,
             expected: Duration::from_secs(2),
         },

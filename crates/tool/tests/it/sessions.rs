@@ -144,4 +144,37 @@ headers = { x-again = "${found}" }
     for text in ["first look", "second look", "Apdex", "Loader at best"] {
         assert!(report.contains(text), "{text}");
     }
+    let plan = || world.run("plan SUITE --profile tiny --json").stdout;
+    let before = plan();
+    assert_eq!(plan(), before);
+    world.write("data/people.csv", "name,age\nAnna,3\nBedřich,4\n");
+    assert_ne!(plan(), before, "a feed is part of the digest");
+}
+
+#[test]
+fn requests_travel_as_the_suite_says() {
+    let world = World::new(&["good"]);
+    let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let each = r#"
+[[benchmark]]
+name = "each"
+transport = { keep-alive = false }
+[[benchmark.request]]
+path = "/item"
+[[benchmark]]
+name = "streams"
+transport = { protocol = "http2", in-flight = 4 }
+[[benchmark.request]]
+path = "/item"
+"#;
+    world.write("suite.toml", &(suite + each));
+    world
+        .run("run SUITE --profile tiny --benchmark each --out OUT")
+        .check(0, &["good"]);
+    let results = world.read("out/results.md");
+    assert!(results.contains("HTTP/1.1, a connection for each request"));
+    let order = world.run("plan SUITE --profile tiny --benchmark streams --case good");
+    let order: serde_json::Value = serde_json::from_str(&order.stdout).unwrap();
+    assert_eq!(order["target"]["protocol"], "http2");
+    assert_eq!(order["in_flight"], 4);
 }

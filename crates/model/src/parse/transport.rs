@@ -1,0 +1,77 @@
+//! How the requests of a benchmark travel, as people write it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::source::{Place, Reading};
+use crate::load::{Protocol, TimeUnit, WebSocket};
+use crate::transport::Transport;
+
+/// How the requests of a benchmark travel.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct TransportTable {
+    /// The protocol; `http1` unless given.
+    #[serde(default)]
+    pub(crate) protocol: ProtocolName,
+    /// Connections stay open after an answer; `true` unless given.
+    pub(crate) keep_alive: Option<bool>,
+    /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
+    /// pipelined requests of HTTP/1.1; 1 unless given.
+    #[schemars(range(min = 1))]
+    pub(crate) in_flight: Option<u32>,
+    /// Messages after which a connection is closed and made anew; no bound unless given;
+    /// `websocket` only.
+    #[schemars(range(min = 1))]
+    pub(crate) messages: Option<u32>,
+    /// Each message begins with the time of its sending, in this unit since the Unix epoch, from
+    /// which its latency runs; `websocket` only.
+    pub(crate) timestamp: Option<TimeUnit>,
+}
+
+/// The protocols that there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ProtocolName {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2 by prior knowledge.
+    Http2,
+    /// WebSocket: the first request is the upgrade; then each connection waits for one message
+    /// after the other, and a request with a body sends it as a text before.
+    Websocket,
+}
+
+pub(super) fn transport(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    table: &TransportTable,
+) -> Transport {
+    let of_websocket = [
+        ("messages", table.messages.is_some()),
+        ("timestamp", table.timestamp.is_some()),
+    ];
+    for (key, is_given) in of_websocket {
+        if is_given && table.protocol != ProtocolName::Websocket {
+            let message = format!("`{place}`: `{key}` is for `protocol = \"websocket\"`");
+            reading.complain(&place.key(key), &message, None);
+        }
+    }
+    let transport = Transport {
+        protocol: match table.protocol {
+            ProtocolName::Http1 => Protocol::Http1,
+            ProtocolName::Http2 => Protocol::Http2,
+            ProtocolName::Websocket => Protocol::Websocket(WebSocket {
+                messages: table.messages.unwrap_or(0),
+                timestamp: table.timestamp,
+            }),
+        },
+        keep_alive: table.keep_alive.unwrap_or(true),
+        in_flight: table.in_flight.unwrap_or(1),
+    };
+    if let Some(why) = transport.contradiction() {
+        reading.complain(place, &format!("`{place}`: {why}"), None);
+    }
+    transport
+}
