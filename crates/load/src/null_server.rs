@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::limits::pin;
+use crate::socket::do_not_pace;
 
 const LISTENER: u64 = u64::MAX;
 
@@ -65,6 +66,8 @@ impl NullServer {
             pin(&self.cores).map_err(io::Error::other)?;
         }
         rustix::net::listen(listener, BACKLOG)?;
+        // Accepted sockets inherit it.
+        do_not_pace(listener)?;
         listener.set_nonblocking(true)?;
         let answer = self.answer();
         let poller = epoll::create(CreateFlags::CLOEXEC)?;

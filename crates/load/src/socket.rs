@@ -1,7 +1,7 @@
 //! Sockets and the meaning of their errors.
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use bakeoff_model::load::{ErrorClass, Target};
@@ -85,12 +85,7 @@ impl Endpoint {
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
         if self.is_loopback() {
-            // Pacing by a model of the path (BBR) costs timers for a path that has no bottleneck.
-            // Reno is in every kernel; one without it keeps its default.
-            sockopt::set_tcp_congestion(&socket, "reno").or_else(|errno| match errno {
-                Errno::NOENT | Errno::PERM => Ok(()),
-                errno => Err(errno),
-            })?;
+            do_not_pace(&socket)?;
         }
         Ok(socket)
     }
@@ -114,6 +109,16 @@ impl Endpoint {
             result => result,
         }
     }
+}
+
+/// Chooses a congestion control that sends at once: pacing by a model of the path (BBR) costs
+/// timers for a path that has no bottleneck. Reno is in every kernel; one without it keeps its
+/// default.
+pub(crate) fn do_not_pace(socket: impl AsFd) -> Result<(), Errno> {
+    sockopt::set_tcp_congestion(socket, "reno").or_else(|errno| match errno {
+        Errno::NOENT | Errno::PERM => Ok(()),
+        errno => Err(errno),
+    })
 }
 
 /// The class of a connection that could not be made.

@@ -594,7 +594,7 @@ fn orders_that_http2_cannot_carry_out_are_refused() {
     for (change, expected) in [
         (
             (|spec| spec.keep_alive_off = true) as fn(&mut LoadSpec),
-            "keep-alive cannot be off",
+            "keep-alive is always on",
         ),
         (|spec| spec.in_flight = 1_000_000, "requests in flight"),
     ] {
