@@ -111,14 +111,22 @@ pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result
     best.ok_or_else(|| why.unwrap_or_else(|| format!("{glob} was not run")))
 }
 
-/// Figures that are not fair, for the reader.
+/// Figures that are not fair, for the reader: by name while they are few.
 pub(super) fn unfair(all: &[&Figure]) -> Option<String> {
-    let list: Vec<String> = all
+    const NAMED_MAX: usize = 2;
+    let unfair: Vec<&&Figure> = all
         .iter()
         .filter(|one| one.validity != Validity::Fair)
-        .map(|one| format!("{} is {}", one.label, one.validity.name()))
         .collect();
-    (!list.is_empty()).then(|| labels::list(&list))
+    if unfair.is_empty() {
+        return None;
+    }
+    if unfair.len() > NAMED_MAX {
+        let (some, all) = (unfair.len(), all.len());
+        return Some(format!("{some} of {all} figures are not fair"));
+    }
+    let named = |one: &&&Figure| format!("{} is {}", one.label, one.validity.name());
+    Some(labels::list(&unfair.iter().map(named).collect::<Vec<_>>()))
 }
 
 pub(super) fn described(one: &Figure) -> String {
