@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::LoadError;
 use crate::check::check;
 use crate::clock::{cpu_between, now_ns, thread_cpu};
-use crate::limits::{pin, raise_nofile, unpin, usable_cores};
+use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
 use crate::reactor::Reactor;
 use crate::reactor::epoll::Epoll;
 use crate::reactor::uring::Uring;
@@ -388,6 +388,7 @@ fn set_up<'a, R: Reactor>(
         let core = spec.cores[place.thread % spec.cores.len()];
         pin(&[core]).map_err(|_| Errno::INVAL)?;
     }
+    own_files();
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;

@@ -3,7 +3,7 @@
 
 use bakeoff_model::load::{LoadSpec, Protocol, ReactorChoice, RequestSpec, Target};
 
-use crate::http1::{Chunked, Progress, Reader};
+use crate::http1::{Chunked, LastHead, Progress, Reader};
 use crate::http2::{Client, Decoder};
 use crate::link::Told;
 use crate::request::Requests;
@@ -35,10 +35,10 @@ pub fn response(data: &[u8]) {
     let read = |pieces: &[&[u8]]| {
         let mut reader = Reader::new();
         reader.begin(head_only, sampled);
-        let mut fed = 0;
+        let (mut fed, mut last) = (0, LastHead::default());
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             fed += piece.len();
-            match reader.feed(piece) {
+            match reader.feed(piece, &mut last) {
                 Err(_) => return Err(()),
                 Ok(Progress::More) => {}
                 Ok(Progress::Whole { rest }) => {

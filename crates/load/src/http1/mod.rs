@@ -13,5 +13,6 @@ mod tests;
 
 #[cfg(feature = "fuzz")]
 pub(crate) use chunked::Chunked;
+pub(crate) use head::LastHead;
 pub(crate) use pipeline::Pipeline;
 pub(crate) use reader::{Progress, Reader};

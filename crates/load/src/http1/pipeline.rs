@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use bakeoff_model::load::ErrorClass;
 
+use super::head::LastHead;
 use super::reader::{Progress, Reader};
 use crate::link::Told;
 use crate::received::Received;
@@ -89,14 +90,14 @@ impl Pipeline {
 
     /// Takes the next bytes of the connection and tells what came of them. A fault is the last
     /// thing told; nothing may be fed after it.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], told: &mut Vec<Told>) {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], last: &mut LastHead, told: &mut Vec<Told>) {
         while !bytes.is_empty() {
             if self.awaited.is_empty() {
                 let message = "bytes that nobody asked for".to_owned();
                 told.push(Told::Fault(ErrorClass::BadFraming, message));
                 return;
             }
-            match self.reader.feed(bytes) {
+            match self.reader.feed(bytes, last) {
                 Ok(Progress::More) => return,
                 Ok(Progress::Whole { rest }) => bytes = &bytes[bytes.len() - rest..],
                 Err(message) => {

@@ -1,7 +1,7 @@
 //! One answer after the other out of a stream of bytes.
 
 use super::chunked::Chunked;
-use super::head::{self, Framing, Head};
+use super::head::{self, Framing, Head, LastHead};
 use crate::received::Received;
 
 /// Bytes that the head of an answer, with its interim answers, may have.
@@ -73,18 +73,18 @@ impl Reader {
         self.keep_alive
     }
 
-    /// Takes the next bytes of the connection.
+    /// Takes the next bytes of the connection. `last` is the head that any connection read last.
     ///
     /// # Errors
     /// In words, when they are not HTTP.
     #[inline]
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Progress, String> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Progress, String> {
         self.received.begun = true;
         if !matches!(self.stage, Stage::Head) {
             return self.feed_body(bytes);
         }
         let plain = self.partial.is_empty() && !self.received.is_sampled() && !self.head_only;
-        if plain && let Some(head) = head::parse_fast(bytes) {
+        if plain && let Some(head) = last.parse_fast(bytes) {
             self.take_head(&head);
             return self.feed_body(&bytes[head.bytes..]);
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::{Progress, Reader};
+use super::{LastHead, Progress, Reader};
 
 /// An answer as a server would write it, and its body.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ fn written() -> impl Strategy<Value = Written> {
 }
 
 /// Feeds `bytes` cut after each of `cuts`.
-fn read(reader: &mut Reader, bytes: &[u8], cuts: &[usize]) -> Read {
+fn read(reader: &mut Reader, last: &mut LastHead, bytes: &[u8], cuts: &[usize]) -> Read {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.push(bytes.len());
     cuts.sort_unstable();
@@ -90,7 +90,7 @@ fn read(reader: &mut Reader, bytes: &[u8], cuts: &[usize]) -> Read {
         if cut == from {
             continue;
         }
-        match reader.feed(&bytes[from..cut]) {
+        match reader.feed(&bytes[from..cut], last) {
             Err(_) => return Read::Bad,
             Ok(Progress::More) => {}
             Ok(Progress::Whole { rest }) => {
@@ -117,11 +117,11 @@ proptest! {
     ) {
         let mut stream = written.bytes.clone();
         stream.extend(&more);
-        let mut reader = Reader::new();
+        let (mut reader, mut last) = (Reader::new(), LastHead::default());
         // A reader that has had another answer before must not remember it.
         for _ in 0..2 {
             reader.begin(false, sampled);
-            prop_assert_eq!(read(&mut reader, &stream, &cuts), Read::Whole {
+            prop_assert_eq!(read(&mut reader, &mut last, &stream, &cuts), Read::Whole {
                 status: written.status,
                 body: written.body.len() as u64,
                 keep_alive: written.keep_alive,
@@ -139,10 +139,10 @@ proptest! {
         length in any::<usize>(),
         cuts in prop::collection::vec(any::<usize>(), 0..12),
     ) {
-        let mut reader = Reader::new();
+        let (mut reader, mut last) = (Reader::new(), LastHead::default());
         reader.begin(false, false);
         let part = &written.bytes[..length % written.bytes.len()];
-        prop_assert_eq!(read(&mut reader, part, &cuts), Read::More);
+        prop_assert_eq!(read(&mut reader, &mut last, part, &cuts), Read::More);
         prop_assert!(!reader.finish());
     }
 
@@ -156,7 +156,7 @@ proptest! {
             let stream = [prefix.as_bytes(), &bytes].concat();
             let mut reader = Reader::new();
             reader.begin(false, true);
-            read(&mut reader, &stream, &cuts);
+            read(&mut reader, &mut LastHead::default(), &stream, &cuts);
         }
     }
 
@@ -170,14 +170,19 @@ proptest! {
         let mut stream = written.bytes.clone();
         let at = at % stream.len();
         stream[at] = byte;
-        let verdict = |cuts: &[usize]| {
+        let verdict = |last: &mut LastHead, stream: &[u8], cuts: &[usize]| {
             let mut reader = Reader::new();
             reader.begin(false, false);
-            read(&mut reader, &stream, cuts)
+            read(&mut reader, last, stream, cuts)
         };
+        let mut last = LastHead::default();
+        verdict(&mut last, &written.bytes, &[]);
+        // Having just read the answer as it was makes no difference.
+        let whole = verdict(&mut LastHead::default(), &stream, &[]);
+        prop_assert_eq!(&whole, &verdict(&mut last, &stream, &[]));
         // A long beginning of a head in pieces is not parsed again before its end, so that it may
         // be found wrong later; it must never be taken for an answer.
-        match (verdict(&[]), verdict(&cuts)) {
+        match (whole, verdict(&mut last, &stream, &cuts)) {
             (Read::Bad, Read::Bad | Read::More) => {}
             (whole, cut) => prop_assert_eq!(whole, cut),
         }

@@ -62,18 +62,12 @@ pub(crate) struct Epoll {
     hints: VecDeque<Hint>,
     /// What to look at after it: connections that may have more than one buffer took.
     again: Vec<Hint>,
-    /// Errors that did not come from the kernel as events.
-    failed: VecDeque<(usize, u32, Failed)>,
+    /// Events that did not come from `epoll_wait`: slot, generation, event.
+    failed: VecDeque<(usize, u32, Event<'static>)>,
     buffer: Box<[u8]>,
     sent_bytes: u64,
     /// The kernel knows `epoll_pwait2` (Linux 5.11).
     nanoseconds: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Failed {
-    Connect(Errno),
-    Send(Errno),
 }
 
 impl Epoll {
@@ -122,7 +116,7 @@ impl Epoll {
                 Err(Errno::AGAIN) => return,
                 Err(errno) => {
                     socket.unsent = None;
-                    let failed = (slot, *generation, Failed::Send(errno));
+                    let failed = (slot, *generation, Event::Broken(errno));
                     self.failed.push_back(failed);
                 }
             }
@@ -143,19 +137,10 @@ impl Epoll {
 
     /// Errors that were noticed while sending or opening, of sockets that are still there.
     fn next_failed(&mut self) -> Option<(usize, Event<'static>)> {
-        while let Some((slot, generation, failed)) = self.failed.pop_front() {
-            if self
-                .slots
-                .get(slot)
-                .is_some_and(|s| s.generation == generation)
-            {
-                return Some((
-                    slot,
-                    match failed {
-                        Failed::Connect(errno) => Event::Refused(errno),
-                        Failed::Send(errno) => Event::Broken(errno),
-                    },
-                ));
+        while let Some((slot, generation, event)) = self.failed.pop_front() {
+            let current = self.slots.get(slot);
+            if current.is_some_and(|slot| slot.generation == generation) {
+                return Some((slot, event));
             }
         }
         None
@@ -270,7 +255,7 @@ impl Reactor for Epoll {
             }
             Err(errno) => {
                 let generation = self.slots[slot].generation;
-                let failed = (slot, generation, Failed::Connect(errno));
+                let failed = (slot, generation, Event::Refused(errno));
                 self.failed.push_back(failed);
             }
         }

@@ -1,8 +1,9 @@
 //! io_uring: one issuer per ring, completions run when this thread waits (no interrupts of it in
 //! between), one multishot receive per connection into a ring of buffers.
 //!
-//! Sends are submitted a few at a time: a larger batch would save next to nothing and let the
-//! real send drift away from the instant that was noted for it.
+//! Sends are calls of their own as long as the kernel takes all at once: on the ring each would
+//! cost more than the call that it saves, and the real send would drift away from the instant
+//! that was noted for it. The ring finishes what the kernel does not take.
 
 #![expect(
     unsafe_code,
@@ -16,7 +17,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
-use rustix::net::{Shutdown, SocketAddrAny, shutdown};
+use rustix::net::{SendFlags, Shutdown, SocketAddrAny, send, shutdown};
 
 use super::buffers::Buffers;
 use super::{Event, Payload, Reactor};
@@ -27,9 +28,6 @@ const ENTRIES: u32 = 1024;
 
 /// Completions that fit before the kernel has to keep them elsewhere.
 const COMPLETIONS: u32 = 8192;
-
-/// Sends that are submitted together.
-const SENDS_MAX: usize = 8;
 
 /// The one group of receive buffers.
 const GROUP: u16 = 0;
@@ -49,7 +47,7 @@ const CANCEL: u64 = 3;
 struct Socket {
     fd: OwnedFd,
     connecting: bool,
-    /// What is being sent: the payload and how much of it was sent before.
+    /// What the ring is sending: the payload and how much of it was sent before.
     sending: Option<(Payload, usize)>,
     /// What comes after it.
     queue: VecDeque<Payload>,
@@ -82,10 +80,8 @@ pub(crate) struct Uring {
     ready: VecDeque<Completion>,
     /// The buffer of the event that was returned last.
     borrowed: Option<u16>,
-    /// Errors that did not come from the ring.
-    failed: VecDeque<(usize, u32, Errno)>,
-    /// Sends since the last submission.
-    sends: usize,
+    /// Events that did not come from the ring: slot, generation, event.
+    failed: VecDeque<(usize, u32, Event<'static>)>,
     /// Requests whose last completion has not come.
     under_way: usize,
     sent_bytes: u64,
@@ -118,7 +114,6 @@ impl Uring {
             ready: VecDeque::with_capacity(1024),
             borrowed: None,
             failed: VecDeque::new(),
-            sends: 0,
             under_way: 0,
             sent_bytes: 0,
         })
@@ -136,20 +131,14 @@ impl Uring {
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
             }
-            self.submit();
+            // A refusal (the kernel is out of memory for a moment) leaves them queued for the next
+            // wait, which reports what lasts.
+            let _ = self.ring.submit();
             if self.ring.submission().is_full() {
                 // Completions have no room either: waiting takes them over.
                 let _ = self.enter(0);
             }
         }
-    }
-
-    /// Hands the queued requests to the kernel without waiting.
-    fn submit(&mut self) {
-        self.sends = 0;
-        // A refusal (the kernel is out of memory for a moment) leaves them queued for the next
-        // wait, which reports what lasts.
-        let _ = self.ring.submit();
     }
 
     fn receive(&mut self, slot: usize) {
@@ -160,7 +149,7 @@ impl Uring {
         self.push(opcode::RecvMulti::new(fd, GROUP).build(), slot, RECEIVE);
     }
 
-    /// Sends what is left of the slot's payload.
+    /// Has the ring send what is left of the slot's payload.
     fn transmit(&mut self, slot: usize) {
         let Some(socket) = &self.slots[slot].socket else {
             return;
@@ -175,10 +164,6 @@ impl Uring {
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build();
         self.push(entry, slot, SEND);
-        self.sends += 1;
-        if self.sends >= SENDS_MAX {
-            self.submit();
-        }
     }
 
     /// Takes one completion; what is to be told about it, if anything.
@@ -264,7 +249,6 @@ impl Uring {
 
     /// Takes the completions over and waits for the first of them.
     fn enter(&mut self, timeout_ns: u64) -> Result<(), Errno> {
-        self.sends = 0;
         let time = Timespec::new()
             .sec(timeout_ns / 1_000_000_000)
             .nsec(u32::try_from(timeout_ns % 1_000_000_000).unwrap_or(0));
@@ -321,19 +305,33 @@ impl Reactor for Uring {
             }
             Err(errno) => {
                 let generation = self.slots[slot].generation;
-                self.failed.push_back((slot, generation, errno));
+                let failed = (slot, generation, Event::Refused(errno));
+                self.failed.push_back(failed);
             }
         }
     }
 
     #[inline]
     fn send(&mut self, slot: usize, payload: Payload) {
-        if let Some(socket) = &mut self.slots[slot].socket {
-            if socket.sending.is_some() {
-                socket.queue.push_back(payload);
+        let Slot { generation, socket } = &mut self.slots[slot];
+        let Some(socket) = socket else { return };
+        if socket.sending.is_some() {
+            socket.queue.push_back(payload);
+            return;
+        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        let taken = match send(&socket.fd, payload.bytes(), flags) {
+            Ok(taken) => taken,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(errno) => {
+                let failed = (slot, *generation, Event::Broken(errno));
+                self.failed.push_back(failed);
                 return;
             }
-            socket.sending = Some((payload, 0));
+        };
+        self.sent_bytes += taken as u64;
+        if taken < payload.bytes().len() {
+            socket.sending = Some((payload, taken));
             self.transmit(slot);
         }
     }
@@ -359,7 +357,6 @@ impl Reactor for Uring {
                 let _ = self.enter(0);
             }
         }
-        self.sends = 0;
         if !socket.connecting {
             // Requests hold the socket open: this ends them, and with them the connection.
             let _ = shutdown(&socket.fd, Shutdown::Both);
@@ -384,13 +381,10 @@ impl Reactor for Uring {
         if let Some(buffer) = self.borrowed.take() {
             self.buffers.give_back(buffer);
         }
-        while let Some((slot, generation, errno)) = self.failed.pop_front() {
-            if self
-                .slots
-                .get(slot)
-                .is_some_and(|s| s.generation == generation)
-            {
-                return Some((slot, Event::Refused(errno)));
+        while let Some((slot, generation, event)) = self.failed.pop_front() {
+            let current = self.slots.get(slot);
+            if current.is_some_and(|slot| slot.generation == generation) {
+                return Some((slot, event));
             }
         }
         loop {

