@@ -1,5 +1,7 @@
 //! Edge-triggered epoll. A socket is registered once, for everything; after that a request costs
-//! one `send` and one `recv`, and `epoll_wait` is shared by all that became ready together.
+//! one `send` and one `recv`, and `epoll_wait` is shared by all that became ready together. What
+//! is ready is received before anything of it is handled, so that an answer is not late by the
+//! time that the ones before it take.
 
 #![expect(
     unsafe_code,
@@ -14,13 +16,21 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::{Event, Payload, Reactor};
+use crate::clock::now_ns;
 use crate::socket::{Blocking, Endpoint};
 
 /// Events that one wait takes over.
 const EVENTS_MAX: usize = 512;
 
 /// Bytes that one `recv` takes; larger ones only evict more of the cache.
-const BUFFER_BYTES: usize = 64 * 1024;
+const RECEIVE_BYTES: usize = 64 * 1024;
+
+/// Bytes that are received before they are handled.
+const BUFFER_BYTES: usize = 4 * RECEIVE_BYTES;
+
+/// Events that are found before they are handled: more would keep free connections waiting for
+/// their next request.
+const FOUND_MAX: usize = 64;
 
 /// The other side will send nothing more, or the socket is dead.
 const ENDING: u32 = EventFlags::RDHUP.bits() | EventFlags::HUP.bits() | EventFlags::ERR.bits();
@@ -60,8 +70,14 @@ pub(crate) struct Epoll {
     ready: Vec<libc::epoll_event>,
     /// What to look at before the next wait, in order.
     hints: VecDeque<Hint>,
-    /// What to look at after it: connections that may have more than one buffer took.
+    /// What to look at after it: connections that may have more than one `recv` took.
     again: Vec<Hint>,
+    /// What was found, in order.
+    found: VecDeque<Found>,
+    /// When it had been found, monotonic ns.
+    came_ns: u64,
+    /// Bytes of the buffer that it fills.
+    filled: usize,
     /// Events that did not come from `epoll_wait`: slot, generation, event.
     failed: VecDeque<(usize, u32, Event<'static>)>,
     buffer: Box<[u8]>,
@@ -83,6 +99,9 @@ impl Epoll {
             ready: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX],
             hints: VecDeque::with_capacity(2 * EVENTS_MAX),
             again: Vec::with_capacity(EVENTS_MAX),
+            found: VecDeque::with_capacity(FOUND_MAX),
+            came_ns: 0,
+            filled: 0,
             failed: VecDeque::new(),
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             sent_bytes: 0,
@@ -146,6 +165,24 @@ impl Epoll {
         None
     }
 
+    /// Looks at what is to be looked at, as far as there is room for what is found.
+    fn find(&mut self) {
+        self.filled = 0;
+        while self.found.len() < FOUND_MAX
+            && self.filled + RECEIVE_BYTES <= self.buffer.len()
+            && let Some(hint) = self.hints.pop_front()
+        {
+            if let Some(looked) = self.look(hint) {
+                self.found.push_back(Found {
+                    slot: hint.slot,
+                    generation: hint.generation,
+                    looked,
+                });
+            }
+        }
+        self.came_ns = now_ns();
+    }
+
     /// Looks at one slot; the bytes received are in the buffer.
     fn look(&mut self, hint: Hint) -> Option<Looked> {
         let slot = self.slots.get_mut(hint.slot)?;
@@ -167,16 +204,23 @@ impl Epoll {
             return None;
         }
         let socket = self.slots[hint.slot].socket.as_ref()?;
+        let from = self.filled;
+        let room = &mut self.buffer[from..from + RECEIVE_BYTES];
         loop {
-            match recv(&socket.fd, &mut *self.buffer, RecvFlags::empty()) {
+            match recv(&socket.fd, &mut *room, RecvFlags::empty()) {
                 Ok((0, _)) => return Some(Looked::Event(Event::End)),
                 Ok((bytes, _)) => {
                     let ending = hint.flags & ENDING != 0;
                     // A short read has emptied the socket: the next byte is a new edge.
-                    if bytes == self.buffer.len() || ending {
+                    if bytes == RECEIVE_BYTES || ending {
                         self.again.push(hint);
                     }
-                    return Some(Looked::Data { bytes, ending });
+                    self.filled += bytes;
+                    return Some(Looked::Data {
+                        from,
+                        bytes,
+                        ending,
+                    });
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return None,
@@ -228,9 +272,23 @@ impl Epoll {
 }
 
 /// What a look at a slot found.
+#[derive(Debug)]
 enum Looked {
     Event(Event<'static>),
-    Data { bytes: usize, ending: bool },
+    /// Bytes in the buffer.
+    Data {
+        from: usize,
+        bytes: usize,
+        ending: bool,
+    },
+}
+
+/// What was found and not handled yet.
+#[derive(Debug)]
+struct Found {
+    slot: usize,
+    generation: u32,
+    looked: Looked,
 }
 
 impl Reactor for Epoll {
@@ -307,16 +365,33 @@ impl Reactor for Epoll {
             {
                 return Some(failed);
             }
-            let hint = self.hints.pop_front()?;
-            match self.look(hint) {
-                None => {}
-                Some(Looked::Event(event)) => return Some((hint.slot, event)),
-                Some(Looked::Data { bytes, ending }) => {
-                    let bytes = &self.buffer[..bytes];
-                    return Some((hint.slot, Event::Data { bytes, ending }));
+            let Some(found) = self.found.pop_front() else {
+                if self.hints.is_empty() {
+                    return None;
                 }
+                self.find();
+                continue;
+            };
+            // What was handled since may have closed it.
+            if self.slots[found.slot].generation != found.generation {
+                continue;
             }
+            return Some(match found.looked {
+                Looked::Event(event) => (found.slot, event),
+                Looked::Data {
+                    from,
+                    bytes,
+                    ending,
+                } => {
+                    let bytes = &self.buffer[from..from + bytes];
+                    (found.slot, Event::Data { bytes, ending })
+                }
+            });
         }
+    }
+
+    fn came_ns(&self) -> u64 {
+        self.came_ns
     }
 
     fn sent_bytes(&self) -> u64 {

@@ -13,6 +13,8 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
+use crate::clock::now_ns;
+
 /// Bytes to send. Requests are shared between all connections of a thread.
 #[derive(Debug, Clone)]
 pub(crate) enum Payload {
@@ -81,6 +83,12 @@ pub(crate) trait Reactor: Sized {
 
     /// The next event of the last [`Reactor::wait`]. All of them must be taken before the next.
     fn next(&mut self) -> Option<(usize, Event<'_>)>;
+
+    /// An instant by which what the last event tells had come, monotonic ns: the time that was
+    /// spent on the events before it is not the service's.
+    fn came_ns(&self) -> u64 {
+        now_ns()
+    }
 
     /// Bytes that the kernel has taken so far.
     fn sent_bytes(&self) -> u64;

@@ -21,6 +21,7 @@ use rustix::net::{SendFlags, Shutdown, SocketAddrAny, send, shutdown};
 
 use super::buffers::Buffers;
 use super::{Event, Payload, Reactor};
+use crate::clock::now_ns;
 use crate::socket::{Blocking, Endpoint};
 
 /// Requests that one submission can take over.
@@ -84,6 +85,8 @@ pub(crate) struct Uring {
     failed: VecDeque<(usize, u32, Event<'static>)>,
     /// Requests whose last completion has not come.
     under_way: usize,
+    /// When the completions were taken over, monotonic ns.
+    came_ns: u64,
     sent_bytes: u64,
 }
 
@@ -115,6 +118,7 @@ impl Uring {
             borrowed: None,
             failed: VecDeque::new(),
             under_way: 0,
+            came_ns: 0,
             sent_bytes: 0,
         })
     }
@@ -254,6 +258,7 @@ impl Uring {
             .nsec(u32::try_from(timeout_ns % 1_000_000_000).unwrap_or(0));
         let arguments = SubmitArgs::new().timespec(&time);
         let result = self.ring.submitter().submit_with_args(1, &arguments);
+        self.came_ns = now_ns();
         let copy = |entry: cqueue::Entry| Completion {
             token: entry.user_data(),
             result: entry.result(),
@@ -403,6 +408,10 @@ impl Reactor for Uring {
                 }
             }
         }
+    }
+
+    fn came_ns(&self) -> u64 {
+        self.came_ns
     }
 
     fn sent_bytes(&self) -> u64 {

@@ -301,9 +301,9 @@ impl<R: Reactor> Worker<'_, R> {
     /// An answer is whole: judge it, count it, go on.
     #[inline]
     pub(super) fn answered(&mut self, index: usize, after: Option<After>) {
-        let mut now = now_ns();
+        let came_ns = self.reactor.came_ns();
         // Asked first: an answer that comes too late is still in flight when the window closes.
-        let in_window = self.in_window(now);
+        let in_window = self.in_window(came_ns);
         let (slot, place) = (index / self.width, index % self.width);
         let connection = &mut self.connections[index];
         if connection.state != State::Busy {
@@ -314,18 +314,17 @@ impl<R: Reactor> Worker<'_, R> {
         let link = &mut self.links[slot];
         link.failures = 0;
         if in_window {
-            let mut service_ns = now.saturating_sub(connection.since_ns);
-            let response_ns = now.saturating_sub(connection.intended_ns);
+            let mut service_ns = came_ns.saturating_sub(connection.since_ns);
+            let response_ns = came_ns.saturating_sub(connection.intended_ns);
             let asked = connection.request;
             let request = self.requests.get(asked);
             let received = link.wire.received(place);
-            let sampled = received.is_sampled();
             let mut judgement = judge(request, received, after.is_some_and(|after| after.extra));
             if let (Ok(()), Some(users)) = (&judgement, &mut self.users) {
                 judgement = users.learn(index, received, &request.name);
             }
             if let (Some(unit), Wire::WebSocket(client)) = (self.stamp, &link.wire) {
-                match stamped_ns(client.beginning(), unit) {
+                match stamped_ns(client.beginning(), unit, came_ns) {
                     Ok(stamped_ns) => service_ns = stamped_ns,
                     Err(message) => judgement = Err((ErrorClass::WrongBody, message)),
                 }
@@ -341,14 +340,10 @@ impl<R: Reactor> Worker<'_, R> {
                     self.tally.fail_request(asked);
                 }
             }
-            self.user_goes_on(index, good, now);
-            if sampled {
-                // A check takes its time, which is not the service's.
-                now = now_ns();
-            }
+            self.user_goes_on(index, good, came_ns);
         }
         if after.is_none_or(|after| after.keep) {
-            self.give_work(index, now);
+            self.give_work(index, now_ns());
         } else {
             self.reopen(slot);
         }

@@ -5,7 +5,7 @@ use bakeoff_model::load::{ErrorClass, Protocol, TimeUnit};
 
 use super::Worker;
 use super::events::After;
-use crate::clock::wall_ns;
+use crate::clock::{now_ns, wall_ns};
 use crate::connection::State;
 use crate::link::{Stage, Wire};
 use crate::reactor::Reactor;
@@ -79,12 +79,13 @@ impl<R: Reactor> Worker<'_, R> {
     }
 }
 
-/// Nanoseconds since the instant that a message carries.
+/// Nanoseconds from the instant that a message carries to the one when it came, monotonic ns.
 ///
 /// # Errors
 /// In words, when there is none or it has not come yet.
-pub(super) fn stamped_ns(message: &[u8], unit: TimeUnit) -> Result<u64, String> {
-    age_ns(message, unit, wall_ns())
+pub(super) fn stamped_ns(message: &[u8], unit: TimeUnit, came_ns: u64) -> Result<u64, String> {
+    let late_ns = now_ns().saturating_sub(came_ns);
+    age_ns(message, unit, wall_ns().saturating_sub(late_ns))
 }
 
 fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, String> {
