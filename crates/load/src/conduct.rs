@@ -61,8 +61,9 @@ pub fn run(
     } else {
         Some(pin(&spec.cores)?)
     };
-    let result = match choose(spec.reactor, &way.endpoint) {
-        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::new, &way, go, emit),
+    let result = match choose(spec, &way.endpoint) {
+        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::<false>::new, &way, go, emit),
+        Ok(Chosen::Stamped) => conduct(spec, nofile, Epoll::<true>::new, &way, go, emit),
         Ok(Chosen::Uring) => conduct(spec, nofile, Uring::new, &way, go, emit),
         Err(error) => Err(error),
     };
@@ -75,12 +76,17 @@ pub fn run(
 /// The reactor that an order gets.
 enum Chosen {
     Epoll,
+    /// Epoll with the kernel's time stamps.
+    Stamped,
     Uring,
 }
 
-/// Tries whether the kernel allows what was asked for.
-fn choose(choice: ReactorChoice, endpoint: &Endpoint) -> Result<Chosen, LoadError> {
-    match choice {
+/// Tries whether the kernel allows what was asked for. Where a schedule or users decide when
+/// requests are sent there is time for exact instants; closed load asks for the cheapest way.
+fn choose(spec: &LoadSpec, endpoint: &Endpoint) -> Result<Chosen, LoadError> {
+    let paced = spec.steps.iter().any(|step| step.pace != Pace::Closed);
+    match spec.reactor {
+        ReactorChoice::Auto | ReactorChoice::Epoll if paced => Ok(Chosen::Stamped),
         ReactorChoice::Epoll => Ok(Chosen::Epoll),
         ReactorChoice::Auto => Ok(match Uring::new(endpoint.clone()) {
             Ok(_) => Chosen::Uring,

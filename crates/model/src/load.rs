@@ -138,7 +138,8 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// The best one that the kernel allows.
+    /// The best one that the kernel allows. With a rate, or with users that come and go, that is
+    /// epoll, which has the kernel note when answers arrive.
     #[default]
     Auto,
     /// Edge-triggered epoll.

@@ -2,6 +2,10 @@
 //! one `send` and one `recv`, and `epoll_wait` is shared by all that became ready together. What
 //! is ready is received before anything of it is handled, so that an answer is not late by the
 //! time that the ones before it take.
+//!
+//! Stamped, it takes the instants of answers from the kernel, which notes them when they arrive.
+//! That costs a little more of each `recv`, and nothing that keeps this thread from its core at
+//! that moment, or is slow to wake it up, is then taken for the service's time.
 
 #![expect(
     unsafe_code,
@@ -16,8 +20,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use super::{Event, Payload, Reactor};
-use crate::clock::now_ns;
-use crate::socket::{Blocking, Endpoint};
+use crate::clock::{now_ns, wall_ns};
+use crate::socket::{Blocking, Endpoint, receive_stamped, stamp_arrivals};
 
 /// Events that one wait takes over.
 const EVENTS_MAX: usize = 512;
@@ -63,7 +67,7 @@ struct Hint {
 
 /// The sockets of one thread on epoll.
 #[derive(Debug)]
-pub(crate) struct Epoll {
+pub(crate) struct Epoll<const STAMPED: bool> {
     epoll: OwnedFd,
     endpoint: Endpoint,
     slots: Vec<Slot>,
@@ -75,6 +79,10 @@ pub(crate) struct Epoll {
     /// What was found, in order.
     found: VecDeque<Found>,
     /// When it had been found, monotonic ns.
+    found_ns: u64,
+    /// How far the wall clock was ahead of the monotonic one then.
+    ahead_ns: u64,
+    /// When what the last event tells had come.
     came_ns: u64,
     /// Bytes of the buffer that it fills.
     filled: usize,
@@ -86,7 +94,7 @@ pub(crate) struct Epoll {
     nanoseconds: bool,
 }
 
-impl Epoll {
+impl<const STAMPED: bool> Epoll<STAMPED> {
     /// An epoll instance without sockets.
     ///
     /// # Errors
@@ -100,6 +108,8 @@ impl Epoll {
             hints: VecDeque::with_capacity(2 * EVENTS_MAX),
             again: Vec::with_capacity(EVENTS_MAX),
             found: VecDeque::with_capacity(FOUND_MAX),
+            found_ns: 0,
+            ahead_ns: 0,
             came_ns: 0,
             filled: 0,
             failed: VecDeque::new(),
@@ -111,6 +121,9 @@ impl Epoll {
 
     fn connect(&self, slot: usize) -> Result<OwnedFd, Errno> {
         let fd = self.endpoint.socket(Blocking::No)?;
+        if STAMPED {
+            stamp_arrivals(&fd);
+        }
         self.endpoint.connect(&fd)?;
         let token = token(slot, self.slots[slot].generation);
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
@@ -180,7 +193,21 @@ impl Epoll {
                 });
             }
         }
-        self.came_ns = now_ns();
+        self.found_ns = now_ns();
+        if STAMPED {
+            self.ahead_ns = wall_ns().saturating_sub(self.found_ns);
+        }
+    }
+
+    /// When something that was found had come.
+    fn came(&self, looked: &Looked) -> u64 {
+        match looked {
+            Looked::Data {
+                stamp_ns: Some(stamp_ns),
+                ..
+            } => stamp_ns.saturating_sub(self.ahead_ns).min(self.found_ns),
+            _ => self.found_ns,
+        }
     }
 
     /// Looks at one slot; the bytes received are in the buffer.
@@ -207,9 +234,14 @@ impl Epoll {
         let from = self.filled;
         let room = &mut self.buffer[from..from + RECEIVE_BYTES];
         loop {
-            match recv(&socket.fd, &mut *room, RecvFlags::empty()) {
+            let received = if STAMPED {
+                receive_stamped(&socket.fd, room)
+            } else {
+                recv(&socket.fd, &mut *room, RecvFlags::empty()).map(|(bytes, _)| (bytes, None))
+            };
+            match received {
                 Ok((0, _)) => return Some(Looked::Event(Event::End)),
-                Ok((bytes, _)) => {
+                Ok((bytes, stamp_ns)) => {
                     let ending = hint.flags & ENDING != 0;
                     // A short read has emptied the socket: the next byte is a new edge.
                     if bytes == RECEIVE_BYTES || ending {
@@ -220,6 +252,7 @@ impl Epoll {
                         from,
                         bytes,
                         ending,
+                        stamp_ns,
                     });
                 }
                 Err(Errno::INTR) => {}
@@ -280,6 +313,8 @@ enum Looked {
         from: usize,
         bytes: usize,
         ending: bool,
+        /// When the kernel says that they arrived, in nanoseconds since the Unix epoch.
+        stamp_ns: Option<u64>,
     },
 }
 
@@ -291,8 +326,8 @@ struct Found {
     looked: Looked,
 }
 
-impl Reactor for Epoll {
-    const NAME: &'static str = "epoll";
+impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
+    const NAME: &'static str = if STAMPED { "epoll-stamped" } else { "epoll" };
 
     fn resize(&mut self, count: usize) {
         // Slots are never taken away: their generations keep late events apart.
@@ -376,12 +411,14 @@ impl Reactor for Epoll {
             if self.slots[found.slot].generation != found.generation {
                 continue;
             }
+            self.came_ns = self.came(&found.looked);
             return Some(match found.looked {
                 Looked::Event(event) => (found.slot, event),
                 Looked::Data {
                     from,
                     bytes,
                     ending,
+                    ..
                 } => {
                     let bytes = &self.buffer[from..from + bytes];
                     (found.slot, Event::Data { bytes, ending })

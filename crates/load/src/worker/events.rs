@@ -7,42 +7,13 @@ use rustix::io::Errno;
 
 use super::Worker;
 use super::messages::stamped_ns;
+use super::outcome::{Outcome, decrypt, take};
 use crate::clock::now_ns;
 use crate::connection::State;
-use crate::http1::{LastHead, Progress, Reader};
-use crate::link::{Link, Stage, Told, Wire};
+use crate::link::{Stage, Told, Wire};
 use crate::reactor::{Event, Payload, Reactor};
 use crate::socket::{broken_class, connect_class};
 use crate::verify::judge;
-
-/// An event with its bytes already read.
-enum Outcome {
-    /// Nothing to do yet.
-    More,
-    Connected,
-    /// The TLS handshake is over.
-    Secured,
-    /// TLS failed.
-    Insecure(String),
-    Refused(Errno),
-    /// The answer of plain HTTP/1.1 is whole.
-    Whole {
-        /// Bytes followed that nobody asked for.
-        extra: bool,
-        /// The other side has closed after it.
-        ending: bool,
-    },
-    /// Another protocol has filled the list of what it has to tell.
-    Told,
-    /// Bytes of WebSocket came and were copied.
-    Messages,
-    /// Bytes came that are no HTTP.
-    Garbled(String),
-    /// Bytes came without a request.
-    Unasked,
-    End,
-    Broken(Errno),
-}
 
 impl<R: Reactor> Worker<'_, R> {
     /// Handles all events of the last wait.
@@ -448,60 +419,6 @@ pub(super) struct After {
     pub(super) extra: bool,
     /// The connection may carry another request.
     pub(super) keep: bool,
-}
-
-/// Gives bytes to the TLS session; [`Outcome::More`] when what they mean is for the protocol.
-fn decrypt(link: &mut Link, bytes: &[u8], plain: &mut Vec<u8>) -> Outcome {
-    let Some(session) = &mut link.session else {
-        return Outcome::More;
-    };
-    match session.feed(bytes, plain) {
-        Err(message) => Outcome::Insecure(message),
-        Ok(()) if link.stage != Stage::Securing || session.is_handshaking() => Outcome::More,
-        Ok(()) => match session.check_protocol() {
-            Ok(()) => Outcome::Secured,
-            Err(message) => Outcome::Insecure(message),
-        },
-    }
-}
-
-/// What bytes mean to the protocol of a link. `busy` tells whether plain HTTP/1.1 has a request in
-/// flight.
-#[inline]
-fn take(
-    wire: &mut Wire,
-    bytes: &[u8],
-    ending: bool,
-    busy: bool,
-    last: &mut LastHead,
-    told: &mut Vec<Told>,
-) -> Outcome {
-    match wire {
-        Wire::Http1(reader) if busy => take_plain(reader, bytes, ending, last),
-        Wire::Http1(_) => Outcome::Unasked,
-        Wire::Pipelined(pipeline) => {
-            pipeline.feed(bytes, last, told);
-            Outcome::Told
-        }
-        Wire::Http2(client) => {
-            client.feed(bytes, told);
-            Outcome::Told
-        }
-        // With TLS the bytes are a copy already.
-        Wire::WebSocket(_) => Outcome::Messages,
-    }
-}
-
-#[inline]
-fn take_plain(reader: &mut Reader, bytes: &[u8], ending: bool, last: &mut LastHead) -> Outcome {
-    match reader.feed(bytes, last) {
-        Ok(Progress::More) => Outcome::More,
-        Ok(Progress::Whole { rest }) => Outcome::Whole {
-            extra: rest > 0,
-            ending,
-        },
-        Err(message) => Outcome::Garbled(message),
-    }
 }
 
 fn words(errno: Errno) -> String {

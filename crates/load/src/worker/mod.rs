@@ -3,6 +3,7 @@
 
 mod events;
 mod messages;
+mod outcome;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
