@@ -286,7 +286,8 @@ fn accept(
     Ok(())
 }
 
-/// Has the kernel note when it receives.
+/// Has the kernel note when it receives. This and [`receive`] are written apart from the engine's
+/// own, so that no mistake can be in both and cancel out.
 fn stamp(stream: &TcpStream) -> std::io::Result<()> {
     let on: libc::c_int = 1;
     let length = libc::socklen_t::try_from(size_of_val(&on)).map_err(std::io::Error::other)?;

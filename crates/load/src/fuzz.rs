@@ -32,10 +32,11 @@ pub fn response(data: &[u8]) {
     let (first, pieces) = cut(data);
     let (head_only, sampled) = (first & 0x10 != 0, first & 0x20 != 0);
     let whole = pieces.concat();
-    let read = |pieces: &[&[u8]]| {
+    let mut last = LastHead::default();
+    let mut read = |pieces: &[&[u8]]| {
         let mut reader = Reader::new();
         reader.begin(head_only, sampled);
-        let (mut fed, mut last) = (0, LastHead::default());
+        let mut fed = 0;
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             fed += piece.len();
             match reader.feed(piece, &mut last) {

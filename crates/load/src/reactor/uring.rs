@@ -2,7 +2,7 @@
 //! between), one multishot receive per connection into a ring of buffers.
 //!
 //! Sends are calls of their own as long as the kernel takes all at once: on the ring each would
-//! cost more than the call that it saves, and the real send would drift away from the instant
+//! cost as much as the call that it saves, and the real send would drift away from the instant
 //! that was noted for it. The ring finishes what the kernel does not take.
 
 #![expect(

@@ -83,7 +83,7 @@ fn versions(results: &Results) -> String {
     distinct.into_iter().collect::<Vec<String>>().join("; ")
 }
 
-/// The ceiling and the floor under which and above which every number lies.
+/// The ceiling that no number exceeds, and the floor of the times of closed load.
 fn loader(run: &RunRecords) -> String {
     let Some(best) = &run.begin.host.loader else {
         return "not measured".to_owned();
