@@ -51,7 +51,10 @@ impl Summary {
     /// An empty one.
     pub(crate) fn new(spec: &LoadSpec) -> Self {
         Self {
-            target: spec.target.address.clone(),
+            target: match &spec.target.unix_socket {
+                Some(path) => format!("{path} as {}", spec.target.address),
+                None => spec.target.address.clone(),
+            },
             reactor: String::new(),
             connections: Connections::default(),
             streams: (spec.in_flight, 0),

@@ -1,7 +1,8 @@
 //! `bakeoff load` from outside.
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 
 use crate::world::World;
 
@@ -17,7 +18,7 @@ fn server() -> u16 {
     port
 }
 
-fn answer(mut stream: std::net::TcpStream) -> Option<()> {
+fn answer(mut stream: impl Read + Write) -> Option<()> {
     let mut buffer = [0; 4096];
     while stream.read(&mut buffer).ok()? > 0 {
         stream
@@ -55,6 +56,27 @@ fn the_documented_json_has_its_fields() {
     }
     assert_eq!(object["errors"], serde_json::json!({}));
     assert_eq!(object["connections"]["established"], 2);
+}
+
+#[test]
+fn a_rate_over_a_unix_socket_is_kept() {
+    let world = World::new(&[]);
+    let path = world.path().join("service.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    let path = path.display();
+    let ran = world.run(&format!(
+        "load http://localhost/ --unix-socket {path} -c 2 -t 1 --rate 100 -n 50 -d 5s --json"
+    ));
+    ran.check(0, &[]);
+    let object: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(object["target"], format!("{path} as localhost:80"));
+    assert_eq!(object["requests"], 50);
+    assert_eq!(object["reactor"], "epoll-stamped");
 }
 
 #[test]
