@@ -28,8 +28,9 @@ pub(crate) fn check(spec: &LoadSpec) -> Result<(), LoadError> {
     if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
         return fail("slices shorter than a millisecond".into());
     }
-    if spec.scenario.is_some() && (spec.target.protocol != Protocol::Http1 || spec.in_flight > 1) {
-        return fail("scenarios need HTTP/1.1 with one request in flight".into());
+    let messages = matches!(spec.target.protocol, Protocol::Websocket(_));
+    if spec.scenario.is_some() && messages {
+        return fail("scenarios are of requests and answers: not over WebSocket".into());
     }
     for (index, step) in spec.steps.iter().enumerate() {
         if step.connections == 0 {

@@ -127,7 +127,8 @@ pub fn http2(data: &[u8]) {
             client.feed(piece, &mut told);
             for told in told {
                 if matches!(told, Told::Greeted) {
-                    (0..4).for_each(|place| client.begin(place, requests.get(0), place == 1));
+                    (0..4)
+                        .for_each(|place| client.begin(place, requests.get(0).asked(), place == 1));
                 }
                 let fault = matches!(told, Told::Fault(..));
                 all.push(format!("{told:?}"));

@@ -9,7 +9,7 @@ use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol};
 use crate::http1::{Pipeline, Reader};
 use crate::http2::Client;
 use crate::received::Received;
-use crate::request::{Prepared, Requests};
+use crate::request::{Asked, Requests};
 use crate::tls::Session;
 use crate::websocket;
 
@@ -178,12 +178,12 @@ impl Wire {
     /// Begins a request. Its bytes are in [`Wire::output`], except for plain HTTP/1.1, whose
     /// prepared bytes are sent as they are.
     #[inline]
-    pub(crate) fn begin(&mut self, place: usize, request: &Prepared, sampled: bool) {
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
         match self {
-            Self::Http1(reader) => reader.begin(request.head_only, sampled),
-            Self::Pipelined(pipeline) => pipeline.begin(place, request, sampled),
-            Self::Http2(client) => client.begin(place, request, sampled),
-            Self::WebSocket(client) => client.begin(&request.message, sampled),
+            Self::Http1(reader) => reader.begin(asked.head_only, sampled),
+            Self::Pipelined(pipeline) => pipeline.begin(place, asked, sampled),
+            Self::Http2(client) => client.begin(place, asked, sampled),
+            Self::WebSocket(client) => client.begin(asked.message, sampled),
         }
     }
 

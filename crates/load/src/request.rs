@@ -33,7 +33,31 @@ pub(crate) struct Prepared {
     pub(crate) expect: Option<Expect>,
 }
 
+/// A request as a connection is given it, in the shape of every protocol.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// Of HTTP/1.1.
+    pub(crate) bytes: &'a [u8],
+    /// Of HTTP/2.
+    pub(crate) http2: Option<&'a http2::Request>,
+    /// Of WebSocket.
+    pub(crate) message: &'a [u8],
+    /// The answer has no body whatever its head says.
+    pub(crate) head_only: bool,
+}
+
 impl Prepared {
+    /// As it was prepared.
+    #[inline]
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        Asked {
+            bytes: &self.bytes,
+            http2: self.http2.as_ref(),
+            message: &self.message,
+            head_only: self.head_only,
+        }
+    }
+
     /// Whether this status is a right answer.
     #[inline]
     pub(crate) fn allows(&self, status: u16) -> bool {
@@ -249,7 +273,7 @@ pub(crate) fn wants_length(request: &RequestSpec) -> bool {
 }
 
 /// Percent-encodes what may not stand in a request line; a path that is already encoded stays.
-fn escape(path: &str) -> String {
+pub(crate) fn escape(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for byte in path.bytes() {
         if byte.is_ascii_graphic() {

@@ -5,12 +5,13 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
 
 use bakeoff_model::check::Answer;
-use bakeoff_model::load::{LoadSpec, RequestSpec};
+use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
 
 use crate::LoadError;
+use crate::http2::{self, Field};
 use crate::random::Random;
-use crate::request;
+use crate::request::{self, Asked, Prepared};
 
 /// What a user knows.
 #[derive(Debug, Default)]
@@ -38,10 +39,29 @@ pub(crate) struct Script {
     nonce: String,
 }
 
+/// A user's request as it goes over the wire, in the shape of the protocol.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    /// Of HTTP/1.1.
+    pub(crate) bytes: Vec<u8>,
+    /// Of HTTP/2.
+    http2: Option<http2::Request>,
+}
+
+impl Rendered {
+    /// As a connection is given it, in place of what was prepared.
+    pub(crate) fn asked<'a>(&'a self, prepared: &'a Prepared) -> Asked<'a> {
+        Asked {
+            bytes: &self.bytes,
+            http2: self.http2.as_ref(),
+            ..prepared.asked()
+        }
+    }
+}
+
 #[derive(Debug)]
 struct ScriptRequest {
-    /// Request line and headers, without what depends on the user or the length of the body.
-    head: Vec<Part>,
+    head: RequestHead,
     body: Vec<Part>,
     /// The body's length has to be said.
     length: bool,
@@ -51,6 +71,23 @@ struct ScriptRequest {
     needs: Vec<usize>,
     /// Whether anybody looks at the answer beyond its status and length.
     looked_at: bool,
+}
+
+/// What comes before the body, without the cookies and the length of the body.
+#[derive(Debug)]
+enum RequestHead {
+    /// Request line and headers.
+    Http1(Vec<Part>),
+    /// Header fields in order.
+    Http2(Vec<Line>),
+}
+
+/// A header field of HTTP/2.
+#[derive(Debug)]
+enum Line {
+    /// The same for every user.
+    Known(Field),
+    Filled(String, Vec<Part>),
 }
 
 #[derive(Debug)]
@@ -95,10 +132,11 @@ impl Script {
             .iter()
             .map(|feed| filling(feed, &mut names))
             .collect::<Result<Vec<_>, _>>()?;
+        let mut fields = http2::Fields::default();
         let requests = spec
             .requests
             .iter()
-            .map(|request| script_request(spec, request, &mut names))
+            .map(|request| script_request(spec, request, &mut names, &mut fields))
             .collect::<Result<Vec<_>, _>>()?;
         let seed = spec.seed ^ (thread as u64 + 1).wrapping_mul(0x9FB2_1C65_1E98_DF25);
         Ok(Some(Self {
@@ -185,26 +223,50 @@ impl Script {
     }
 
     /// The request as it goes over the wire.
-    pub(crate) fn render(&self, request: usize, memory: &Memory) -> Vec<u8> {
+    pub(crate) fn render(&self, request: usize, memory: &Memory) -> Rendered {
         let request = &self.requests[request];
-        let mut bytes = Vec::with_capacity(512);
-        write(&request.head, memory, &mut bytes);
-        for (index, (name, value)) in memory.cookies.iter().enumerate() {
-            let before = if index == 0 { "Cookie: " } else { "; " };
-            bytes.extend_from_slice(format!("{before}{name}={value}").as_bytes());
-        }
-        if !memory.cookies.is_empty() {
-            bytes.extend_from_slice(b"\r\n");
-        }
         let mut body = Vec::new();
         write(&request.body, memory, &mut body);
-        if request.length {
-            let length = format!("Content-Length: {}\r\n", body.len());
-            bytes.extend_from_slice(length.as_bytes());
+        let cookies: Vec<String> = memory
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let cookies = cookies.join("; ");
+        match &request.head {
+            RequestHead::Http1(parts) => {
+                let mut bytes = Vec::with_capacity(512);
+                write(parts, memory, &mut bytes);
+                if !cookies.is_empty() {
+                    bytes.extend_from_slice(format!("Cookie: {cookies}\r\n").as_bytes());
+                }
+                if request.length {
+                    let length = format!("Content-Length: {}\r\n", body.len());
+                    bytes.extend_from_slice(length.as_bytes());
+                }
+                bytes.extend_from_slice(b"\r\n");
+                bytes.append(&mut body);
+                Rendered { bytes, http2: None }
+            }
+            RequestHead::Http2(lines) => {
+                let filled = |line: &Line| match line {
+                    Line::Known(field) => field.clone(),
+                    Line::Filled(name, parts) => {
+                        let mut value = Vec::new();
+                        write(parts, memory, &mut value);
+                        Field::loose(name, &value)
+                    }
+                };
+                let mut fields: Vec<Field> = lines.iter().map(filled).collect();
+                if !cookies.is_empty() {
+                    fields.push(Field::loose("cookie", cookies.as_bytes()));
+                }
+                Rendered {
+                    bytes: Vec::new(),
+                    http2: Some(http2::Request::new(fields, body, request.length)),
+                }
+            }
         }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.append(&mut body);
-        bytes
     }
 
     /// A user takes from a right answer what later requests need.
@@ -282,6 +344,7 @@ fn script_request(
     spec: &LoadSpec,
     request: &RequestSpec,
     names: &mut Vec<String>,
+    fields: &mut http2::Fields,
 ) -> Result<ScriptRequest, LoadError> {
     let mut needs = Vec::new();
     let mut parts = |text: &str, place: Place| {
@@ -302,8 +365,28 @@ fn script_request(
             })
             .collect::<Result<Vec<Part>, LoadError>>()
     };
-    let mut head = parts(&request::request_line(request), Place::Path)?;
-    head.extend(parts(&request::header_lines(spec, request), Place::Header)?);
+    let (head, length) = if spec.target.protocol == Protocol::Http2 {
+        let mut lines = Vec::new();
+        for (name, value) in http2::lines(spec, request, &request::escape(&request.path)) {
+            let place = match name.as_str() {
+                ":path" => Place::Path,
+                _ => Place::Header,
+            };
+            let parts = parts(&value, place)?;
+            lines.push(match &parts[..] {
+                [] => Line::Known(fields.field(&name, "")),
+                [Part::Text(text)] => {
+                    Line::Known(fields.field(&name, &String::from_utf8_lossy(text)))
+                }
+                _ => Line::Filled(name, parts),
+            });
+        }
+        (RequestHead::Http2(lines), http2::wants_length(request))
+    } else {
+        let mut head = parts(&request::request_line(request), Place::Path)?;
+        head.extend(parts(&request::header_lines(spec, request), Place::Header)?);
+        (RequestHead::Http1(head), request::wants_length(request))
+    };
     let body = parts(&request.body, Place::Body)?;
     let extract = request
         .extract
@@ -312,7 +395,7 @@ fn script_request(
     Ok(ScriptRequest {
         head,
         body,
-        length: request::wants_length(request),
+        length,
         pause: request.pause.unwrap_or_default(),
         extract: extract.collect(),
         needs,

@@ -21,7 +21,8 @@ pub struct LoadSpec {
     pub target: Target,
     /// The requests; each connection goes through them in turn, starting at its own offset.
     pub requests: Vec<RequestSpec>,
-    /// Makes the requests a scenario: each connection is a user who goes through them in order.
+    /// Makes the requests a scenario: each connection is a user who goes through them in order, or
+    /// has as many users as requests in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
     /// The steps, in order.

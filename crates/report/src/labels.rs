@@ -47,14 +47,17 @@ fn figures_short(value: f64) -> String {
 }
 
 /// A short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
-/// connection, or the rate of an open load.
-pub(crate) fn step_labels(steps: &[Step]) -> Vec<String> {
+/// connection, or the rate of an open load. `in_flight` requests share a connection.
+pub(crate) fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
     let mut warm_ups = 0;
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let mut label = |step: &Step| {
         let load = match step.pace {
             Pace::Closed => step.connections.to_string(),
-            Pace::Users { .. } => format!("{} users", step.connections),
+            Pace::Users { .. } => {
+                let users = u64::from(step.connections) * u64::from(in_flight);
+                format!("{users} users")
+            }
             Pace::Constant { rate_per_s } => format!("{}/s", figures_short(rate_per_s)),
             Pace::Poisson { rate_per_s } => format!("~{}/s", figures_short(rate_per_s)),
             Pace::Ramp {

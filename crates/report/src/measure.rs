@@ -100,7 +100,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkFigures<'_>> {
             });
             made.last_mut().expect("it was pushed above")
         };
-        let labels = step_labels(&begin.run.steps);
+        let labels = step_labels(&begin.run.steps, begin.run.transport.in_flight);
         if labels.len() > benchmark.step_labels.len() {
             benchmark.step_labels.clone_from(&labels);
         }

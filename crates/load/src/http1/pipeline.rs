@@ -9,7 +9,7 @@ use super::head::LastHead;
 use super::reader::{Progress, Reader};
 use crate::link::Told;
 use crate::received::Received;
-use crate::request::Prepared;
+use crate::request::Asked;
 
 /// A request whose answer has not come.
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +59,8 @@ impl Pipeline {
     }
 
     /// Sends a request after those that are in flight.
-    pub(crate) fn begin(&mut self, place: usize, request: &Prepared, sampled: bool) {
-        let head_only = request.head_only;
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
+        let head_only = asked.head_only;
         self.received[place].begin(sampled);
         if self.awaited.is_empty() {
             self.reader.begin(head_only, sampled);
@@ -70,7 +70,7 @@ impl Pipeline {
             head_only,
             sampled,
         });
-        self.out.extend_from_slice(&request.bytes);
+        self.out.extend_from_slice(asked.bytes);
     }
 
     /// What has come of the answer at this place; while it is awaited, of the one that comes now

@@ -13,7 +13,7 @@ use super::frame::{
 use super::stream::Stream;
 use crate::link::Told;
 use crate::received::Received;
-use crate::request::Prepared;
+use crate::request::Asked;
 
 /// Bytes of header fields that an answer may have, as we tell the service.
 const HEADER_LIST_BYTES: u32 = 64 * 1024;
@@ -164,15 +164,15 @@ impl Client {
     }
 
     /// Begins a request at an empty place with room.
-    pub(crate) fn begin(&mut self, place: usize, request: &Prepared, sampled: bool) {
-        let Some(http2) = &request.http2 else { return };
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
+        let Some(http2) = asked.http2 else { return };
         let number = self.next;
         self.next += 2;
         self.numbers[place] = number;
         let body = http2.body.clone();
         let ends = body.is_empty();
         let window = self.settings.window;
-        self.streams[place].begin(body, request.head_only, sampled, window);
+        self.streams[place].begin(body, asked.head_only, sampled, window);
         self.streams[place].fed_before = self.fed;
         self.scratch.clear();
         for field in &http2.fields {

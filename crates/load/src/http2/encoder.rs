@@ -10,6 +10,9 @@ use super::fields::{ENTRY_OVERHEAD, STATIC_LENGTH, find_static};
 /// Bytes of the service's table that we use at most; the RFC's default.
 const TABLE_BYTES: usize = 4096;
 
+/// The number of a field that no other request is known to have.
+const LOOSE: usize = usize::MAX;
+
 /// One field of a request, ready to be encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
@@ -33,6 +36,18 @@ impl Field {
             index,
             exact,
             number,
+        }
+    }
+
+    /// A field of one request alone: it is written out and not remembered.
+    pub(crate) fn loose(name: &str, value: &[u8]) -> Self {
+        let (index, exact) = find_static(name.as_bytes(), value);
+        Self {
+            name: name.as_bytes().into(),
+            value: value.into(),
+            index,
+            exact,
+            number: LOOSE,
         }
     }
 
@@ -85,6 +100,11 @@ impl Encoder {
             integer(field.index, 7, 0x80, block);
             return;
         }
+        if field.number == LOOSE {
+            integer(field.index, 4, 0, block);
+            literal(field, block);
+            return;
+        }
         if self.entered.len() <= field.number {
             self.entered.resize(field.number + 1, u32::MAX);
         }
@@ -104,11 +124,16 @@ impl Encoder {
         } else {
             integer(field.index, 4, 0, block);
         }
-        if field.index == 0 {
-            string(&field.name, block);
-        }
-        string(&field.value, block);
+        literal(field, block);
     }
+}
+
+/// Writes what the table does not have.
+fn literal(field: &Field, block: &mut Vec<u8>) {
+    if field.index == 0 {
+        string(&field.name, block);
+    }
+    string(&field.value, block);
 }
 
 /// Writes a number whose first `bits` bits share a byte with `pattern` (RFC 7541, 5.1).

@@ -23,4 +23,5 @@ mod tests;
 pub(crate) use client::Client;
 #[cfg(feature = "fuzz")]
 pub(crate) use decoder::Decoder;
-pub(crate) use request::{Fields, Request};
+pub(crate) use encoder::Field;
+pub(crate) use request::{Fields, Request, lines, wants_length};

@@ -26,6 +26,20 @@ pub(crate) struct Request {
     pub(super) body: Rc<[u8]>,
 }
 
+impl Request {
+    /// A request whose fields are not only those of the order.
+    pub(crate) fn new(mut fields: Vec<Field>, body: Vec<u8>, length: bool) -> Self {
+        if length && !body.is_empty() {
+            let length = body.len().to_string();
+            fields.push(Field::loose("content-length", length.as_bytes()));
+        }
+        Self {
+            fields,
+            body: body.into(),
+        }
+    }
+}
+
 /// The distinct header fields of an order's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
@@ -40,26 +54,12 @@ impl Fields {
         request: &RequestSpec,
         path: &str,
     ) -> Request {
-        let find = |name: &str| {
-            let mut headers = request.headers.iter();
-            headers.find(|(header, _)| header.eq_ignore_ascii_case(name))
-        };
-        let target = &spec.target;
-        let host = find("host").map(|(_, value)| value);
-        let authority = host.or(target.host.as_ref()).unwrap_or(&target.address);
-        let mut fields = vec![
-            self.field(":method", &request.method),
-            self.field(":scheme", if target.tls { "https" } else { "http" }),
-            self.field(":authority", authority),
-            self.field(":path", path),
-        ];
-        for (name, value) in &request.headers {
-            let name = name.to_ascii_lowercase();
-            if !DROPPED.contains(&name.as_str()) {
-                fields.push(self.field(&name, value));
-            }
-        }
-        if !request.body.is_empty() && find("content-length").is_none() {
+        let lines = lines(spec, request, path);
+        let mut fields: Vec<Field> = lines
+            .iter()
+            .map(|(name, value)| self.field(name, value))
+            .collect();
+        if wants_length(request) {
             let length = request.body.len().to_string();
             fields.push(self.field("content-length", &length));
         }
@@ -69,7 +69,8 @@ impl Fields {
         }
     }
 
-    fn field(&mut self, name: &str, value: &str) -> Field {
+    /// A field that requests of the order have.
+    pub(crate) fn field(&mut self, name: &str, value: &str) -> Field {
         if let Some(known) = self.known.iter().find(|field| field.says(name, value)) {
             return known.clone();
         }
@@ -77,4 +78,39 @@ impl Fields {
         self.known.push(field.clone());
         field
     }
+}
+
+/// The header fields of a request as text, in order, but for the length of its body. `path` is
+/// already escaped.
+pub(crate) fn lines(spec: &LoadSpec, request: &RequestSpec, path: &str) -> Vec<(String, String)> {
+    let target = &spec.target;
+    let host = find(request, "host");
+    let authority = host.or(target.host.as_deref()).unwrap_or(&target.address);
+    let scheme = if target.tls { "https" } else { "http" };
+    let pseudo = [
+        (":method", request.method.as_str()),
+        (":scheme", scheme),
+        (":authority", authority),
+        (":path", path),
+    ];
+    let pseudo = pseudo
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let headers = request
+        .headers
+        .iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
+        .filter(|(name, _)| !DROPPED.contains(&name.as_str()));
+    pseudo.chain(headers).collect()
+}
+
+/// Whether the length of a request's body has to be said.
+pub(crate) fn wants_length(request: &RequestSpec) -> bool {
+    !request.body.is_empty() && find(request, "content-length").is_none()
+}
+
+fn find<'a>(request: &'a RequestSpec, name: &str) -> Option<&'a str> {
+    let mut headers = request.headers.iter();
+    let found = headers.find(|(header, _)| header.eq_ignore_ascii_case(name))?;
+    Some(&found.1)
 }

@@ -206,7 +206,11 @@ fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
     client.feed(first, &mut told);
     for place in 0..4 {
         if client.has_room(place) {
-            client.begin(place, requests.get(place % requests.len()), place == 1);
+            client.begin(
+                place,
+                requests.get(place % requests.len()).asked(),
+                place == 1,
+            );
         }
     }
     let told = told.iter().map(|told| format!("{told:?}")).collect();

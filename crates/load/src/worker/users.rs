@@ -1,6 +1,6 @@
-//! The users of a scenario: each has a connection of its own, asks one request after the other,
-//! and pauses between them. There is one loop for every pace; this is what it asks when the order
-//! has a scenario.
+//! The users of a scenario: each has a connection of its own, or a share of one where the protocol
+//! has several requests in flight, asks one request after the other, and pauses between them. There
+//! is one loop for every pace; this is what it asks when the order has a scenario.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::clock::now_ns;
 use crate::link::Stage;
 use crate::reactor::Reactor;
 use crate::received::Received;
-use crate::scenario::{Memory, Script};
+use crate::scenario::{Memory, Rendered, Script};
 
 /// What a user is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Users {
     }
 
     /// That request as it goes over the wire.
-    pub(super) fn render(&self, index: usize) -> Vec<u8> {
+    pub(super) fn render(&self, index: usize) -> Rendered {
         let user = &self.users[index];
         self.script.render(user.request, &user.memory)
     }
@@ -167,7 +167,7 @@ impl<R: Reactor> Worker<'_, R> {
             let number = index as u64 * threads + thread;
             // In 128 bits, so that a million users over a week fit.
             let offset = u128::from(arrive_ns) * u128::from(number);
-            let offset = offset / u128::from(order.connections.max(1));
+            let offset = offset / (u128::from(order.connections.max(1)) * self.width as u128);
             let at_ns = start_ns + u64::try_from(offset).unwrap_or(arrive_ns);
             let mut memory = Memory::default();
             users.script.begin(&mut memory);

@@ -323,10 +323,15 @@ impl<R: Reactor> Worker<'_, R> {
         self.busy += 1;
         let sampled = sampled && (request.expect.is_some() || self.users.is_some());
         let link = &mut self.links[slot];
-        link.wire.begin(place, request, sampled);
-        let payload = match &self.users {
+        let rendered = self.users.as_ref().map(|users| users.render(index));
+        let asked = match &rendered {
+            None => request.asked(),
+            Some(rendered) => rendered.asked(request),
+        };
+        link.wire.begin(place, asked, sampled);
+        let payload = match rendered {
             None => Payload::Shared(request.bytes.clone()),
-            Some(users) => Payload::Owned(users.render(index)),
+            Some(rendered) => Payload::Owned(rendered.bytes),
         };
         match (&link.wire, &mut link.session) {
             (Wire::Http1(_), None) => self.reactor.send(slot, payload),

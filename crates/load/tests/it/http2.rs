@@ -1,6 +1,5 @@
 //! HTTP/2: right answers of a server that is not ours, and every wrong one in its class.
 
-use std::convert::Infallible;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +9,7 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -37,13 +37,29 @@ struct Seen {
     body_bytes: AtomicU64,
 }
 
-/// A server of hyper's; answers with the path's number of bytes and the body's length as a header.
+/// A server of hyper's; answers with the path's number of bytes.
 fn hyper_server(window: u32) -> (String, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    let counted = seen.clone();
+    let address = serve_http2(window, move |request, body| {
+        let length = request.uri.path()[1..].parse().unwrap_or(5);
+        counted.requests.fetch_add(1, Ordering::SeqCst);
+        let body_bytes = body.len() as u64;
+        counted.body_bytes.fetch_add(body_bytes, Ordering::SeqCst);
+        Response::new(Full::new(Bytes::from(vec![b'x'; length])))
+    });
+    (address, seen)
+}
+
+/// A server of hyper's that answers requests, whose bodies are given apart, in this way.
+pub(crate) fn serve_http2(
+    window: u32,
+    answer: impl Fn(&Parts, &[u8]) -> Response<Full<Bytes>> + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     listener.set_nonblocking(true).unwrap();
-    let seen = Arc::new(Seen::default());
-    let counted = seen.clone();
+    let answer = Arc::new(answer);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -52,8 +68,15 @@ fn hyper_server(window: u32) -> (String, Arc<Seen>) {
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                let counted = counted.clone();
-                let service = service_fn(move |request| answer(request, counted.clone()));
+                let answer = answer.clone();
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let answer = answer.clone();
+                    async move {
+                        let (parts, body) = request.into_parts();
+                        let body = body.collect().await?.to_bytes();
+                        Ok::<_, hyper::Error>(answer(&parts, &body))
+                    }
+                });
                 tokio::spawn(
                     hyper::server::conn::http2::Builder::new(TokioExecutor::new())
                         .initial_stream_window_size(window)
@@ -64,20 +87,7 @@ fn hyper_server(window: u32) -> (String, Arc<Seen>) {
             }
         });
     });
-    (address, seen)
-}
-
-async fn answer(
-    request: Request<Incoming>,
-    seen: Arc<Seen>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    let length = request.uri().path()[1..].parse().unwrap_or(5);
-    let body = request.into_body().collect().await.unwrap().to_bytes();
-    seen.requests.fetch_add(1, Ordering::SeqCst);
-    seen.body_bytes
-        .fetch_add(body.len() as u64, Ordering::SeqCst);
-    let response = Response::new(Full::new(Bytes::from(vec![b'x'; length])));
-    Ok(response)
+    address
 }
 
 #[test]

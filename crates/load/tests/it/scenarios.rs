@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use bakeoff_model::check::Expect;
-use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, RequestSpec};
+use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pattern, Pause, RowOrder, Scenario};
+use http_body_util::Full;
+use hyper::Response;
+use hyper::body::Bytes;
 
+use crate::http2::serve_http2;
 use crate::server::Server;
 use crate::{MILLISECOND, get, on_each_reactor, order, run, try_run};
 
@@ -60,6 +65,118 @@ fn contains(text: &str) -> Option<Expect> {
         contains: Some(text.to_owned()),
         ..Expect::default()
     })
+}
+
+/// A shop: `/` gives a session and its token, and an order must bring both back. The answer to a
+/// path, a cookie, a header and a body: status, cookie to set, body.
+fn shop(guests: &AtomicU64, path: &str, brought: [&str; 4]) -> (u16, Option<String>, String) {
+    if path == "/" {
+        let guest = guests.fetch_add(1, Ordering::SeqCst);
+        let body = format!("{{\"token\": \"t{guest}\"}}");
+        return (200, Some(format!("session={guest}")), body);
+    }
+    let guest = path.trim_start_matches("/order/t");
+    let body = format!("{{\"token\": \"t{guest}\"}}");
+    let length = body.len().to_string();
+    let expected = [
+        &format!("session={guest}"),
+        &format!("t{guest}"),
+        &length,
+        &body,
+    ];
+    if brought == expected.map(String::as_str) {
+        (200, None, "ordered".to_owned())
+    } else {
+        (400, None, format!("{brought:?} is not {expected:?}"))
+    }
+}
+
+/// Twelve users who go shopping twice each.
+fn shopping(address: &str, connections: u32) -> LoadSpec {
+    let enter = RequestSpec {
+        extract: [("token".to_owned(), Extract::Json("$.token".to_owned()))].into(),
+        pause: Some(Pause {
+            min_ns: 0,
+            max_ns: 5 * MILLISECOND,
+        }),
+        ..get("/")
+    };
+    let buy = RequestSpec {
+        headers: vec![("X-Token".to_owned(), "${token}".to_owned())],
+        expect: contains("ordered"),
+        ..post("/order/${token}", "{\"token\": \"${token}\"}")
+    };
+    let mut spec = scenario(address, connections, 2, vec![enter, buy]);
+    spec.in_flight = 12 / connections;
+    spec
+}
+
+fn check_shopping(spec: &LoadSpec) {
+    let total = run(spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!(total.requests, 48);
+    let users: Vec<_> = total.intervals.iter().filter_map(|i| i.users).collect();
+    assert_eq!(users.iter().map(|user| user.finished).sum::<u64>(), 24);
+    assert_eq!(users.iter().map(|user| user.gave_up).sum::<u64>(), 0);
+}
+
+#[test]
+fn users_share_connections_of_http2() {
+    on_each_reactor(|| {
+        let guests = AtomicU64::new(0);
+        let address = serve_http2(65_535, move |request, body| {
+            let header = |name: &str| {
+                let value = request.headers.get(name);
+                value.map_or("", |value| value.to_str().unwrap())
+            };
+            let brought = [
+                header("cookie"),
+                header("x-token"),
+                header("content-length"),
+                std::str::from_utf8(body).unwrap(),
+            ];
+            let (status, cookie, body) = shop(&guests, request.uri.path(), brought);
+            let mut response = Response::builder().status(status);
+            if let Some(cookie) = cookie {
+                response = response.header("set-cookie", cookie);
+            }
+            response.body(Full::new(Bytes::from(body))).unwrap()
+        });
+        for connections in [1, 3] {
+            let mut spec = shopping(&address, connections);
+            spec.target.protocol = Protocol::Http2;
+            check_shopping(&spec);
+        }
+    });
+}
+
+#[test]
+fn users_share_pipelined_connections() {
+    on_each_reactor(|| {
+        let guests = AtomicU64::new(0);
+        let server = Server::start_showing("127.0.0.1:0", move |stream, request| {
+            let (head, body) = std::str::from_utf8(request)
+                .unwrap()
+                .split_once("\r\n\r\n")
+                .unwrap();
+            let header = |name: &str| {
+                let line = head.lines().find_map(|line| line.strip_prefix(name));
+                line.map_or("", |value| value.trim_start_matches(": "))
+            };
+            let brought = [
+                header("Cookie"),
+                header("X-Token"),
+                header("Content-Length"),
+                body,
+            ];
+            let path = head.split(' ').nth(1).unwrap();
+            let (status, cookie, body) = shop(&guests, path, brought);
+            let cookie = cookie.map_or(String::new(), |cookie| format!("Set-Cookie: {cookie}\r\n"));
+            let text = reply(&format!("{status} Here"), &cookie, &body);
+            stream.write_all(text.as_bytes()).is_ok()
+        });
+        check_shopping(&shopping(&server.address, 4));
+    });
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::scenario::{
 const VARIABLE_HINT: &str = "a letter, then letters, digits, `-` and `_`";
 
 /// Makes the requests of a benchmark a scenario: each connection is a user who goes through them
-/// in order.
+/// in order, or has as many users as requests in flight.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ScenarioTable {

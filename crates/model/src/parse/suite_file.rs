@@ -284,9 +284,9 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             .transport
             .map(|table| transport::transport(reading, &transport_place, &table))
             .unwrap_or_default();
-        let plain = transport.protocol == Protocol::Http1 && transport.in_flight == 1;
-        if scenario.is_some() && !plain {
-            let message = format!("`{place}`: a scenario is HTTP/1.1, one request at a time");
+        let messages = matches!(transport.protocol, Protocol::Websocket(_));
+        if scenario.is_some() && messages {
+            let message = format!("`{place}`: a scenario is of requests, not over WebSocket");
             reading.complain(&transport_place, &message, None);
         }
         benchmarks.push(Benchmark {

@@ -647,7 +647,7 @@ messages = 9
 [[benchmark]]
 name = "users"
 scenario = {}
-transport = { in-flight = 2 }
+transport = { protocol = "websocket" }
 [[benchmark.request]]
 path = "/"
 
@@ -661,7 +661,7 @@ path = "/"
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:18:1: `benchmark[0].transport`: HTTP/2 keeps its connections; keep-alive is always on
     suite.toml:21:12: `benchmark[0].transport`: `messages` is for `protocol = "websocket"`
-    suite.toml:26:13: `benchmark[1]`: a scenario is HTTP/1.1, one request at a time
+    suite.toml:26:13: `benchmark[1]`: a scenario is of requests, not over WebSocket
     suite.toml:32:26: `benchmark[2].transport.protocol`: unknown value "http3"
       hint: did you mean `http2`? known: http1, http2, websocket
     suite.toml:32:47: `benchmark[2].transport.in-flight`: must be at least 1, found 0

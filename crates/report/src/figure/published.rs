@@ -107,7 +107,7 @@ fn add_starts(figure: &mut Figure, guests: &[Guest<'_>]) {
 
 /// A value or a gap for each category of a figure; all gaps where nothing was published.
 fn values(id: &str, result: &PublishedResult, categories: &[String]) -> Vec<Option<f64>> {
-    let labels = step_labels(&result.steps);
+    let labels = step_labels(&result.steps, 1);
     let of_series = |series: &[f64], label: &String| {
         let place = labels.iter().position(|one| one == label)?;
         series.get(place).copied()
