@@ -39,6 +39,16 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
 /// All tests of the workspace, then the suite end to end: real processes and containers, a real
 /// Elasticsearch, real JDKs, and a report.
 pub(crate) fn test(root: &Path) -> anyhow::Result<()> {
+    let was_there = docker::docker_engine(docker::Action::Status).is_ok();
+    let result = everything(root);
+    // An engine that was started for the tests ends with them.
+    if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
+        say(&format!("NOT STOPPED: Docker: {error:#}"));
+    }
+    result
+}
+
+fn everything(root: &Path) -> anyhow::Result<()> {
     let docker = docker::docker_engine(docker::Action::Start).and_then(|()| {
         // Contenders whose base cannot be made fail below by name; the others are still checked.
         base_images::base_images()
