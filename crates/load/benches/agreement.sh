@@ -10,21 +10,11 @@
 # for the namespace, python3, and wrk, or h2load and nginx.
 #
 #   AGAINST=h2load CONNECTIONS="1 16 64" SECONDS_EACH=4 ROUNDS=5 STREAMS=8 benches/agreement.sh
-set -euo pipefail
+. "$(dirname "$0")/namespace.sh"
 
-if [ -z "${IN_NAMESPACE:-}" ]; then
-    exec env IN_NAMESPACE=1 unshare --net -- "$0" "$@"
-fi
-ip link set lo up
-
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-bin="${BIN:-$root/target/release/examples}"
 address=127.0.0.1:8080
 against="${AGAINST:-wrk}"
 streams="${STREAMS:-8}"
-server=
-scratch=$(mktemp -d)
-trap '[ -z "$server" ] || kill "$server"; rm -r "$scratch"' EXIT
 
 case "$against" in
 wrk)

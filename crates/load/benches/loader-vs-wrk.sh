@@ -8,15 +8,8 @@
 #
 #   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring h2load oha hey" \
 #   SERVER=null|nginx benches/loader-vs-wrk.sh
-set -euo pipefail
+. "$(dirname "$0")/namespace.sh"
 
-if [ -z "${IN_NAMESPACE:-}" ]; then
-    exec env IN_NAMESPACE=1 unshare --net -- "$0" "$@"
-fi
-ip link set lo up
-
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-bin="${BIN:-$root/target/release/examples}"
 connections="${CONNECTIONS:-64}"
 each="${SECONDS_EACH:-5}"
 rounds="${ROUNDS:-5}"
@@ -25,9 +18,6 @@ body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
 address=127.0.0.1:8080
 ulimit -n "$(ulimit -Hn)"
-scratch=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill "$server"; rm -r "$scratch"' EXIT
 
 case "$kind" in
 null) command=("$bin/null-server" "$address" "$body") ;;

@@ -7,21 +7,12 @@
 # Runs in a private network namespace; needs root for it, python3, and 30,000 open files.
 #
 #   SECONDS_CONNECTIONS=600 SECONDS_UPLOADS=60 benches/memory.sh
-set -euo pipefail
-
-if [ -z "${IN_NAMESPACE:-}" ]; then
-    exec env IN_NAMESPACE=1 unshare --net -- "$0" "$@"
-fi
-ip link set lo up
+. "$(dirname "$0")/namespace.sh"
 # Ten thousand connections to one address need as many ports.
 echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range
 ulimit -n "$(ulimit -Hn)"
 
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-bin="${BIN:-$root/target/release/examples}"
 address=127.0.0.1:1000
-server=
-trap '[ -z "$server" ] || kill "$server"' EXIT
 "$bin/null-server" "$address" &
 server=$!
 sleep 0.3

@@ -6,18 +6,9 @@
 # Runs in a private network namespace. Needs root for it, two cores, python3 and a release build.
 #
 #   RATE=20000 CONNECTIONS=64 SECONDS_EACH=20 ROUNDS=3 benches/open-load.sh
-set -euo pipefail
+. "$(dirname "$0")/namespace.sh"
 
-if [ -z "${IN_NAMESPACE:-}" ]; then
-    exec env IN_NAMESPACE=1 unshare --net -- "$0" "$@"
-fi
-ip link set lo up
-
-root=$(cd "$(dirname "$0")/../../.." && pwd)
-bin="${BIN:-$root/target/release/examples}"
 address=127.0.0.1:8080
-server=
-trap '[ -z "$server" ] || kill "$server"' EXIT
 taskset -c 0 "$bin/null-server" "$address" &
 server=$!
 sleep 0.5

@@ -1,0 +1,14 @@
+# Sourced by the benchmarks beside it. Runs the one that sources it in a private network namespace
+# (the rules of a host's firewall cost every packet; needs root), and gives it `bin` with the
+# examples of a release build, a folder `scratch`, and `server`, a process that ends with it.
+set -euo pipefail
+
+if [ -z "${IN_NAMESPACE:-}" ]; then
+    exec env IN_NAMESPACE=1 unshare --net -- "$0" "$@"
+fi
+ip link set lo up
+
+bin="${BIN:-$(cd "$(dirname "$0")/../../.." && pwd)/target/release/examples}"
+server=
+scratch=$(mktemp -d)
+trap '[ -z "$server" ] || kill "$server"; rm -r "$scratch"' EXIT
