@@ -81,17 +81,11 @@ enum Chosen {
     Uring,
 }
 
-/// Tries whether the kernel allows what was asked for. Where a schedule or users decide when
-/// requests are sent there is time for exact instants; closed load asks for the cheapest way.
+/// Tries whether the kernel allows what was asked for.
 fn choose(spec: &LoadSpec, endpoint: &Endpoint) -> Result<Chosen, LoadError> {
-    let paced = spec.steps.iter().any(|step| step.pace != Pace::Closed);
     match spec.reactor {
-        ReactorChoice::Auto | ReactorChoice::Epoll if paced => Ok(Chosen::Stamped),
+        ReactorChoice::Auto | ReactorChoice::EpollStamped => Ok(Chosen::Stamped),
         ReactorChoice::Epoll => Ok(Chosen::Epoll),
-        ReactorChoice::Auto => Ok(match Uring::new(endpoint.clone()) {
-            Ok(_) => Chosen::Uring,
-            Err(_) => Chosen::Epoll,
-        }),
         ReactorChoice::Uring => match Uring::new(endpoint.clone()) {
             Ok(_) => Ok(Chosen::Uring),
             Err(errno) => Err(LoadError::System {

@@ -101,7 +101,10 @@ impl Requests {
     /// Index of the request that is the `turn`-th of a connection.
     #[inline]
     pub(crate) fn index_at(&self, turn: usize) -> usize {
-        self.order[turn % self.order.len()]
+        match self.order.as_slice() {
+            [only] => *only,
+            order => order[turn % order.len()],
+        }
     }
 
     /// How many different requests there are.

@@ -139,13 +139,14 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// The best one that the kernel allows. With a rate, or with users that come and go, that is
-    /// epoll, which has the kernel note when answers arrive.
+    /// The one whose times are truest: [`Self::EpollStamped`].
     #[default]
     Auto,
-    /// Edge-triggered epoll.
+    /// Edge-triggered epoll; the kernel notes when answers arrive.
+    EpollStamped,
+    /// Edge-triggered epoll; an answer has come when it is read. The cheapest.
     Epoll,
-    /// io_uring; an error where the kernel does not allow it.
+    /// io_uring; an answer has come when it is found. An error where the kernel does not allow it.
     Uring,
 }
 

@@ -16,8 +16,20 @@ use crate::socket::{broken_class, connect_class};
 use crate::verify::judge;
 
 impl<R: Reactor> Worker<'_, R> {
-    /// Handles all events of the last wait.
+    /// Handles all events of the last wait, then sends the next requests: one kind of work after
+    /// the other finds its code in the cache.
     pub(super) fn take_events(&mut self) {
+        self.take_answers();
+        let mut answered = std::mem::take(&mut self.answered);
+        for index in answered.drain(..) {
+            if self.connections[index].state == State::Idle {
+                self.give_work(index, now_ns());
+            }
+        }
+        self.answered = answered;
+    }
+
+    fn take_answers(&mut self) {
         while let Some((slot, event)) = self.reactor.next() {
             let link = &mut self.links[slot];
             let busy = self.connections[slot * self.width].state == State::Busy;
@@ -275,7 +287,7 @@ impl<R: Reactor> Worker<'_, R> {
         let came_ns = self.reactor.came_ns();
         // Asked first: an answer that comes too late is still in flight when the window closes.
         let in_window = self.in_window(came_ns);
-        let (slot, place) = (index / self.width, index % self.width);
+        let (slot, place) = self.link_of(index);
         let connection = &mut self.connections[index];
         if connection.state != State::Busy {
             return;
@@ -313,10 +325,11 @@ impl<R: Reactor> Worker<'_, R> {
             }
             self.user_goes_on(index, good, came_ns);
         }
-        if after.is_none_or(|after| after.keep) {
-            self.give_work(index, now_ns());
-        } else {
-            self.reopen(slot);
+        match after {
+            Some(after) if !after.keep => self.reopen(slot),
+            // The same bytes may hold the next answer.
+            _ if self.in_hand.is_some() => self.give_work(index, now_ns()),
+            _ => self.answered.push(index),
         }
     }
 
@@ -377,7 +390,8 @@ impl<R: Reactor> Worker<'_, R> {
         self.busy -= 1;
         if in_window {
             self.count_failure(index, now, class, example);
-            let link = &mut self.links[index / self.width];
+            let (slot, _) = self.link_of(index);
+            let link = &mut self.links[slot];
             link.failures += 1;
             let at = now + link.backoff_ns();
             self.retries.push(Reverse((at, index)));

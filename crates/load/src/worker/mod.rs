@@ -149,6 +149,8 @@ pub(crate) struct Worker<'a, R> {
     told: Vec<Told>,
     /// The link whose event is in hand: what it has to send goes out after the event.
     in_hand: Option<usize>,
+    /// Connections whose answer came: they get their next request when all events are handled.
+    answered: Vec<usize>,
     /// Established links.
     open: u32,
     /// Connections with a request in flight.
@@ -200,6 +202,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             last_head: LastHead::default(),
             told: Vec::new(),
             in_hand: None,
+            answered: Vec::new(),
             open: 0,
             busy: 0,
             retries: BinaryHeap::new(),
@@ -271,7 +274,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             Link::new(self.spec, &self.requests, self.random.bits())
         });
         for index in self.connections.len()..count * self.width {
-            let (slot, place) = (index / self.width, index % self.width);
+            let (slot, place) = self.link_of(index);
             let offset = slot * self.place.threads + self.place.thread;
             self.connections
                 .push(Connection::new(offset * self.width + place));
@@ -312,6 +315,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
     fn reserve(&mut self, step: usize, connections: usize) {
         self.free.clear();
         self.free.reserve(connections);
+        self.answered.reserve(connections);
         self.waiting.clear();
         if Window::is_open_load(self.spec, step) {
             self.waiting.reserve(window::WAITING_RESERVED);
@@ -363,7 +367,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Fails a request whose answer did not come in time.
     fn give_up(&mut self, index: usize, example: impl Fn() -> String) {
-        let (slot, place) = (index / self.width, index % self.width);
+        let (slot, place) = self.link_of(index);
         let link = &mut self.links[slot];
         let class = if link.wire.received(place).begun {
             ErrorClass::BodyTimeout
@@ -389,7 +393,8 @@ impl<'a, R: Reactor> Worker<'a, R> {
         }
         for index in 0..self.connections.len() {
             if self.connections[index].state == State::Busy {
-                self.drop_socket(index / self.width);
+                let (slot, _) = self.link_of(index);
+                self.drop_socket(slot);
             }
         }
         Ok(())
@@ -410,7 +415,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 return;
             }
             self.retries.pop();
-            let slot = index / self.width;
+            let (slot, _) = self.link_of(index);
             match self.links.get(slot).map(|link| link.stage) {
                 Some(Stage::Down) => self.connect(slot, now),
                 Some(Stage::Open) if self.connections[index].state == State::Idle => {
@@ -418,6 +423,16 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// The link of a connection, and its place on it.
+    #[inline]
+    fn link_of(&self, index: usize) -> (usize, usize) {
+        // A division costs more than all else here.
+        match self.width {
+            1 => (index, 0),
+            width => (index / width, index % width),
         }
     }
 

@@ -218,7 +218,8 @@ impl<R: Reactor> Worker<'_, R> {
                 continue;
             };
             user.doing = Doing::Wanting;
-            if self.links[index / self.width].stage == Stage::Open {
+            let (slot, _) = self.link_of(index);
+            if self.links[slot].stage == Stage::Open {
                 let now = now_ns();
                 self.tally.send_lag.record(now.saturating_sub(at_ns));
                 self.give_work(index, now);

@@ -265,11 +265,12 @@ impl<R: Reactor> Worker<'_, R> {
     /// A free connection: gives it a request when there is one to send.
     #[inline]
     pub(super) fn give_work(&mut self, index: usize, now: u64) {
+        let (slot, place) = self.link_of(index);
         let Some(window) = &mut self.window else {
             return;
         };
-        let link = &self.links[index / self.width];
-        if window.closed || link.stage != Stage::Open || !link.wire.has_room(index % self.width) {
+        let link = &self.links[slot];
+        if window.closed || link.stage != Stage::Open || !link.wire.has_room(place) {
             return;
         }
         if self.users.is_some() && !window.is_scheduled() {
@@ -308,7 +309,7 @@ impl<R: Reactor> Worker<'_, R> {
     #[inline]
     pub(super) fn start(&mut self, index: usize, intended_ns: u64, now: u64) {
         let sampled = self.next_is_sampled();
-        let (slot, place) = (index / self.width, index % self.width);
+        let (slot, place) = self.link_of(index);
         let connection = &mut self.connections[index];
         let (asked, sampled) = match &self.users {
             None => (self.requests.index_at(connection.turn), sampled),

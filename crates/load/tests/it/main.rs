@@ -28,13 +28,16 @@ const SECOND: u64 = 1_000_000_000;
 
 thread_local! {
     /// The reactor of the orders that a test makes.
-    static REACTOR: Cell<ReactorChoice> = const { Cell::new(ReactorChoice::Epoll) };
+    static REACTOR: Cell<ReactorChoice> = const { Cell::new(ReactorChoice::Auto) };
 }
 
 /// Runs a test on each reactor. A host whose kernel forbids io_uring has to say so by setting
 /// `BAKEOFF_TEST_WITHOUT_URING`.
 fn on_each_reactor(test: impl Fn()) {
-    test();
+    for reactor in [ReactorChoice::EpollStamped, ReactorChoice::Epoll] {
+        REACTOR.set(reactor);
+        test();
+    }
     if std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
         #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
         {

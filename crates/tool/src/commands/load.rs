@@ -274,9 +274,12 @@ fn time_unit(name: Option<&str>) -> anyhow::Result<Option<TimeUnit>> {
 fn reactor(name: &str) -> anyhow::Result<ReactorChoice> {
     Ok(match name {
         "auto" => ReactorChoice::Auto,
+        "epoll-stamped" => ReactorChoice::EpollStamped,
         "epoll" => ReactorChoice::Epoll,
         "uring" => ReactorChoice::Uring,
-        other => bail!("--reactor: unknown {other}\n  hint: known: auto, epoll, uring"),
+        other => {
+            bail!("--reactor: unknown {other}\n  hint: known: auto, epoll-stamped, epoll, uring")
+        }
     })
 }
 
