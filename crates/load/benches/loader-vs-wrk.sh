@@ -6,14 +6,14 @@
 # server on core 0 and the generator on core 1. Needs root for the namespace, wrk and python3;
 # SERVER=nginx needs nginx.
 #
-#   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring h2load oha hey" \
+#   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring epoll-stamped h2load oha hey" \
 #   SERVER=null|nginx benches/loader-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"
-each="${SECONDS_EACH:-5}"
+each="${SECONDS_EACH:-10}"
 rounds="${ROUNDS:-5}"
-tools="${TOOLS:-wrk epoll uring}"
+tools="${TOOLS:-wrk epoll uring epoll-stamped}"
 body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
 address=127.0.0.1:8080
@@ -92,10 +92,11 @@ def ours(count, reactor):
     assert not any(slice["errors"] for slice in slices), slices
     return sum(slice["requests"] for slice in slices)
 
-chosen = [tool for tool in tools.split() if tool in ("epoll", "uring") or shutil.which(tool)]
+OURS = ("epoll", "uring", "epoll-stamped")
+chosen = [tool for tool in tools.split() if tool in OURS or shutil.which(tool)]
 for tool in set(tools.split()) - set(chosen):
     print(f"{tool} is not installed and left out")
-print(f"{'connections':>11} {'tool':>6} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
+print(f"{'connections':>11} {'tool':>13} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
       f"{'range':>13} {'req/s':>8}")
 for count in map(int, connections.split()):
     runs = {}
@@ -117,7 +118,7 @@ for count in map(int, connections.split()):
     for tool, values in runs.items():
         total, user, rate = (statistics.median(column) for column in zip(*values))
         ratios = [value[0] / other for value, other in zip(values, base)]
-        print(f"{count:>11} {tool:>6} {total:>10.2f} {user:>8.2f} "
+        print(f"{count:>11} {tool:>13} {total:>10.2f} {user:>8.2f} "
               f"{statistics.median(ratios):>7.3f} {min(ratios):>6.3f}-{max(ratios):.3f} "
               f"{rate:>8.0f}", flush=True)
 PYTHON

@@ -19,10 +19,10 @@ import json, re, subprocess, sys
 
 bin, address, rate, connections, each, rounds = sys.argv[1:]
 rate, each = float(rate), float(each)
-print(f"{'reactor':>7} {'offered/s':>10} {'answered':>9} {'lag p50':>8} {'p99':>8} {'p99.9':>8}")
+print(f"{'reactor':>13} {'offered/s':>10} {'answered':>9} {'lag p50':>8} {'p99':>8} {'p99.9':>8}")
 good = True
 for seed in range(int(rounds)):
-    for reactor in ("epoll", "uring"):
+    for reactor in ("epoll-stamped", "epoll", "uring"):
         order = {
             "target": {"address": address}, "requests": [{"method": "GET", "path": "/"}],
             "steps": [{"connections": int(connections), "duration_ns": int(each * 1e9),
@@ -38,7 +38,7 @@ for seed in range(int(rounds)):
                re.search(r"send lag p50 (\S+) p99 (\S+) p99.9 (\S+) us", line).groups()]
         holds = abs(requests / offered - 1) <= 0.005 and lag[1] <= 200
         good &= holds
-        print(f"{reactor:>7} {offered / each:>10.0f} {requests / offered:>9.4%} {lag[0]:>5.0f} us "
+        print(f"{reactor:>13} {offered / each:>10.0f} {requests / offered:>9.4%} {lag[0]:>5.0f} us "
               f"{lag[1]:>5.0f} us {lag[2]:>5.0f} us  {'ok' if holds else 'OUT OF BOUNDS'}", flush=True)
 sys.exit(not good)
 PYTHON

@@ -159,6 +159,7 @@ fn load(address: &str, connections: u32, pace: &Pace) -> Result<(Histogram, Hist
         "timeout_connect_ns": 5_000_000_000_u64,
         "timeout_answer_ns": 15_000_000_000_u64,
         "slice_ns": 1_000_000_000,
+        "reactor": std::env::args().nth(1).unwrap_or_else(|| "auto".to_owned()),
     }))?;
     let (mut service, mut response) = (Histogram::new(), Histogram::new());
     bakeoff_load::run(&spec, &mut |_| true, &mut |event| {

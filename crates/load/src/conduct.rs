@@ -240,8 +240,10 @@ impl<'a> Conductor<'a> {
         };
         let mut fewest = None;
         for _ in 0..self.commands.len() {
-            if let (_, Report::Ready { opened, streams }) = self.hear()? {
-                connections.established += opened;
+            if let (_, Report::Ready(ready)) = self.hear()? {
+                connections.established += ready.opened;
+                connections.in_flight_max += ready.in_flight_max;
+                let streams = ready.streams;
                 fewest = fewest.into_iter().chain(streams).min();
             }
         }
@@ -348,10 +350,12 @@ fn interval(
         connections: Connections {
             asked: order.connections,
             established: tally.established,
+            in_flight_max: tally.in_flight_max,
             reconnects: tally.reconnects,
         },
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
+        turnaround_ns: (!open_load && !users).then_some(tally.turnaround_ns),
         loader_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,

@@ -20,6 +20,9 @@ pub(crate) struct Connection {
     pub(crate) since_ns: u64,
     /// When it was due, monotonic ns; the send in closed load.
     pub(crate) intended_ns: u64,
+    /// When the answer before it came, monotonic ns; 0 when there was none on this link and in this
+    /// window.
+    pub(crate) came_ns: u64,
     /// Index of the request in flight.
     pub(crate) request: usize,
     /// How many requests it has sent, plus its own offset.
@@ -37,6 +40,7 @@ impl Connection {
             state: State::Idle,
             since_ns: 0,
             intended_ns: 0,
+            came_ns: 0,
             request: 0,
             turn: offset,
             answers: 0,

@@ -100,11 +100,14 @@ impl NullServer {
         }
     }
 
+    /// With the fields that servers of static files send (nginx sends as many for one).
     fn answer(&self) -> Vec<u8> {
         let body = self.body_bytes;
         let mut answer = format!(
-            "HTTP/1.1 200 OK\r\nServer: null\r\nContent-Type: text/plain\r\n\
-             Content-Length: {body}\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nServer: null\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n\
+             Content-Type: text/plain\r\nContent-Length: {body}\r\n\
+             Last-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nConnection: keep-alive\r\n\
+             ETag: \"6560f7a0-d\"\r\nAccept-Ranges: bytes\r\n\r\n"
         )
         .into_bytes();
         answer.resize(answer.len() + body, b'x');

@@ -33,6 +33,10 @@ pub(crate) struct Tally {
     pub(crate) offered: u64,
     /// Open connections when the slice began.
     pub(crate) established: u32,
+    /// Requests that these could have in flight then.
+    pub(crate) in_flight_max: u32,
+    /// From answers to the next requests in their place, ns.
+    pub(crate) turnaround_ns: u64,
     /// Connections made anew.
     pub(crate) reconnects: u64,
     /// Bytes handed to the kernel.
@@ -131,6 +135,8 @@ impl Tally {
         self.users_gave_up += other.users_gave_up;
         self.offered += other.offered;
         self.established += other.established;
+        self.in_flight_max += other.in_flight_max;
+        self.turnaround_ns += other.turnaround_ns;
         self.reconnects += other.reconnects;
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
@@ -159,7 +165,8 @@ impl Tally {
         (self.users_finished, self.users_gave_up) = (0, 0);
         (self.slice, self.last, self.requests, self.offered) = (0, false, 0, 0);
         (self.start_ns, self.end_ns) = (0, 0);
-        (self.established, self.reconnects) = (0, 0);
+        (self.established, self.in_flight_max, self.reconnects) = (0, 0, 0);
+        self.turnaround_ns = 0;
         (self.sent_bytes, self.received_bytes) = (0, 0);
         self.cpu = CpuTime::default();
         self.per_connection = None;

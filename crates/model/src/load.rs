@@ -343,8 +343,19 @@ pub struct Connections {
     pub asked: u32,
     /// How many were really open at the same time when the slice began.
     pub established: u32,
+    /// Requests that these could have in flight then; 0 in records before there was this.
+    #[serde(default)]
+    pub in_flight_max: u32,
     /// How many had to be made anew during the slice.
     pub reconnects: u64,
+}
+
+impl Connections {
+    /// Requests that the established ones could have in flight.
+    #[must_use]
+    pub fn places(&self) -> u32 {
+        self.in_flight_max.max(self.established)
+    }
 }
 
 /// CPU time of a process.
@@ -400,6 +411,10 @@ pub struct LoadInterval {
     pub sent_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// From an answer to the next request in its place, summed over the requests that have one
+    /// before them, ns: the loader's share of a closed loop. Closed load without a scenario only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turnaround_ns: Option<u64>,
     /// The loader's own CPU time in the slice.
     pub loader_cpu: CpuTime,
     /// Threads of the loader: `loader_cpu` over wall time times this is its utilisation.
@@ -458,7 +473,7 @@ pub enum LoadEvent {
         step: usize,
         /// Its connections.
         connections: Connections,
-        /// Which reactor is in use (`epoll` or `uring`).
+        /// Which reactor is in use (`epoll-stamped`, `epoll` or `uring`).
         reactor: String,
         /// Soft limit of open files that the loader reached.
         nofile: u64,

@@ -293,6 +293,7 @@ impl<R: Reactor> Worker<'_, R> {
             return;
         }
         connection.state = State::Idle;
+        connection.came_ns = came_ns;
         self.busy -= 1;
         let link = &mut self.links[slot];
         link.failures = 0;

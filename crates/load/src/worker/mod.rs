@@ -82,18 +82,24 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) enum Report {
     /// The connections of the step are open, as many as could be.
-    Ready {
-        /// How many are.
-        opened: u32,
-        /// The fewest streams that one of them may have; `None` without streams.
-        streams: Option<u32>,
-    },
+    Ready(Ready),
     /// A slice ended.
     Slice(Box<Tally>),
     /// The step ended and nothing of it is in flight.
     Drained,
     /// The thread cannot go on.
     Failed(Errno),
+}
+
+/// The connections with which a thread begins a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ready {
+    /// How many are open.
+    pub(crate) opened: u32,
+    /// Requests that they may have in flight together.
+    pub(crate) in_flight_max: u32,
+    /// The fewest streams that one of them may have; `None` without streams.
+    pub(crate) streams: Option<u32>,
 }
 
 /// Which of the threads this is.
@@ -238,10 +244,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
                     step = prepared;
                     self.prepare(step)?;
                     let open = self.links.iter().filter(|link| link.is_up());
-                    self.report(Report::Ready {
+                    self.report(Report::Ready(Ready {
                         opened: self.open,
+                        in_flight_max: self.in_flight_max(),
                         streams: open.filter_map(|link| link.wire.streams()).min(),
-                    });
+                    }));
                 }
                 Ok(Command::Open(start_ns)) => {
                     self.run_window(step, start_ns)?;
@@ -451,6 +458,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             let connection = &mut self.connections[index];
             self.busy -= u32::from(connection.state == State::Busy);
             connection.state = State::Idle;
+            connection.came_ns = 0;
         }
         let link = &mut self.links[slot];
         link.stage = Stage::Down;

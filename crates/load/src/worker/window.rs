@@ -141,6 +141,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.retries.clear();
         for connection in &mut self.connections {
             connection.answers = 0;
+            connection.came_ns = 0;
             connection.queued = false;
         }
         for slot in 0..self.links.len() {
@@ -166,6 +167,14 @@ impl<R: Reactor> Worker<'_, R> {
         self.tally.slice = slice;
         self.tally.start_ns = start_ns;
         self.tally.established = self.open;
+        self.tally.in_flight_max = self.in_flight_max();
+    }
+
+    /// Requests that the established links may have in flight together.
+    pub(super) fn in_flight_max(&self) -> u32 {
+        let open = self.links.iter().filter(|link| link.is_up());
+        let width = u32::try_from(self.width).unwrap_or(u32::MAX);
+        open.map(|link| link.wire.streams().unwrap_or(width)).sum()
     }
 
     /// Whether the window is open at `now`; ends the slices that are over.
@@ -321,6 +330,10 @@ impl<R: Reactor> Worker<'_, R> {
         connection.state = State::Busy;
         connection.since_ns = now;
         connection.intended_ns = intended_ns;
+        if connection.came_ns > 0 {
+            self.tally.turnaround_ns += now.saturating_sub(connection.came_ns);
+            connection.came_ns = 0;
+        }
         self.busy += 1;
         let sampled = sampled && (request.expect.is_some() || self.users.is_some());
         let link = &mut self.links[slot];

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec};
 
-use crate::{get, on_each_reactor, order, run, try_run};
+use crate::{MILLISECOND, get, on_each_reactor, order, run, try_run};
 
 /// What a server has seen.
 #[derive(Debug, Default)]
@@ -150,4 +150,30 @@ fn pipelining_needs_connections_that_stay() {
     spec.keep_alive_off = true;
     let message = try_run(&spec).unwrap_err().to_string();
     assert!(message.contains("keep-alive off"), "{message}");
+}
+
+#[test]
+fn every_moment_of_a_closed_loop_is_the_services_or_ours() {
+    on_each_reactor(|| {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        let (address, _) = serve(move |_, _| (answer.to_vec(), true));
+        for in_flight in [1, 4] {
+            let mut spec = order(&address, 2, 0);
+            spec.in_flight = in_flight;
+            spec.steps[0].duration_ns = 300 * MILLISECOND;
+            spec.slice_ns = 0;
+            let total = run(&spec);
+            let interval = &total.intervals[0];
+            let places = interval.connections.places();
+            assert_eq!(places, 2 * in_flight);
+            // Means are exact to the histograms' three digits.
+            let service_ns = total.service.mean_ns().unwrap() * total.requests as f64;
+            let under_way_ns = interval.censored.mean_ns().unwrap_or(0.0) * total.censored as f64;
+            let ours_ns = interval.turnaround_ns.unwrap() as f64;
+            let wall_ns = (interval.end_ns - interval.start_ns) as f64 * f64::from(places);
+            let share = (service_ns + under_way_ns + ours_ns) / wall_ns;
+            // What is missing is the time until the first requests were sent.
+            assert!((0.9..1.01).contains(&share), "{in_flight}: {share}");
+        }
+    });
 }

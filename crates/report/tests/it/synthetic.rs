@@ -466,10 +466,12 @@ fn load(
         connections: Connections {
             asked: connections,
             established: connections,
+            in_flight_max: connections,
             reconnects: 0,
         },
         sent_bytes: 100 * whole(rate),
         received_bytes: 250 * whole(rate),
+        turnaround_ns: Some(0),
         loader_cpu: CpuTime {
             user_ns: whole(rate * 1e3),
             system_ns: whole(rate * 5e3),

@@ -130,9 +130,18 @@ impl Printer<'_> {
                 write!(output, "{}", side_by_side(step.connections, own, &other))?;
             }
         }
+        let stamped = |own: &Summary| own.reactor == "epoll-stamped";
+        if !self.args.json && self.steps.iter().any(stamped) {
+            writeln!(output, "{STAMPED_NOTE}")?;
+        }
         Ok(())
     }
 }
+
+/// Why the times below a millisecond differ.
+const STAMPED_NOTE: &str = "\
+note: wrk's times end when it has read the answer, ours when the answer arrives;
+      --reactor epoll does as wrk does";
 
 fn side_by_side_head() -> String {
     format!(

@@ -234,8 +234,11 @@ fn generator(summary: &Summary) -> String {
     } else {
         String::new()
     };
+    let turnaround = summary.turnaround_us().map_or(String::new(), |us| {
+        format!(", next request {us:.0} us after an answer")
+    });
     format!(
-        "{:.0} % of its threads' time, {per_request:.1} us CPU per request{headroom}",
+        "{:.0} % of its threads' time, {per_request:.1} us CPU per request{headroom}{turnaround}",
         busy * 100.0
     )
 }

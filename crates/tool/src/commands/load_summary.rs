@@ -17,7 +17,7 @@ const GENERATOR_FULL: f64 = 0.9;
 /// Share of the offered requests that have to come to an end.
 const ACHIEVED_MIN: f64 = 0.98;
 
-/// Little's law must close within this share: connections = rate x time.
+/// Little's law must close within this share: requests in flight = rate x time of a cycle.
 const LITTLE_MAX: f64 = 0.15;
 
 /// One step added up.
@@ -38,6 +38,8 @@ pub(crate) struct Summary {
     pub(crate) offered: Option<u64>,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
+    /// From answers to the next requests in their place, ns; closed load only.
+    pub(crate) turnaround_ns: Option<u64>,
     pub(crate) cpu: CpuTime,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
@@ -68,6 +70,7 @@ impl Summary {
             offered: None,
             sent_bytes: 0,
             received_bytes: 0,
+            turnaround_ns: None,
             cpu: CpuTime::default(),
             threads: 1,
             by_request: Vec::new(),
@@ -105,6 +108,9 @@ impl Summary {
         }
         self.sent_bytes += interval.sent_bytes;
         self.received_bytes += interval.received_bytes;
+        if let Some(turnaround_ns) = interval.turnaround_ns {
+            *self.turnaround_ns.get_or_insert(0) += turnaround_ns;
+        }
         self.cpu.user_ns += interval.loader_cpu.user_ns;
         self.cpu.system_ns += interval.loader_cpu.system_ns;
         self.threads = interval.loader_threads;
@@ -187,16 +193,28 @@ impl Summary {
             _ => {}
         }
         let closed = self.response_time.is_none() && self.errors.is_empty();
-        let enough = as_f64(self.requests) > 50.0 * f64::from(established);
-        let mean_s = self.service_time.mean_ns().unwrap_or(0.0) / 1e9;
-        let residual = little_residual(f64::from(established), self.requests_per_s(), mean_s);
-        if let Some(residual) = residual.filter(|off| off.abs() > LITTLE_MAX && closed && enough) {
+        // Where connections are not kept, some are always being opened.
+        let kept = self.connections.reconnects <= self.requests / 2;
+        let places = f64::from(self.connections.places());
+        let enough = as_f64(self.requests) > 50.0 * places;
+        let service_us = self.service_time.mean_ns().unwrap_or(0.0) / 1e3;
+        let cycle_s = (service_us + self.turnaround_us().unwrap_or(0.0)) / 1e6;
+        let residual = little_residual(places, self.requests_per_s(), cycle_s);
+        if let Some(residual) =
+            residual.filter(|off| off.abs() > LITTLE_MAX && closed && kept && enough)
+        {
             let percent = residual * 100.0;
             doubts.push(format!(
                 "Little's law is off by {percent:.0} %: connections idled"
             ));
         }
         doubts
+    }
+
+    /// From an answer to the next request in its place on average, us; closed load only.
+    pub(crate) fn turnaround_us(&self) -> Option<f64> {
+        let turnaround_us = as_f64(self.turnaround_ns?) / 1e3;
+        Some(turnaround_us / as_f64(self.requests.max(1)))
     }
 
     pub(crate) fn generator_busy(&self) -> f64 {
@@ -256,6 +274,9 @@ impl Summary {
             },
         });
         let (asked, allowed) = self.streams;
+        if let Some(turnaround_us) = self.turnaround_us() {
+            object["turnaround_us_mean"] = json!(turnaround_us);
+        }
         if allowed > 0 {
             object["streams"] = json!({ "asked": asked, "allowed": allowed });
         }

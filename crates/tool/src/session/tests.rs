@@ -192,6 +192,7 @@ impl Loader for FakeLoader {
             let connections = Connections {
                 asked,
                 established: asked,
+                in_flight_max: asked,
                 reconnects: 0,
             };
             let (reactor, nofile) = ("fake".to_owned(), 1024);
@@ -240,6 +241,7 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         connections,
         sent_bytes: 0,
         received_bytes: 0,
+        turnaround_ns: Some(0),
         loader_cpu: CpuTime::default(),
         loader_threads: 1,
         by_request: Vec::new(),

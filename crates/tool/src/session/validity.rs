@@ -9,6 +9,7 @@ use bakeoff_model::load::{ErrorClass, LoadInterval};
 use bakeoff_model::record::{Cores, Validity};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_runtime::host::HostTime;
+use bakeoff_stats::queueing::little_residual;
 
 /// A part that uses this share of what it may use has no headroom left.
 const FULL: f64 = 0.9;
@@ -18,7 +19,7 @@ const STEAL_MAX: f64 = 0.05;
 const MISSING_MAX: f64 = 0.05;
 /// Work of others above this share of the host spoils a number.
 const FOREIGN_MAX: f64 = 0.1;
-/// Little's law must close within this share: requests in flight = rate x time.
+/// Little's law must close within this share: requests in flight = rate x time of a cycle.
 const LITTLE_MAX: f64 = 0.15;
 
 /// The slice and everything around it that bears on its fairness.
@@ -64,22 +65,25 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
     if load.requests == 0 {
         return invalid("no request succeeded".to_owned());
     }
-    little_residual(load)
+    idle_places(load)
         .filter(|residual| residual.abs() > LITTLE_MAX)
         .and_then(|residual| invalid(format!("Little's law is off by {:.0} %", residual * 100.0)))
 }
 
-/// Relative gap between connections and rate x service time; closed load without failures only,
-/// and only where enough requests ended for the edges of the slice not to matter.
-fn little_residual(load: &LoadInterval) -> Option<f64> {
-    let connections = f64::from(load.connections.established);
-    let enough = as_f64(load.requests) >= 50.0 * connections;
+/// Relative gap between what could be in flight and rate x (service time + our turnaround); closed
+/// load without failures only, and only where enough requests ended for the edges of the slice not
+/// to matter.
+fn idle_places(load: &LoadInterval) -> Option<f64> {
+    let places = f64::from(load.connections.places());
+    let enough = as_f64(load.requests) >= 50.0 * places;
     let applies = enough && load.response_time.is_none() && load.errors.is_empty();
     if !applies || is_churning(load) {
         return None;
     }
-    let in_flight = as_f64(load.requests) / wall_ns(load) * load.service_time.mean_ns()?;
-    Some(in_flight / connections - 1.0)
+    let requests = as_f64(load.requests);
+    let turnaround_ns = as_f64(load.turnaround_ns.unwrap_or(0)) / requests;
+    let cycle_s = (load.service_time.mean_ns()? + turnaround_ns) / 1e9;
+    little_residual(places, requests / wall_ns(load) * 1e9, cycle_s)
 }
 
 /// Whether the service closes connections as a rule: then some are always being opened, which is
@@ -220,10 +224,12 @@ mod tests {
             connections: Connections {
                 asked: 8,
                 established: 8,
+                in_flight_max: 8,
                 reconnects: 0,
             },
             sent_bytes: 0,
             received_bytes: 0,
+            turnaround_ns: Some(0),
             loader_cpu: CpuTime {
                 user_ns: SECOND / 10,
                 system_ns: 0,
@@ -332,6 +338,21 @@ mod tests {
             break_it(&mut load);
             check(&load, 0.2, &Cores::default(), 0, "invalid");
         }
+    }
+
+    #[test]
+    fn all_that_can_be_in_flight_and_all_of_a_cycle_counts() {
+        let mut pipelined = good();
+        pipelined.connections.in_flight_max = 16;
+        check(&pipelined, 0.2, &Cores::default(), 0, "invalid");
+        pipelined.connections.established = 2;
+        pipelined.connections.asked = 2;
+        pipelined.connections.in_flight_max = 8;
+        check(&pipelined, 0.2, &Cores::default(), 0, "fair");
+        let mut slow = good();
+        slow.requests = 4000;
+        slow.turnaround_ns = Some(4000 * 1_000_000);
+        check(&slow, 0.2, &Cores::default(), 0, "fair");
     }
 
     #[test]

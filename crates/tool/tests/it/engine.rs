@@ -186,7 +186,10 @@ fn wrk_does_the_same_beside_us() {
     );
     world
         .run(&format!("load {url} -c 1,2 -t 1 -d 1s --engine wrk"))
-        .check(0, &["engine", "bakeoff", "wrk"]);
+        .check(
+            0,
+            &["engine", "bakeoff", "wrk", "--reactor epoll does as wrk"],
+        );
 }
 
 #[test]
