@@ -100,7 +100,7 @@ impl NullServer {
         }
     }
 
-    /// With the fields that servers of static files send (nginx sends as many for one).
+    /// With the fields that servers of static files send; nobody looks at their values.
     fn answer(&self) -> Vec<u8> {
         let body = self.body_bytes;
         let mut answer = format!(

@@ -436,7 +436,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// The link of a connection, and its place on it.
     #[inline]
     fn link_of(&self, index: usize) -> (usize, usize) {
-        // A division costs more than all else here.
+        // The usual case without a division, which would cost more than all else.
         match self.width {
             1 => (index, 0),
             width => (index / width, index % width),
