@@ -242,7 +242,7 @@ impl<'a> Conductor<'a> {
         for _ in 0..self.commands.len() {
             if let (_, Report::Ready(ready)) = self.hear()? {
                 connections.established += ready.opened;
-                connections.in_flight_max += ready.in_flight_max;
+                *connections.in_flight_max.get_or_insert(0) += ready.in_flight_max;
                 let streams = ready.streams;
                 fewest = fewest.into_iter().chain(streams).min();
             }
@@ -350,7 +350,7 @@ fn interval(
         connections: Connections {
             asked: order.connections,
             established: tally.established,
-            in_flight_max: tally.in_flight_max,
+            in_flight_max: Some(tally.in_flight_max),
             reconnects: tally.reconnects,
         },
         sent_bytes: tally.sent_bytes,

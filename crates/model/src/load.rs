@@ -343,9 +343,9 @@ pub struct Connections {
     pub asked: u32,
     /// How many were really open at the same time when the slice began.
     pub established: u32,
-    /// Requests that these could have in flight then; 0 in records before there was this.
-    #[serde(default)]
-    pub in_flight_max: u32,
+    /// Requests that these could have in flight then; absent in records before there was this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_max: Option<u32>,
     /// How many had to be made anew during the slice.
     pub reconnects: u64,
 }
@@ -354,7 +354,7 @@ impl Connections {
     /// Requests that the established ones could have in flight.
     #[must_use]
     pub fn places(&self) -> u32 {
-        self.in_flight_max.max(self.established)
+        self.in_flight_max.unwrap_or(self.established)
     }
 }
 

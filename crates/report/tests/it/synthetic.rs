@@ -466,7 +466,7 @@ fn load(
         connections: Connections {
             asked: connections,
             established: connections,
-            in_flight_max: connections,
+            in_flight_max: Some(connections),
             reconnects: 0,
         },
         sent_bytes: 100 * whole(rate),

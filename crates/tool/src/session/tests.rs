@@ -192,7 +192,7 @@ impl Loader for FakeLoader {
             let connections = Connections {
                 asked,
                 established: asked,
-                in_flight_max: asked,
+                in_flight_max: Some(asked),
                 reconnects: 0,
             };
             let (reactor, nofile) = ("fake".to_owned(), 1024);

@@ -224,7 +224,7 @@ mod tests {
             connections: Connections {
                 asked: 8,
                 established: 8,
-                in_flight_max: 8,
+                in_flight_max: None,
                 reconnects: 0,
             },
             sent_bytes: 0,
@@ -343,11 +343,11 @@ mod tests {
     #[test]
     fn all_that_can_be_in_flight_and_all_of_a_cycle_counts() {
         let mut pipelined = good();
-        pipelined.connections.in_flight_max = 16;
+        pipelined.connections.in_flight_max = Some(16);
         check(&pipelined, 0.2, &Cores::default(), 0, "invalid");
         pipelined.connections.established = 2;
         pipelined.connections.asked = 2;
-        pipelined.connections.in_flight_max = 8;
+        pipelined.connections.in_flight_max = Some(8);
         check(&pipelined, 0.2, &Cores::default(), 0, "fair");
         let mut slow = good();
         slow.requests = 4000;
