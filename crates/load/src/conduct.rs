@@ -61,39 +61,24 @@ pub fn run(
     } else {
         Some(pin(&spec.cores)?)
     };
-    let result = match choose(spec, &way.endpoint) {
-        Ok(Chosen::Epoll) => conduct(spec, nofile, Epoll::<false>::new, &way, go, emit),
-        Ok(Chosen::Stamped) => conduct(spec, nofile, Epoll::<true>::new, &way, go, emit),
-        Ok(Chosen::Uring) => conduct(spec, nofile, Uring::new, &way, go, emit),
-        Err(error) => Err(error),
-    };
-    if let Some(before) = before {
-        unpin(&before);
-    }
-    result
-}
-
-/// The reactor that an order gets.
-enum Chosen {
-    Epoll,
-    /// Epoll with the kernel's time stamps.
-    Stamped,
-    Uring,
-}
-
-/// Tries whether the kernel allows what was asked for.
-fn choose(spec: &LoadSpec, endpoint: &Endpoint) -> Result<Chosen, LoadError> {
-    match spec.reactor {
-        ReactorChoice::Auto | ReactorChoice::EpollStamped => Ok(Chosen::Stamped),
-        ReactorChoice::Epoll => Ok(Chosen::Epoll),
-        ReactorChoice::Uring => match Uring::new(endpoint.clone()) {
-            Ok(_) => Ok(Chosen::Uring),
+    let result = match spec.reactor {
+        ReactorChoice::Auto | ReactorChoice::EpollStamped => {
+            conduct(spec, nofile, Epoll::<true>::new, &way, go, emit)
+        }
+        ReactorChoice::Epoll => conduct(spec, nofile, Epoll::<false>::new, &way, go, emit),
+        // Tried here, so that a refusal has words of its own.
+        ReactorChoice::Uring => match Uring::new(way.endpoint.clone()) {
+            Ok(_) => conduct(spec, nofile, Uring::new, &way, go, emit),
             Err(errno) => Err(LoadError::System {
                 what: "the kernel does not allow the uring reactor".into(),
                 source: errno.into(),
             }),
         },
+    };
+    if let Some(before) = before {
+        unpin(&before);
     }
+    result
 }
 
 /// How the service is reached.
