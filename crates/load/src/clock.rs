@@ -27,6 +27,18 @@ pub(crate) fn wall_ns() -> u64 {
     seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
+/// How far the host's clock is ahead of the monotonic one. The thread may lose its core between two
+/// readings: of a few pairs the closest one counts.
+pub(crate) fn wall_ahead_ns() -> u64 {
+    let pair = |_| {
+        let before_ns = now_ns();
+        let wall_ns = wall_ns();
+        let after_ns = now_ns();
+        (after_ns - before_ns, wall_ns.saturating_sub(after_ns))
+    };
+    (0..3).map(pair).min().map_or(0, |(_, ahead_ns)| ahead_ns)
+}
+
 /// CPU time that the calling thread has used so far.
 pub(crate) fn thread_cpu() -> CpuTime {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

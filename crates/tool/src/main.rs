@@ -3,6 +3,7 @@
 mod args;
 mod ceiling;
 mod clock;
+mod closed_loop;
 mod commands;
 mod condition;
 mod exit;

@@ -117,6 +117,9 @@ fn errors(summary: &Summary) -> String {
 
 /// The quantiles of all times in milliseconds.
 fn times(summary: &Summary) -> String {
+    if summary.times().count() + summary.censored.count() == 0 {
+        return String::new();
+    }
     let mut text =
         String::from("\nms                 p50      p90      p99    p99.9      max     mean\n");
     let mut row = |name: &str, times: Option<&Histogram>| {
@@ -228,19 +231,19 @@ fn parts(summary: &Summary) -> String {
 
 fn generator(summary: &Summary) -> String {
     let busy = summary.generator_busy();
-    let per_request = as_f64(summary.cpu.total_ns()) / 1e3 / as_f64(summary.requests.max(1));
-    let headroom = if busy > 0.0 {
-        format!(", headroom for {:.1} times the rate", 1.0 / busy)
-    } else {
-        String::new()
-    };
-    let turnaround = summary.turnaround_us().map_or(String::new(), |us| {
-        format!(", next request {us:.0} us after an answer")
-    });
-    format!(
-        "{:.0} % of its threads' time, {per_request:.1} us CPU per request{headroom}{turnaround}",
-        busy * 100.0
-    )
+    let mut text = format!("{:.0} % of its threads' time", busy * 100.0);
+    if summary.requests == 0 {
+        return text;
+    }
+    let per_request = as_f64(summary.cpu.total_ns()) / 1e3 / as_f64(summary.requests);
+    let _ = write!(text, ", {per_request:.1} us CPU per request");
+    if busy > 0.0 {
+        let _ = write!(text, ", headroom for {:.1} times the rate", 1.0 / busy);
+    }
+    if let Some(us) = summary.turnaround_us() {
+        let _ = write!(text, ", next request {us:.0} us after an answer");
+    }
+    text
 }
 
 fn verdict(summary: &Summary) -> String {

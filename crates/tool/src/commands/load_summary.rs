@@ -6,9 +6,9 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec, RequestInterval,
 };
-use bakeoff_stats::queueing::little_residual;
 use serde_json::{Map, Value, json};
 
+use crate::closed_loop::ClosedLoop;
 use crate::symptoms::Figures;
 
 /// Share of the loader's threads above which it was probably the bottleneck.
@@ -16,9 +16,6 @@ const GENERATOR_FULL: f64 = 0.9;
 
 /// Share of the offered requests that have to come to an end.
 const ACHIEVED_MIN: f64 = 0.98;
-
-/// Little's law must close within this share: requests in flight = rate x time of a cycle.
-const LITTLE_MAX: f64 = 0.15;
 
 /// One step added up.
 #[derive(Debug)]
@@ -169,6 +166,9 @@ impl Summary {
     /// Why the numbers should not be trusted, a lower-case fragment each; empty = they are fair.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
+        if self.requests == 0 {
+            doubts.push("no request succeeded".to_owned());
+        }
         let busy = self.generator_busy();
         if busy > GENERATOR_FULL {
             let busy = busy * 100.0;
@@ -192,21 +192,16 @@ impl Summary {
             )),
             _ => {}
         }
-        let closed = self.response_time.is_none() && self.errors.is_empty();
-        // Where connections are not kept, some are always being opened.
-        let kept = self.connections.reconnects <= self.requests / 2;
-        let places = f64::from(self.connections.places());
-        let enough = as_f64(self.requests) > 50.0 * places;
-        let service_us = self.service_time.mean_ns().unwrap_or(0.0) / 1e3;
-        let cycle_s = (service_us + self.turnaround_us().unwrap_or(0.0)) / 1e6;
-        let residual = little_residual(places, self.requests_per_s(), cycle_s);
-        if let Some(residual) =
-            residual.filter(|off| off.abs() > LITTLE_MAX && closed && kept && enough)
-        {
-            let percent = residual * 100.0;
-            doubts.push(format!(
-                "Little's law is off by {percent:.0} %: connections idled"
-            ));
+        if self.response_time.is_none() && self.errors.is_empty() {
+            let closed = ClosedLoop {
+                connections: self.connections,
+                requests: self.requests,
+                wall_ns: self.duration_s() * 1e9,
+                service_time: &self.service_time,
+                turnaround_ns: self.turnaround_ns.unwrap_or(0),
+            };
+            doubts.extend(closed.idle());
+            doubts.extend(closed.held_up());
         }
         doubts
     }

@@ -9,7 +9,8 @@ use bakeoff_model::load::{ErrorClass, LoadInterval};
 use bakeoff_model::record::{Cores, Validity};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_runtime::host::HostTime;
-use bakeoff_stats::queueing::little_residual;
+
+use crate::closed_loop::{ClosedLoop, is_churning};
 
 /// A part that uses this share of what it may use has no headroom left.
 const FULL: f64 = 0.9;
@@ -19,8 +20,6 @@ const STEAL_MAX: f64 = 0.05;
 const MISSING_MAX: f64 = 0.05;
 /// Work of others above this share of the host spoils a number.
 const FOREIGN_MAX: f64 = 0.1;
-/// Little's law must close within this share: requests in flight = rate x time of a cycle.
-const LITTLE_MAX: f64 = 0.15;
 
 /// The slice and everything around it that bears on its fairness.
 #[derive(Debug)]
@@ -49,7 +48,9 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
     let count = |class: ErrorClass| load.errors.get(&class).map_or(0, |error| error.count);
     let invalid = |evidence: String| Some(Validity::Invalid { evidence });
     let missing = connections.asked.saturating_sub(connections.established);
-    if f64::from(missing) > MISSING_MAX * f64::from(connections.asked) && !is_churning(load) {
+    if f64::from(missing) > MISSING_MAX * f64::from(connections.asked)
+        && !is_churning(connections, load.requests)
+    {
         return invalid(format!(
             "{} of {} connections were really open",
             connections.established, connections.asked
@@ -65,40 +66,28 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
     if load.requests == 0 {
         return invalid("no request succeeded".to_owned());
     }
-    idle_places(load)
-        .filter(|residual| residual.abs() > LITTLE_MAX)
-        .and_then(|residual| invalid(format!("Little's law is off by {:.0} %", residual * 100.0)))
+    closed_loop(load)?.idle().and_then(invalid)
 }
 
-/// Relative gap between what could be in flight and rate x (service time + our turnaround); closed
-/// load without failures only, and only where enough requests ended for the edges of the slice not
-/// to matter.
-fn idle_places(load: &LoadInterval) -> Option<f64> {
-    let places = f64::from(load.connections.places());
-    let enough = as_f64(load.requests) >= 50.0 * places;
-    let applies = enough && load.response_time.is_none() && load.errors.is_empty();
-    if !applies || is_churning(load) {
-        return None;
-    }
-    let requests = as_f64(load.requests);
-    let turnaround_ns = as_f64(load.turnaround_ns.unwrap_or(0)) / requests;
-    let cycle_s = (load.service_time.mean_ns()? + turnaround_ns) / 1e9;
-    little_residual(places, requests / wall_ns(load) * 1e9, cycle_s)
-}
-
-/// Whether the service closes connections as a rule: then some are always being opened, which is
-/// its own way of working and the cost of it is in its throughput.
-fn is_churning(load: &LoadInterval) -> bool {
-    load.connections.reconnects > load.requests / 2
+/// The slice as a closed loop: another pace and failures break it.
+fn closed_loop(load: &LoadInterval) -> Option<ClosedLoop<'_>> {
+    (load.response_time.is_none() && load.errors.is_empty()).then(|| ClosedLoop {
+        connections: load.connections,
+        requests: load.requests,
+        wall_ns: wall_ns(load),
+        service_time: &load.service_time,
+        turnaround_ns: load.turnaround_ns.unwrap_or(0),
+    })
 }
 
 fn generator(evidence: &Evidence<'_>) -> Option<Validity> {
     let load = evidence.load;
     let threads = as_f64(load.loader_threads as u64);
     let busy = as_f64(load.loader_cpu.total_ns()) / wall_ns(load) / threads.max(1.0);
-    (busy > FULL).then(|| Validity::GeneratorBound {
-        evidence: format!("the loader used {:.0} % of its threads' time", busy * 100.0),
-    })
+    let full = (busy > FULL)
+        .then(|| format!("the loader used {:.0} % of its threads' time", busy * 100.0));
+    full.or_else(|| closed_loop(load)?.held_up())
+        .map(|evidence| Validity::GeneratorBound { evidence })
 }
 
 fn backend(evidence: &Evidence<'_>) -> Option<Validity> {
@@ -352,6 +341,9 @@ mod tests {
         let mut slow = good();
         slow.requests = 4000;
         slow.turnaround_ns = Some(4000 * 1_000_000);
+        check(&slow, 0.2, &Cores::default(), 0, "generator-bound");
+        slow.requests = 6400;
+        slow.turnaround_ns = Some(6400 * 250_000);
         check(&slow, 0.2, &Cores::default(), 0, "fair");
     }
 
