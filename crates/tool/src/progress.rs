@@ -105,6 +105,16 @@ impl<W: Write> Progress<W> {
         let _ = writeln!(self.output, "{clear}{text}");
     }
 
+    /// A note within 80 columns; what does not fit goes on below its words.
+    fn note(&mut self, indent: &str, note: &str) {
+        const MARK: &str = "note: ";
+        let columns = 80 - indent.len() - MARK.len();
+        for (index, line) in wrapped(note, columns).iter().enumerate() {
+            let mark = if index == 0 { MARK } else { "      " };
+            self.line(&format!("{indent}{mark}{line}"));
+        }
+    }
+
     fn live_line(&mut self, text: &str) {
         if self.live && !self.quiet {
             let _ = write!(self.output, "\r\x1b[K{text}");
@@ -151,7 +161,7 @@ impl<W: Write> Progress<W> {
                     }
                 }
                 for note in &end.notes {
-                    self.line(&format!("  note: {note}"));
+                    self.note("  ", note);
                 }
             }
         }
@@ -186,7 +196,7 @@ impl<W: Write> Progress<W> {
                 };
                 self.line(&format!("{runs} runs{before}, about {}", human(*expected)));
                 for warning in warnings {
-                    self.line(&format!("note: {warning}"));
+                    self.note("", warning);
                 }
             }
             Event::Building { contender } => self.live_line(&format!("building {contender} …")),

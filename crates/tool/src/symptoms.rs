@@ -33,8 +33,11 @@ const WAITS: [Wait; 2] = [
 const WAIT_SHARE_MIN: f64 = 0.005;
 /// How much more crowded it must be than its surroundings of the same width.
 const WAIT_CROWD_MIN: f64 = 4.0;
-/// Share of the quota's periods with throttling above which it is named.
-const THROTTLED_MIN: f64 = 0.05;
+/// Period in which the kernel deals out a cgroup's quota, ns.
+const PERIOD_NS: f64 = 1e8;
+/// Share of the time that the contender must have been stalled for its quota: less does not show
+/// in the 99th percentile.
+const THROTTLED_MIN: f64 = 0.01;
 /// Connections made anew per request above which they are not kept.
 const RECONNECTS_MIN: f64 = 0.01;
 /// Requests per connection below which fairness says nothing.
@@ -107,15 +110,14 @@ impl Figures {
         })
     }
 
-    /// The quota of a cgroup is dealt out in periods of 100 ms; who has used it up waits for the
-    /// next one.
+    /// Who has used up the quota of a period waits for the next one.
     fn throttled(&self) -> Option<String> {
         let Throttling {
             periods,
             throttled_periods,
             throttled_ns,
         } = self.throttling;
-        let share = as_f64(throttled_periods) / as_f64(periods.max(1));
+        let share = as_f64(throttled_ns) / (as_f64(periods.max(1)) * PERIOD_NS);
         (share >= THROTTLED_MIN).then(|| {
             format!(
                 "the CPU quota stalled the contender in {throttled_periods} of {periods} periods \
@@ -212,5 +214,7 @@ mod tests {
             ],
         );
         assert_eq!(figures.symptoms(false).len(), 2);
+        figures.throttling.throttled_ns = 50 * MS;
+        assert_eq!(figures.symptoms(false).len(), 1);
     }
 }
