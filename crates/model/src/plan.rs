@@ -114,11 +114,11 @@ pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> Str
 }
 
 /// Time for starting, waiting and stopping, beside the load.
-const START_ALLOWANCE: Duration = Duration::from_secs(5);
+const START_ALLOWANCE: Duration = Duration::from_secs(3);
 /// Time for the functional checks.
-const CHECKS_ALLOWANCE: Duration = Duration::from_secs(5);
-/// Time for the slow lifecycle checks, of which two wait up to 15 s for a contender to give up.
-const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(45);
+const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
+/// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
+const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -146,7 +146,7 @@ fn cold_starts_have_a_count_of_their_own_and_nothing_else() {
     assert_eq!((plan.runs.len(), starts.len()), (2 * (4 + 20), 2 * 20));
     for run in &starts {
         assert!(run.steps.is_empty() && !run.lifecycle, "{}", run.id);
-        assert_eq!(run.expected, Duration::from_secs(5));
+        assert_eq!(run.expected, Duration::from_secs(3));
     }
     // Fresh instances of all contenders alternate: a block of starts has each of them once.
     for block in starts.chunks(2) {
@@ -214,8 +214,8 @@ fn slow_checks_belong_to_the_first_run_of_each_contender() {
             "{}",
             run.id
         );
-        let slow = if run.lifecycle { 45 } else { 0 };
-        assert_eq!(run.expected, Duration::from_secs(160 + 10 + slow));
+        let slow = if run.lifecycle { 10 } else { 0 };
+        assert_eq!(run.expected, Duration::from_secs(160 + 5 + slow));
     }
     suite.profiles.get_mut("seed").unwrap().lifecycle_every_run = true;
     let plan = plan::plan(&suite, &options()).unwrap();
