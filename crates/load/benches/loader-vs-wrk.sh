@@ -4,10 +4,11 @@
 #
 # Runs in a private network namespace (the rules of a host's firewall cost every packet), with the
 # server on core 0 and the generator on core 1. Needs root for the namespace, wrk and python3;
-# SERVER=nginx needs nginx.
+# SERVER=nginx needs nginx. With LINK=veth (needs ethtool) the server has a namespace of its own,
+# and each end of the link receives in a thread on its own side's core, as with network cards.
 #
 #   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring epoll-stamped h2load oha hey" \
-#   SERVER=null|nginx benches/loader-vs-wrk.sh
+#   SERVER=null|nginx LINK=lo|veth benches/loader-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"
@@ -16,7 +17,12 @@ rounds="${ROUNDS:-5}"
 tools="${TOOLS:-wrk epoll uring epoll-stamped}"
 body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
-address=127.0.0.1:8080
+link="${LINK:-lo}"
+case "$link" in
+lo) address=127.0.0.1:8080 ;;
+veth) address=10.77.0.2:8080 ;;
+*) echo "LINK is lo or veth, not $link" >&2; exit 2 ;;
+esac
 ulimit -n "$(ulimit -Hn)"
 
 case "$kind" in
@@ -39,15 +45,37 @@ CONF
 *) echo "SERVER is null or nginx, not $kind" >&2; exit 2 ;;
 esac
 
-taskset -c 0 "${command[@]}" &
-server=$!
+# One end of the link, in the caller's namespace: its address, and the core that it receives on.
+end_of_link() {
+    ip address add "$2/24" dev "$1"
+    ip link set "$1" up
+    # Without TSO and with GRO a veth device receives by NAPI, which can have a thread.
+    ethtool -K "$1" tso off gro on
+    unshare --mount -- bash -c "mount -t sysfs sysfs /sys; echo 1 > /sys/class/net/$1/threaded"
+    taskset -pc "$3" "$(pgrep "^napi/$1")" > "$scratch/taskset"
+}
+
+if [ "$link" = veth ]; then
+    unshare --net -- bash -c 'until ip address show up | grep -q 10.77; do sleep 0.1; done
+        exec taskset -c 0 "$@"' server "${command[@]}" &
+    server=$!
+    sleep 0.5
+    ip link add bakeoff-1 type veth peer name bakeoff-0 netns "$server"
+    end_of_link bakeoff-1 10.77.0.1 1
+    export -f end_of_link
+    scratch="$scratch" nsenter --target "$server" --net -- \
+        bash -c 'end_of_link bakeoff-0 10.77.0.2 0'
+else
+    taskset -c 0 "${command[@]}" &
+    server=$!
+fi
 sleep 0.5
 
 cat <<TEXT
 $kind server on core 0, generator on core 1, $each s each, $rounds rounds interleaved, body $body bytes
 TEXT
 python3 - "$bin" "$address" "$each" "$rounds" "$connections" "$tools" <<'PYTHON'
-import json, os, re, resource, shutil, statistics, subprocess, sys
+import glob, json, os, re, resource, shutil, statistics, subprocess, sys
 
 bin, address, each, rounds, connections, tools = sys.argv[1:]
 each, rounds = float(each), int(rounds)
@@ -55,9 +83,15 @@ each, rounds = float(each), int(rounds)
 def pinned():
     os.sched_setaffinity(0, {1})
 
+# The thread that receives for the generator's end of a veth link.
+receiver = [os.path.dirname(name) for name in glob.glob("/proc/[0-9]*/comm")
+            if open(name).read().startswith("napi/bakeoff-1")]
+
 def cpu():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime, usage.ru_utime
+    process = usage.ru_utime + usage.ru_stime
+    receiving = sum(int(open(f"{thread}/schedstat").read().split()[0]) for thread in receiver)
+    return process, usage.ru_utime, process + receiving / 1e9
 
 def printed(command, pattern):
     text = subprocess.run(command, preexec_fn=pinned, capture_output=True, text=True, check=True)
@@ -97,7 +131,7 @@ chosen = [tool for tool in tools.split() if tool in OURS or shutil.which(tool)]
 for tool in set(tools.split()) - set(chosen):
     print(f"{tool} is not installed and left out")
 print(f"{'connections':>11} {'tool':>13} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
-      f"{'range':>13} {'req/s':>8}")
+      f"{'range':>13} {'req/s':>8}" + (f" {'with receiving':>14} {'of wrk':>7}" if receiver else ""))
 for count in map(int, connections.split()):
     runs = {}
     for _ in range(rounds):
@@ -109,16 +143,18 @@ for count in map(int, connections.split()):
             else:
                 requests = ours(count, tool)
             after = cpu()
-            runs.setdefault(tool, []).append((
-                (after[0] - before[0]) / requests * 1e6,
-                (after[1] - before[1]) / requests * 1e6,
-                requests / each,
-            ))
+            costs = [(end - begin) / requests * 1e6 for begin, end in zip(before, after)]
+            runs.setdefault(tool, []).append((*costs, requests / each))
     base = [run[0] for run in runs["wrk"]]
+    base_receiving = [run[2] for run in runs["wrk"]]
     for tool, values in runs.items():
-        total, user, rate = (statistics.median(column) for column in zip(*values))
+        total, user, receiving, rate = (statistics.median(column) for column in zip(*values))
         ratios = [value[0] / other for value, other in zip(values, base)]
-        print(f"{count:>11} {tool:>13} {total:>10.2f} {user:>8.2f} "
-              f"{statistics.median(ratios):>7.3f} {min(ratios):>6.3f}-{max(ratios):.3f} "
-              f"{rate:>8.0f}", flush=True)
+        line = (f"{count:>11} {tool:>13} {total:>10.2f} {user:>8.2f} "
+                f"{statistics.median(ratios):>7.3f} {min(ratios):>6.3f}-{max(ratios):.3f} "
+                f"{rate:>8.0f}")
+        if receiver:
+            ratios = [value[2] / other for value, other in zip(values, base_receiving)]
+            line += f" {receiving:>14.2f} {statistics.median(ratios):>7.3f}"
+        print(line, flush=True)
 PYTHON
