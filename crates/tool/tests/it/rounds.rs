@@ -117,7 +117,10 @@ fn one_round_is_run_by_its_name_and_unknown_ones_are_named() {
         .check(1, &["name one with --round"]);
     world
         .run("run SUITE --round main --profile tiny --out OUT")
-        .check(2, &["the winners of the rounds manners, unbuildable: only --round"]);
+        .check(
+            2,
+            &["the winners of the rounds manners, unbuildable: only --round"],
+        );
 }
 
 #[test]
