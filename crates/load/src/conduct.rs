@@ -130,6 +130,9 @@ impl<'a> Conductor<'a> {
             (0, cores) => cores,
             (threads, _) => threads,
         };
+        // A thread without connections would only look like headroom.
+        let most = spec.steps.iter().map(|step| step.connections as usize);
+        let threads = threads.min(most.max().unwrap_or(1));
         let (report, reports) = channel();
         let mut conductor = Self {
             spec,
@@ -345,7 +348,7 @@ fn interval(
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,
         },
-        loader_threads: threads,
+        loader_threads: threads.min(order.connections as usize),
         by_request: by_request.collect(),
         users: users.then_some(UserCount {
             finished: tally.users_finished,

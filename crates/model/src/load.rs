@@ -27,7 +27,7 @@ pub struct LoadSpec {
     pub scenario: Option<Scenario>,
     /// The steps, in order.
     pub steps: Vec<StepSpec>,
-    /// Threads; 0 = one per usable core.
+    /// Threads; 0 = one per usable core. There are never more than connections.
     #[serde(default)]
     pub threads: usize,
     /// Pin thread i to the i-th of these cores; empty = not pinned.
@@ -417,7 +417,8 @@ pub struct LoadInterval {
     pub turnaround_ns: Option<u64>,
     /// The loader's own CPU time in the slice.
     pub loader_cpu: CpuTime,
-    /// Threads of the loader: `loader_cpu` over wall time times this is its utilisation.
+    /// Threads of the loader with connections: `loader_cpu` over wall time times this is its
+    /// utilisation.
     pub loader_threads: usize,
     /// The same counts request by request, where the order has more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

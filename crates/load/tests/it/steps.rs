@@ -27,7 +27,7 @@ fn a_ladder_counts_what_the_server_counts() {
 fn a_ladder_counts_what_the_server_counts_here() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = order(&server.address, 1, 0);
-    spec.threads = 2;
+    spec.threads = 9;
     spec.slice_ns = 100 * MILLISECOND;
     spec.steps = vec![step(1, 250), step(8, 250), step(3, 200)];
     let total = run(&spec);
@@ -62,6 +62,7 @@ fn a_ladder_counts_what_the_server_counts_here() {
         assert_eq!(interval.service_time.count(), interval.requests);
         assert_eq!(interval.connections.established, interval.connections.asked);
         assert!(interval.response_time.is_none() && interval.offered.is_none());
+        assert_eq!(interval.loader_threads, [1, 8, 3][interval.step]);
         let last = [2, 2, 1][interval.step] == interval.slice;
         assert_eq!(interval.requests_per_connection.is_some(), last);
     }
