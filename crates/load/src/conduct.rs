@@ -6,8 +6,8 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 use bakeoff_model::load::{
-    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, ReactorChoice, RequestInterval,
-    RequestSpec, UserCount,
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
+    RequestInterval, RequestSpec, UserCount,
 };
 use rustix::io::Errno;
 
@@ -314,6 +314,10 @@ fn interval(
     let order = &spec.steps[step];
     let users = spec.scenario.is_some();
     let open_load = !matches!(order.pace, Pace::Closed | Pace::Users { .. });
+    let dated = match spec.target.protocol {
+        Protocol::Websocket(websocket) => websocket.timestamp.is_some(),
+        _ => false,
+    };
     let names = spec.requests.iter().map(RequestSpec::label);
     let by_request = names
         .zip(tally.by_request)
@@ -343,7 +347,7 @@ fn interval(
         },
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
-        turnaround_ns: (!open_load && !users).then_some(tally.turnaround_ns),
+        turnaround_ns: (!open_load && !users && !dated).then_some(tally.turnaround_ns),
         loader_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,

@@ -412,7 +412,8 @@ pub struct LoadInterval {
     /// Bytes received.
     pub received_bytes: u64,
     /// From an answer to the next request in its place, summed over the requests that have one
-    /// before them, ns: the loader's share of a closed loop. Closed load without a scenario only.
+    /// before them, ns: the loader's share of a closed loop. Closed load without a scenario only,
+    /// and not of messages that carry their own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// The loader's own CPU time in the slice.

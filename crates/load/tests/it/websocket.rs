@@ -136,6 +136,8 @@ fn messages_are_timed_by_their_stamps_and_connections_end_after_their_share() {
         // The distance between messages is 3 ms and more; their age is not.
         let median_ns = total.service.quantile_ns(0.5).unwrap();
         assert!(median_ns < 3 * MILLISECOND, "{median_ns}");
+        // So they make up no cycle with what we need for the next one.
+        assert!(total.intervals.iter().all(|i| i.turnaround_ns.is_none()));
     });
 }
 

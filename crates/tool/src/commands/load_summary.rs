@@ -192,13 +192,15 @@ impl Summary {
             )),
             _ => {}
         }
-        if self.response_time.is_none() && self.errors.is_empty() {
+        if let Some(turnaround_ns) = self.turnaround_ns
+            && self.errors.is_empty()
+        {
             let closed = ClosedLoop {
                 connections: self.connections,
                 requests: self.requests,
                 wall_ns: self.duration_s() * 1e9,
                 service_time: &self.service_time,
-                turnaround_ns: self.turnaround_ns.unwrap_or(0),
+                turnaround_ns,
             };
             doubts.extend(closed.idle());
             doubts.extend(closed.held_up());

@@ -69,14 +69,15 @@ fn broken(evidence: &Evidence<'_>) -> Option<Validity> {
     closed_loop(load)?.idle().and_then(invalid)
 }
 
-/// The slice as a closed loop: another pace and failures break it.
+/// The slice as a closed loop; failures break it.
 fn closed_loop(load: &LoadInterval) -> Option<ClosedLoop<'_>> {
-    (load.response_time.is_none() && load.errors.is_empty()).then(|| ClosedLoop {
+    let turnaround_ns = load.turnaround_ns.filter(|_| load.errors.is_empty())?;
+    Some(ClosedLoop {
         connections: load.connections,
         requests: load.requests,
         wall_ns: wall_ns(load),
         service_time: &load.service_time,
-        turnaround_ns: load.turnaround_ns.unwrap_or(0),
+        turnaround_ns,
     })
 }
 
