@@ -314,9 +314,11 @@ fn interval(
     let order = &spec.steps[step];
     let users = spec.scenario.is_some();
     let open_load = !matches!(order.pace, Pace::Closed | Pace::Users { .. });
-    let dated = match spec.target.protocol {
-        Protocol::Websocket(websocket) => websocket.timestamp.is_some(),
-        _ => false,
+    // Answers that end a connection have nothing in their place, and the time of messages that
+    // carry their own does not begin with a request.
+    let is_loop = match spec.target.protocol {
+        Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
+        _ => !spec.keep_alive_off,
     };
     let names = spec.requests.iter().map(RequestSpec::label);
     let by_request = names
@@ -347,7 +349,7 @@ fn interval(
         },
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
-        turnaround_ns: (!open_load && !users && !dated).then_some(tally.turnaround_ns),
+        turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
         loader_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,

@@ -412,14 +412,13 @@ pub struct LoadInterval {
     /// Bytes received.
     pub received_bytes: u64,
     /// From an answer to the next request in its place, summed over the requests that have one
-    /// before them, ns: the loader's share of a closed loop. Closed load without a scenario only,
-    /// and not of messages that carry their own time.
+    /// before them, ns: the loader's share of a closed loop. Closed load over connections that are
+    /// kept only; not in scenarios, and not of messages that carry their own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// The loader's own CPU time in the slice.
     pub loader_cpu: CpuTime,
-    /// Threads of the loader with connections: `loader_cpu` over wall time times this is its
-    /// utilisation.
+    /// Its threads with connections: `loader_cpu` over wall time times this is its utilisation.
     pub loader_threads: usize,
     /// The same counts request by request, where the order has more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -118,10 +118,12 @@ impl<R: Reactor> Worker<'_, R> {
         let (thread, threads) = (self.place.thread as u64, self.place.threads as u64);
         let seed = self.spec.seed.wrapping_add(step as u64);
         let schedule = Schedule::new(order.pace, order.duration_ns, order.requests_max, seed);
+        // As for connections, every one of so many is ours, unless we have none to send it on.
+        let sharing = threads.min(connections as u64);
         let requests_left = match order.requests_max {
             0 => u64::MAX,
-            // As for connections: every `threads`-th one is ours.
-            bound => (bound + threads - 1 - thread) / threads,
+            _ if thread >= sharing => 0,
+            bound => (bound + sharing - 1 - thread) / sharing,
         };
         let end_ns = start_ns + order.duration_ns;
         let window = Window {

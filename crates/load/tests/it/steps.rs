@@ -69,6 +69,22 @@ fn a_ladder_counts_what_the_server_counts_here() {
 }
 
 #[test]
+fn a_bound_is_reached_with_fewer_connections_than_threads_and_with_more() {
+    on_each_reactor(|| {
+        let server = Server::script(vec![say(OK)]);
+        let mut spec = order(&server.address, 1, 0);
+        spec.threads = 3;
+        spec.steps = [1, 2, 5].map(|count| step(count, 60_000)).to_vec();
+        for step in &mut spec.steps {
+            step.requests_max = 100;
+        }
+        let total = run(&spec);
+        assert_eq!(total.requests, 300);
+        assert_eq!(server.requests(), 300);
+    });
+}
+
+#[test]
 fn faults_between_right_answers_are_counted_exactly() {
     on_each_reactor(faults_between_right_answers_are_counted_exactly_here);
 }
