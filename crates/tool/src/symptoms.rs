@@ -129,7 +129,7 @@ impl Figures {
 
     fn unkept(&self) -> Option<String> {
         let share = as_f64(self.reconnects) / as_f64(self.requests.max(1));
-        (share >= RECONNECTS_MIN).then(|| {
+        (share >= RECONNECTS_MIN && self.requests > 0).then(|| {
             format!(
                 "keep-alive is not honoured: {} connections were made anew for {} requests",
                 self.reconnects, self.requests

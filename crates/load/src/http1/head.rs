@@ -149,6 +149,9 @@ pub(crate) fn parse(
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(error) => {
+            if is_http2(bytes) {
+                return Err("the service speaks HTTP/2, not HTTP/1.1".to_owned());
+            }
             let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
             let line = String::from_utf8_lossy(&line[..line.len().min(60)]);
             return Err(format!("{error}; the answer begins with {line:?}"));
@@ -173,6 +176,12 @@ pub(crate) fn parse(
         framing,
         keep_alive: fields.keep_alive && framing != Framing::UntilClose,
     }))
+}
+
+/// Whether bytes begin with the frame that every server of HTTP/2 sends first: SETTINGS, on no
+/// stream (RFC 9113, 3.4).
+fn is_http2(bytes: &[u8]) -> bool {
+    matches!(bytes, [_, _, _, 4, 0, 0, 0, 0, 0, ..])
 }
 
 /// The header fields that decide about framing and connection.

@@ -188,3 +188,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_service_that_speaks_another_version_is_told_by_its_first_frame() {
+    let settings = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x40";
+    let said = |bytes: &[u8]| {
+        let mut reader = Reader::new();
+        reader.begin(false, false);
+        reader.feed(bytes, &mut LastHead::default()).unwrap_err()
+    };
+    assert!(said(settings).contains("speaks HTTP/2"));
+    assert!(said(&settings[..8]).contains("begins with"));
+}

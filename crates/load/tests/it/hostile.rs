@@ -244,7 +244,11 @@ fn bad_heads() -> Vec<(&'static str, String)> {
             "another protocol",
             "HTTP/1.1 101 Switching Protocols\r\n\r\n".to_owned(),
         ),
-        ("HTTP/2", "HTTP/2 200 OK\r\n\r\n".to_owned()),
+        ("HTTP/2 in words", "HTTP/2 200 OK\r\n\r\n".to_owned()),
+        (
+            "HTTP/2",
+            "\0\0\u{6}\u{4}\0\0\0\0\0\0\u{3}\0\0\0\u{40}".to_owned(),
+        ),
     ]
 }
 
