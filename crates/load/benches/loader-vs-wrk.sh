@@ -20,7 +20,9 @@ kind="${SERVER:-null}"
 link="${LINK:-lo}"
 case "$link" in
 lo) address=127.0.0.1:8080 ;;
-veth) address=10.77.0.2:8080 ;;
+veth)
+    address=10.77.0.2:8080
+    command -v ethtool > /dev/null || { echo "LINK=veth needs ethtool (Debian: ethtool)" >&2; exit 2; } ;;
 *) echo "LINK is lo or veth, not $link" >&2; exit 2 ;;
 esac
 ulimit -n "$(ulimit -Hn)"

@@ -118,7 +118,7 @@ impl<R: Reactor> Worker<'_, R> {
         let (thread, threads) = (self.place.thread as u64, self.place.threads as u64);
         let seed = self.spec.seed.wrapping_add(step as u64);
         let schedule = Schedule::new(order.pace, order.duration_ns, order.requests_max, seed);
-        // As for connections, every one of so many is ours, unless we have none to send it on.
+        // As of the connections every `sharing`-th one is ours; without any we get none.
         let sharing = threads.min(connections as u64);
         let requests_left = match order.requests_max {
             0 => u64::MAX,
