@@ -258,7 +258,11 @@
     { rootMargin: "400px" },
   );
   const elements = document.querySelectorAll(".chart");
-  elements.forEach((element) => seen.observe(element));
+  elements.forEach((element) => {
+    // What is on the first screen does not wait for a frame: a picture of the page may be the first.
+    if (element.getBoundingClientRect().top < window.innerHeight) draw(element);
+    seen.observe(element);
+  });
 
   let resizing = 0;
   window.addEventListener("resize", () => {
