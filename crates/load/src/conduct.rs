@@ -1,6 +1,8 @@
 //! The conductor: starts the threads, leads them through the steps, merges their tallies, and is
 //! the only one that talks to the caller.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
@@ -50,10 +52,11 @@ pub fn run(
     let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
     // Found wrong here rather than in a thread.
     Requests::prepare(spec)?;
-    Script::prepare(spec, 0, 1)?;
+    Script::prepare(spec, 0, Arc::default())?;
     let way = Way {
         endpoint,
         tls: Settings::of(&spec.target)?,
+        begun: Arc::default(),
     };
     let nofile = raise_nofile();
     let before = if spec.cores.is_empty() {
@@ -85,6 +88,8 @@ pub fn run(
 struct Way {
     endpoint: Endpoint,
     tls: Option<Settings>,
+    /// Users of the scenario that began.
+    begun: Arc<AtomicU64>,
 }
 
 /// Makes a thread's reactor.
@@ -390,7 +395,8 @@ fn set_up<'a, R: Reactor>(
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
-    let script = Script::prepare(spec, place.thread, place.threads).map_err(|_| Errno::INVAL)?;
+    let script =
+        Script::prepare(spec, place.thread, way.begun.clone()).map_err(|_| Errno::INVAL)?;
     let reactor = make(way.endpoint.clone())?;
     Ok(Worker::new(
         spec,

@@ -3,6 +3,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_model::check::Answer;
 use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
@@ -30,10 +32,8 @@ pub(crate) struct Script {
     variables: usize,
     cookies: bool,
     go_on: bool,
-    /// Users that began in this thread.
-    begun: u64,
-    /// Which of the threads this is, and how many there are.
-    place: (u64, u64),
+    /// Users that began, in all threads.
+    begun: Arc<AtomicU64>,
     random: Random,
     /// The beginning of all unique texts of this thread.
     nonce: String,
@@ -114,14 +114,15 @@ enum Filling {
 }
 
 impl Script {
-    /// The scenario of `spec` for one of its threads; `None` when it has none.
+    /// The scenario of `spec` for one of its threads, which count their users together in `begun`;
+    /// `None` when it has none.
     ///
     /// # Errors
     /// [`LoadError::Spec`] for variables without values and other orders that cannot be followed.
     pub(crate) fn prepare(
         spec: &LoadSpec,
         thread: usize,
-        threads: usize,
+        begun: Arc<AtomicU64>,
     ) -> Result<Option<Self>, LoadError> {
         let Some(scenario) = &spec.scenario else {
             return Ok(None);
@@ -145,8 +146,7 @@ impl Script {
             variables: names.len(),
             cookies: scenario.cookies,
             go_on: scenario.after_failure == AfterFailure::GoOn,
-            begun: 0,
-            place: (thread as u64, threads as u64),
+            begun,
             random: Random::new(seed),
             nonce: nonce(),
         }))
@@ -172,10 +172,7 @@ impl Script {
         memory.cookies.clear();
         memory.values.clear();
         memory.values.resize(self.variables, None);
-        let (thread, threads) = self.place;
-        // No two threads ever have the same number.
-        let number = self.begun * threads + thread;
-        self.begun += 1;
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
         for feed in &self.feeds {
             match feed {
                 Filling::Rows(variables, rows, order) => {
@@ -200,7 +197,7 @@ impl Script {
                     memory.values[*variable] = Some(value.to_string());
                 }
                 Filling::Unique(variable) => {
-                    let value = format!("{}{}", self.nonce, base36(self.begun));
+                    let value = format!("{}{}", self.nonce, base36(number));
                     memory.values[*variable] = Some(value);
                 }
             }

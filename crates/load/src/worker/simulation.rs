@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use bakeoff_model::histogram::Histogram;
@@ -173,7 +174,7 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
         threads: 1,
     };
     let requests = Requests::prepare(spec).unwrap();
-    let script = Script::prepare(spec, 0, 1).unwrap();
+    let script = Script::prepare(spec, 0, Arc::default()).unwrap();
     command.send(Command::Prepare(0)).unwrap();
     command.send(Command::Open(OPEN_NS)).unwrap();
     drop(command);

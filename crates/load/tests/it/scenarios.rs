@@ -291,6 +291,30 @@ fn variables_are_fed_extracted_and_sent_here() {
 }
 
 #[test]
+fn users_of_all_threads_and_steps_take_the_numbers_of_a_sequence_in_turn() {
+    let (server, requests) = service(|_| reply("200 OK", "", ""));
+    let mut spec = scenario(&server.address, 3, 4, vec![get("/${n}")]);
+    spec.threads = 3;
+    spec.scenario.as_mut().unwrap().feeds = vec![Feed::Sequence {
+        variable: "n".to_owned(),
+        from: 1,
+        to: None,
+    }];
+    let mut alone = spec.steps[0].clone();
+    alone.connections = 1;
+    spec.steps.insert(0, alone);
+    assert_eq!(run(&spec).requests, 16);
+    let number = |text: String| {
+        let path = text.split(' ').nth(1).unwrap();
+        path[1..].parse().unwrap()
+    };
+    let mut numbers: Vec<u64> = requests.try_iter().map(number).collect();
+    assert_eq!(numbers[..4], [1, 2, 3, 4]);
+    numbers.sort_unstable();
+    assert_eq!(numbers, Vec::from_iter(1..=16));
+}
+
+#[test]
 fn users_whose_request_fails_give_up_or_go_on() {
     on_each_reactor(users_whose_request_fails_give_up_or_go_on_here);
 }
