@@ -7,13 +7,15 @@
 # SERVER=nginx needs nginx. With LINK=veth (needs ethtool) the server has a namespace of its own,
 # and each end of the link receives in a thread on its own side's core, as with network cards.
 #
-#   CONNECTIONS="1 8 64 512" SECONDS_EACH=5 ROUNDS=5 TOOLS="wrk epoll uring epoll-stamped h2load oha hey" \
+# What disturbs a shared host lasts for seconds: many short rounds say more than few long ones.
+#
+#   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring epoll-stamped h2load oha hey" \
 #   SERVER=null|nginx LINK=lo|veth benches/loader-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"
-each="${SECONDS_EACH:-10}"
-rounds="${ROUNDS:-5}"
+each="${SECONDS_EACH:-1}"
+rounds="${ROUNDS:-60}"
 tools="${TOOLS:-wrk epoll uring epoll-stamped}"
 body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
@@ -128,12 +130,18 @@ def ours(count, reactor):
     assert not any(slice["errors"] for slice in slices), slices
     return sum(slice["requests"] for slice in slices)
 
+def interval(values):
+    """95 % of the median, by the ranks of a binomial distribution; of few values their range."""
+    values, reach = sorted(values), 0.98 * len(values) ** 0.5
+    first = max(0, int(len(values) / 2 - reach))
+    return values[first], values[-1 - first]
+
 OURS = ("epoll", "uring", "epoll-stamped")
 chosen = [tool for tool in tools.split() if tool in OURS or shutil.which(tool)]
 for tool in set(tools.split()) - set(chosen):
     print(f"{tool} is not installed and left out")
 print(f"{'connections':>11} {'tool':>13} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
-      f"{'range':>13} {'req/s':>8}" + (f" {'with receiving':>14} {'of wrk':>7}" if receiver else ""))
+      f"{'95 %':>13} {'req/s':>8}" + (f" {'with receiving':>14} {'of wrk':>7}" if receiver else ""))
 for count in map(int, connections.split()):
     runs = {}
     for _ in range(rounds):
@@ -152,8 +160,9 @@ for count in map(int, connections.split()):
     for tool, values in runs.items():
         total, user, receiving, rate = (statistics.median(column) for column in zip(*values))
         ratios = [value[0] / other for value, other in zip(values, base)]
+        low, high = interval(ratios)
         line = (f"{count:>11} {tool:>13} {total:>10.2f} {user:>8.2f} "
-                f"{statistics.median(ratios):>7.3f} {min(ratios):>6.3f}-{max(ratios):.3f} "
+                f"{statistics.median(ratios):>7.3f} {low:>6.3f}-{high:.3f} "
                 f"{rate:>8.0f}")
         if receiver:
             ratios = [value[2] / other for value, other in zip(values, base_receiving)]

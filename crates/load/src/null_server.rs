@@ -1,7 +1,8 @@
 //! The fastest server that is still a server: one thread, epoll, the same answer to every request.
-//! Bodies are read and thrown away; chunked ones are not understood. Generators are measured
-//! against it, so that their own cost and their ceiling show. It is no contender and no backend:
-//! nobody may be compared with it.
+//! What has come is read from all connections before any is answered, so that each kind of work
+//! finds its code in the cache. Bodies are read and thrown away; chunked ones are not understood.
+//! Generators are measured against it, so that their own cost and their ceiling show. It is no
+//! contender and no backend: nobody may be compared with it.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -80,6 +81,8 @@ impl NullServer {
         };
         let mut events = vec![none; 1024];
         let mut buffer = vec![0; 64 * 1024];
+        // Slots that asked, and how many answers each is owed.
+        let mut asking: Vec<(usize, usize)> = Vec::new();
         loop {
             let found = match epoll::wait(&poller, &mut events[..], None) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -92,9 +95,25 @@ impl NullServer {
                     continue;
                 }
                 let slot = usize::try_from(data.u64()).map_err(io::Error::other)?;
-                let open = clients[slot].as_mut();
-                if open.is_some_and(|client| !client.serve(&answer, self.work, &mut buffer)) {
-                    clients[slot] = None;
+                let Some(client) = &mut clients[slot] else {
+                    continue;
+                };
+                match client.receive(&mut buffer) {
+                    None => clients[slot] = None,
+                    Some(0) => {}
+                    Some(requests) => asking.push((slot, requests)),
+                }
+            }
+            for (slot, requests) in asking.drain(..) {
+                let Some(client) = &mut clients[slot] else {
+                    continue;
+                };
+                for _ in 0..requests {
+                    burn(self.work);
+                    if !send(&mut client.stream, &answer) {
+                        clients[slot] = None;
+                        break;
+                    }
                 }
             }
         }
@@ -141,22 +160,19 @@ fn accept(
 }
 
 impl Client {
-    /// Answers all requests that have come; `false` when the connection is over.
-    fn serve(&mut self, answer: &[u8], work: Duration, buffer: &mut [u8]) -> bool {
+    /// How many requests have come; `None` when the connection is over.
+    fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let mut requests = 0;
         loop {
             let bytes = match self.stream.read(buffer) {
-                Ok(0) => return false,
+                Ok(0) => return None,
                 Ok(bytes) => bytes,
-                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(requests),
+                Err(_) => return None,
             };
-            for _ in 0..self.asked.requests(&buffer[..bytes]) {
-                burn(work);
-                if !send(&mut self.stream, answer) {
-                    return false;
-                }
-            }
+            requests += self.asked.requests(&buffer[..bytes]);
             if bytes < buffer.len() {
-                return true;
+                return Some(requests);
             }
         }
     }
