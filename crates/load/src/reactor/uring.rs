@@ -25,10 +25,10 @@ use crate::clock::now_ns;
 use crate::socket::{Blocking, Endpoint};
 
 /// Requests that one submission can take over.
-const ENTRIES: u32 = 1024;
+const ENTRIES: u32 = 512;
 
 /// Completions that fit before the kernel has to keep them elsewhere.
-const COMPLETIONS: u32 = 8192;
+const COMPLETIONS: u32 = 1024;
 
 /// The one group of receive buffers.
 const GROUP: u16 = 0;
@@ -264,6 +264,10 @@ impl Uring {
             result: entry.result(),
             flags: entry.flags(),
         };
+        if self.ready.is_empty() {
+            // From its beginning again: the same memory stays in the cache.
+            self.ready.clear();
+        }
         self.ready.extend(self.ring.completion().map(copy));
         match result.map_err(|error| error.raw_os_error()) {
             // Out of room for completions: they have just been taken.
