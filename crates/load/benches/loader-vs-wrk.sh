@@ -9,14 +9,14 @@
 #
 # What disturbs a shared host lasts for seconds: many short rounds say more than few long ones.
 #
-#   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring epoll-stamped h2load oha hey" \
+#   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring uring-stamped h2load oha hey" \
 #   SERVER=null|nginx LINK=lo|veth benches/loader-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"
 each="${SECONDS_EACH:-1}"
 rounds="${ROUNDS:-60}"
-tools="${TOOLS:-wrk epoll uring epoll-stamped}"
+tools="${TOOLS:-wrk epoll uring epoll-stamped uring-stamped}"
 body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
 link="${LINK:-lo}"
@@ -136,7 +136,7 @@ def interval(values):
     first = max(0, int(len(values) / 2 - reach))
     return values[first], values[-1 - first]
 
-OURS = ("epoll", "uring", "epoll-stamped")
+OURS = ("epoll", "uring", "epoll-stamped", "uring-stamped")
 chosen = [tool for tool in tools.split() if tool in OURS or shutil.which(tool)]
 for tool in set(tools.split()) - set(chosen):
     print(f"{tool} is not installed and left out")

@@ -22,7 +22,7 @@ rate, each = float(rate), float(each)
 print(f"{'reactor':>13} {'offered/s':>10} {'answered':>9} {'lag p50':>8} {'p99':>8} {'p99.9':>8}")
 good = True
 for seed in range(int(rounds)):
-    for reactor in ("epoll-stamped", "epoll", "uring"):
+    for reactor in ("uring-stamped", "epoll-stamped", "uring", "epoll"):
         order = {
             "target": {"address": address}, "requests": [{"method": "GET", "path": "/"}],
             "steps": [{"connections": int(connections), "duration_ns": int(each * 1e9),

@@ -22,6 +22,7 @@ use crate::reactor::epoll::Epoll;
 use crate::reactor::uring::Uring;
 use crate::request::Requests;
 use crate::scenario::Script;
+use crate::shared::{Allowance, Stop};
 use crate::socket::Endpoint;
 use crate::tally::Tally;
 use crate::tls::Settings;
@@ -37,14 +38,15 @@ const LEAD_NS: u64 = 10_000_000;
 ///
 /// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
 /// it ended. When the order is stepwise, `go(step)` is called after the step's
-/// [`LoadEvent::Ready`] and blocks until the window may open; `false` ends the order there. What
-/// the service does wrong is counted in the intervals.
+/// [`LoadEvent::Ready`] and blocks until the window may open; `false` ends the order there. `stop`
+/// ends it anywhere. What the service does wrong is counted in the intervals.
 ///
 /// # Errors
 /// [`LoadError::Spec`] when the order makes no sense, [`LoadError::System`] when the host refuses
 /// threads, cores or the reactor that was asked for.
 pub fn run(
     spec: &LoadSpec,
+    stop: &Stop,
     go: &mut dyn FnMut(usize) -> bool,
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
@@ -57,6 +59,8 @@ pub fn run(
         endpoint,
         tls: Settings::of(&spec.target)?,
         begun: Arc::default(),
+        allowance: Arc::default(),
+        stop: stop.clone(),
     };
     let nofile = raise_nofile();
     let before = if spec.cores.is_empty() {
@@ -65,18 +69,27 @@ pub fn run(
         Some(pin(&spec.cores)?)
     };
     let result = match spec.reactor {
-        ReactorChoice::Auto | ReactorChoice::EpollStamped => {
+        ReactorChoice::Auto => match Uring::<true>::new(way.endpoint.clone()) {
+            Ok(_) => conduct(spec, nofile, Uring::<true>::new, &way, go, emit),
+            Err(_) => conduct(spec, nofile, Epoll::<true>::new, &way, go, emit),
+        },
+        ReactorChoice::EpollStamped => {
             conduct(spec, nofile, Epoll::<true>::new, &way, go, emit)
         }
         ReactorChoice::Epoll => conduct(spec, nofile, Epoll::<false>::new, &way, go, emit),
         // Tried here, so that a refusal has words of its own.
-        ReactorChoice::Uring => match Uring::new(way.endpoint.clone()) {
-            Ok(_) => conduct(spec, nofile, Uring::new, &way, go, emit),
-            Err(errno) => Err(LoadError::System {
-                what: "the kernel does not allow the uring reactor".into(),
-                source: errno.into(),
-            }),
-        },
+        ReactorChoice::UringStamped | ReactorChoice::Uring => {
+            match Uring::<false>::new(way.endpoint.clone()) {
+                Ok(_) if spec.reactor == ReactorChoice::Uring => {
+                    conduct(spec, nofile, Uring::<false>::new, &way, go, emit)
+                }
+                Ok(_) => conduct(spec, nofile, Uring::<true>::new, &way, go, emit),
+                Err(errno) => Err(LoadError::System {
+                    what: "the kernel does not allow io_uring".into(),
+                    source: errno.into(),
+                }),
+            }
+        }
     };
     if let Some(before) = before {
         unpin(&before);
@@ -84,12 +97,14 @@ pub fn run(
     result
 }
 
-/// How the service is reached.
+/// How the service is reached, and what the threads share on the way.
 struct Way {
     endpoint: Endpoint,
     tls: Option<Settings>,
     /// Users of the scenario that began.
     begun: Arc<AtomicU64>,
+    allowance: Arc<Allowance>,
+    stop: Stop,
 }
 
 /// Makes a thread's reactor.
@@ -115,6 +130,8 @@ struct Conductor<'a> {
     commands: Vec<Sender<Command>>,
     spares: Vec<Sender<Box<Tally>>>,
     reports: Receiver<(usize, Report)>,
+    allowance: Arc<Allowance>,
+    stop: Stop,
     cpu: CpuTime,
 }
 
@@ -146,6 +163,8 @@ impl<'a> Conductor<'a> {
             commands: Vec::new(),
             spares: Vec::new(),
             reports,
+            allowance: way.allowance.clone(),
+            stop: way.stop.clone(),
             cpu: thread_cpu(),
         };
         for thread in 0..threads {
@@ -163,6 +182,8 @@ impl<'a> Conductor<'a> {
                 commands,
                 reports,
                 spares,
+                allowance: way.allowance.clone(),
+                stop: way.stop.clone(),
             };
             let body = move || serve(spec, place, lines, make, way);
             Builder::new()
@@ -184,6 +205,9 @@ impl<'a> Conductor<'a> {
     ) -> Result<(), LoadError> {
         for step in 0..self.spec.steps.len() {
             let (connections, streams) = self.prepare(step)?;
+            if self.stop.is_stopped() {
+                break;
+            }
             emit(LoadEvent::Ready {
                 step,
                 connections,
@@ -195,6 +219,7 @@ impl<'a> Conductor<'a> {
                 break;
             }
             self.cpu = thread_cpu();
+            self.allowance.set(self.spec.steps[step].requests_max);
             self.tell(Command::Open(now_ns() + LEAD_NS));
             self.gather(step, emit)?;
             emit(LoadEvent::StepDone { step });

@@ -4,7 +4,7 @@
 //! step, reads and judges the answers, and hands out one interval per slice. It knows no
 //! contender, starts no service and writes no file.
 //!
-//! One thread per core and nothing shared: each thread owns its sockets, buffers, random state and
+//! One thread per core and next to nothing shared: each thread owns its sockets, buffers, random state and
 //! histograms, all of it allocated before the window opens and merged after a slice ended. A
 //! request costs two system calls on the common path. There is no async runtime.
 
@@ -28,6 +28,7 @@ mod reactor;
 mod received;
 mod request;
 mod scenario;
+mod shared;
 mod socket;
 mod tally;
 mod tls;
@@ -38,6 +39,7 @@ mod worker;
 pub use conduct::run;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;
+pub use shared::Stop;
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

@@ -15,6 +15,8 @@ pub(crate) struct Schedule {
     requests_max: u64,
     /// Instant after which it ends, ns.
     duration_ns: u64,
+    /// Nothing is left: when the request after the last one would have been due, ns.
+    over_ns: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +62,7 @@ impl Schedule {
                 requests_max
             },
             duration_ns,
+            over_ns: None,
         })
     }
 }
@@ -69,9 +72,23 @@ impl Iterator for Schedule {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        if self.next >= self.requests_max {
-            return None;
+        let at_ns = self.draw();
+        match at_ns {
+            Some(at_ns) if self.next < self.requests_max => {
+                self.next += 1;
+                Some(at_ns)
+            }
+            _ => {
+                self.over_ns.get_or_insert(at_ns.unwrap_or(self.duration_ns));
+                None
+            }
         }
+    }
+}
+
+impl Schedule {
+    /// The next instant of the curve within the duration.
+    fn draw(&mut self) -> Option<u64> {
         let index = self.next as f64;
         let at_ns = match &mut self.curve {
             Curve::Constant(distance_ns) => index * *distance_ns,
@@ -91,9 +108,7 @@ impl Iterator for Schedule {
                 2.0 * area / (*from + root.max(0.0).sqrt())
             }
         };
-        self.next += 1;
-        let at_ns = whole(at_ns)?;
-        (at_ns < self.duration_ns).then_some(at_ns)
+        whole(at_ns).filter(|at_ns| *at_ns < self.duration_ns)
     }
 }
 
@@ -136,6 +151,12 @@ impl Share {
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         self.due_ns
+    }
+
+    /// Nothing is left: when the request after the last one would have been due, ns since the
+    /// window opened, at most the duration.
+    pub(crate) fn over_ns(&self) -> Option<u64> {
+        self.schedule.over_ns
     }
 
     /// Goes on to the request after the next one.

@@ -139,13 +139,16 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// The one whose times are truest: [`Self::EpollStamped`].
+    /// One whose times are true: [`Self::UringStamped`] where the kernel allows it, otherwise
+    /// [`Self::EpollStamped`].
     #[default]
     Auto,
     /// Edge-triggered epoll; the kernel notes when answers arrive.
     EpollStamped,
-    /// Edge-triggered epoll; an answer has come when it is read. The cheapest.
+    /// Edge-triggered epoll; an answer has come when it is read.
     Epoll,
+    /// io_uring; the kernel notes when answers arrive. An error where the kernel does not allow it.
+    UringStamped,
     /// io_uring; an answer has come when it is found. An error where the kernel does not allow it.
     Uring,
 }
@@ -474,7 +477,7 @@ pub enum LoadEvent {
         step: usize,
         /// Its connections.
         connections: Connections,
-        /// Which reactor is in use (`epoll-stamped`, `epoll` or `uring`).
+        /// Which reactor is in use (`uring-stamped`, `epoll-stamped`, `uring` or `epoll`).
         reactor: String,
         /// Soft limit of open files that the loader reached.
         nofile: u64,

@@ -19,8 +19,9 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
+use super::arrivals::Arrivals;
 use super::{Event, Payload, Reactor};
-use crate::clock::{now_ns, wall_ahead_ns};
+use crate::clock::now_ns;
 use crate::socket::{Blocking, Endpoint, receive_stamped, stamp_arrivals};
 
 /// Events that one wait takes over.
@@ -35,10 +36,6 @@ const BUFFER_BYTES: usize = 4 * RECEIVE_BYTES;
 /// Events that are found before they are handled: more would keep free connections waiting for
 /// their next request.
 const FOUND_MAX: usize = 64;
-
-/// How long the distance of the two clocks is taken for granted: it changes only when somebody sets
-/// the wall clock.
-const AHEAD_AGE_MAX_NS: u64 = 10_000_000;
 
 /// The other side will send nothing more, or the socket is dead.
 const ENDING: u32 = EventFlags::RDHUP.bits() | EventFlags::HUP.bits() | EventFlags::ERR.bits();
@@ -84,10 +81,7 @@ pub(crate) struct Epoll<const STAMPED: bool> {
     found: VecDeque<Found>,
     /// When it had been found, monotonic ns.
     found_ns: u64,
-    /// How far the wall clock is ahead of the monotonic one.
-    ahead_ns: u64,
-    /// When that was read, monotonic ns.
-    ahead_read_ns: u64,
+    arrivals: Arrivals,
     /// When what the last event tells had come.
     came_ns: u64,
     /// Bytes of the buffer that it fills.
@@ -115,8 +109,7 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             again: Vec::with_capacity(EVENTS_MAX),
             found: VecDeque::with_capacity(FOUND_MAX),
             found_ns: 0,
-            ahead_ns: 0,
-            ahead_read_ns: 0,
+            arrivals: Arrivals::default(),
             came_ns: 0,
             filled: 0,
             failed: VecDeque::new(),
@@ -201,20 +194,16 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             }
         }
         self.found_ns = now_ns();
-        if STAMPED && self.found_ns - self.ahead_read_ns >= AHEAD_AGE_MAX_NS {
-            self.ahead_ns = wall_ahead_ns();
-            self.ahead_read_ns = self.found_ns;
+        if STAMPED {
+            self.arrivals.renew(self.found_ns);
         }
     }
 
     /// When something that was found had come.
     fn came(&self, looked: &Looked) -> u64 {
         match looked {
-            Looked::Data {
-                stamp_ns: Some(stamp_ns),
-                ..
-            } => stamp_ns.saturating_sub(self.ahead_ns).min(self.found_ns),
-            _ => self.found_ns,
+            Looked::Data { stamp_ns, .. } => self.arrivals.instant(*stamp_ns, self.found_ns),
+            Looked::Event(_) => self.found_ns,
         }
     }
 

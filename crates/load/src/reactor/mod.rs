@@ -5,6 +5,7 @@
 //! stored, and finishes sends by itself. Errors of a slot are always events, never results, so
 //! that they are handled in one place.
 
+mod arrivals;
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod uring;
@@ -92,4 +93,62 @@ pub(crate) trait Reactor: Sized {
 
     /// Bytes that the kernel has taken so far.
     fn sent_bytes(&self) -> u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::epoll::Epoll;
+    use super::uring::Uring;
+    use super::{Event, Reactor};
+    use crate::clock::now_ns;
+    use crate::socket::Endpoint;
+
+    /// Answers that lie there for 20 ms before they are looked for have come when they came.
+    fn answers_come_when_they_arrive<R: Reactor>(make: impl FnOnce(Endpoint) -> R) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut reactor = make(Endpoint::Inet(listener.local_addr().unwrap()));
+        reactor.resize(1);
+        reactor.open(0);
+        reactor.wait(1_000_000_000).unwrap();
+        assert!(matches!(reactor.next(), Some((0, Event::Connected))));
+        let (mut server, _) = listener.accept().unwrap();
+        // The kernel begins to take notes a moment after it was asked to.
+        for _ in 0..100 {
+            // A reactor may look at most once before it finds something.
+            while reactor.next().is_some() {}
+            server.write_all(b"answer").unwrap();
+            sleep(Duration::from_millis(20));
+            reactor.wait(1_000_000_000).unwrap();
+            let Some((0, Event::Data { bytes, .. })) = reactor.next() else {
+                continue;
+            };
+            assert_eq!(bytes, b"answer");
+            if now_ns() - reactor.came_ns() > 15_000_000 {
+                return;
+            }
+        }
+        panic!("no arrival was noted");
+    }
+
+    #[test]
+    fn epoll_takes_the_kernels_instants() {
+        answers_come_when_they_arrive(|endpoint| Epoll::<true>::new(endpoint).unwrap());
+    }
+
+    #[test]
+    fn io_uring_takes_the_kernels_instants() {
+        if std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
+            #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+            {
+                eprintln!("SKIPPED on io_uring: BAKEOFF_TEST_WITHOUT_URING is set");
+            }
+            return;
+        }
+        answers_come_when_they_arrive(|endpoint| Uring::<true>::new(endpoint).unwrap());
+    }
 }

@@ -14,15 +14,16 @@ use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, RecvMsgOut, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, Shutdown, SocketAddrAny, send, shutdown};
 
+use super::arrivals::Arrivals;
 use super::buffers::Buffers;
 use super::{Event, Payload, Reactor};
 use crate::clock::now_ns;
-use crate::socket::{Blocking, Endpoint};
+use crate::socket::{Blocking, Endpoint, STAMP_BYTES, stamp_arrivals, stamp_ns};
 
 /// Requests that one submission can take over.
 const ENTRIES: u32 = 512;
@@ -32,6 +33,9 @@ const COMPLETIONS: u32 = 1024;
 
 /// The one group of receive buffers.
 const GROUP: u16 = 0;
+
+/// Bytes that the kernel writes in front of a stamped receive, its `io_uring_recvmsg_out`.
+const RECEIVED_HEAD_BYTES: usize = 16;
 
 /// How often a closing ring is waited for, a millisecond each, before its memory is left to the
 /// kernel for good.
@@ -70,8 +74,10 @@ struct Completion {
 }
 
 /// The sockets of one thread on io_uring.
-pub(crate) struct Uring {
+pub(crate) struct Uring<const STAMPED: bool> {
     ring: IoUring,
+    /// What stamped receives ask for.
+    header: Box<libc::msghdr>,
     buffers: ManuallyDrop<Buffers>,
     /// Payloads of sends whose slot was closed before they ended, by token.
     lingering: ManuallyDrop<Vec<(u64, Payload)>>,
@@ -86,11 +92,21 @@ pub(crate) struct Uring {
     /// Requests whose last completion has not come.
     under_way: usize,
     /// When the completions were taken over, monotonic ns.
+    found_ns: u64,
+    arrivals: Arrivals,
+    /// When what the last event tells had come.
     came_ns: u64,
     sent_bytes: u64,
 }
 
-impl Uring {
+impl<const STAMPED: bool> Uring<STAMPED> {
+    /// Bytes in a buffer before what was received.
+    const RECEIVED_AT: usize = if STAMPED {
+        RECEIVED_HEAD_BYTES + STAMP_BYTES
+    } else {
+        0
+    };
+
     /// A ring without sockets, to be used by the calling thread only.
     ///
     /// # Errors
@@ -107,8 +123,12 @@ impl Uring {
             .build(ENTRIES)
             .map_err(errno)?;
         let buffers = Buffers::register(&ring.submitter(), GROUP).map_err(errno)?;
+        // SAFETY: a header of zeros is an empty one.
+        let mut header: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        header.msg_controllen = STAMP_BYTES;
         Ok(Self {
             ring,
+            header,
             buffers: ManuallyDrop::new(buffers),
             lingering: ManuallyDrop::default(),
             address: Box::new(endpoint.any()),
@@ -118,6 +138,8 @@ impl Uring {
             borrowed: None,
             failed: VecDeque::new(),
             under_way: 0,
+            found_ns: 0,
+            arrivals: Arrivals::default(),
             came_ns: 0,
             sent_bytes: 0,
         })
@@ -129,8 +151,8 @@ impl Uring {
         let entry = entry.user_data(token);
         self.under_way += 1;
         loop {
-            // SAFETY: the addresses in entries are those of `self.address`, which lives as long as
-            // the ring, and of payloads, which are kept in their slot or in `lingering` until
+            // SAFETY: the addresses in entries are those of `self.address` and `self.header`, which
+            // live as long as the ring, and of payloads, which are kept in their slot or in `lingering` until
             // their completion. Receives use the registered buffers.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
@@ -150,7 +172,12 @@ impl Uring {
             return;
         };
         let fd = Fd(socket.fd.as_raw_fd());
-        self.push(opcode::RecvMulti::new(fd, GROUP).build(), slot, RECEIVE);
+        let entry = if STAMPED {
+            opcode::RecvMsgMulti::new(fd, &raw const *self.header, GROUP).build()
+        } else {
+            opcode::RecvMulti::new(fd, GROUP).build()
+        };
+        self.push(entry, slot, RECEIVE);
     }
 
     /// Has the ring send what is left of the slot's payload.
@@ -192,7 +219,7 @@ impl Uring {
                 Some(Told::Event(Event::Connected))
             }
             (CONNECT, Err(errno)) => Some(Told::Event(Event::Refused(errno))),
-            (RECEIVE, Ok(0)) => {
+            (RECEIVE, Ok(bytes)) if bytes <= Self::RECEIVED_AT => {
                 self.forget(completion.token, buffer);
                 Some(Told::Event(Event::End))
             }
@@ -204,8 +231,10 @@ impl Uring {
                 self.borrowed = Some(buffer);
                 // The end of the stream comes right after the last bytes.
                 let next = self.ready.front();
-                let ending =
-                    next.is_some_and(|next| next.token == completion.token && next.result <= 0);
+                let ending = next.is_some_and(|next| {
+                    let bytes = usize::try_from(next.result).unwrap_or(0);
+                    next.token == completion.token && bytes <= Self::RECEIVED_AT
+                });
                 Some(Told::Data {
                     buffer,
                     bytes,
@@ -258,7 +287,10 @@ impl Uring {
             .nsec(u32::try_from(timeout_ns % 1_000_000_000).unwrap_or(0));
         let arguments = SubmitArgs::new().timespec(&time);
         let result = self.ring.submitter().submit_with_args(1, &arguments);
-        self.came_ns = now_ns();
+        self.found_ns = now_ns();
+        if STAMPED {
+            self.arrivals.renew(self.found_ns);
+        }
         let copy = |entry: cqueue::Entry| Completion {
             token: entry.user_data(),
             result: entry.result(),
@@ -287,8 +319,8 @@ enum Told {
     },
 }
 
-impl Reactor for Uring {
-    const NAME: &'static str = "uring";
+impl<const STAMPED: bool> Reactor for Uring<STAMPED> {
+    const NAME: &'static str = if STAMPED { "uring-stamped" } else { "uring" };
 
     fn resize(&mut self, count: usize) {
         // Slots are never taken away: their generations keep late completions apart.
@@ -301,6 +333,9 @@ impl Reactor for Uring {
         // The ring waits by itself; on a socket that must not block it would not.
         match self.endpoint.socket(Blocking::Yes) {
             Ok(fd) => {
+                if STAMPED {
+                    stamp_arrivals(&fd);
+                }
                 let raw = Fd(fd.as_raw_fd());
                 self.slots[slot].socket = Some(Socket {
                     fd,
@@ -390,6 +425,7 @@ impl Reactor for Uring {
         if let Some(buffer) = self.borrowed.take() {
             self.buffers.give_back(buffer);
         }
+        self.came_ns = self.found_ns;
         while let Some((slot, generation, event)) = self.failed.pop_front() {
             let current = self.slots.get(slot);
             if current.is_some_and(|slot| slot.generation == generation) {
@@ -407,7 +443,12 @@ impl Reactor for Uring {
                     bytes,
                     ending,
                 }) => {
-                    let bytes = self.buffers.bytes(buffer, bytes);
+                    let mut bytes = self.buffers.bytes(buffer, bytes);
+                    if STAMPED && let Ok(message) = RecvMsgOut::parse(bytes, &self.header) {
+                        let stamp_ns = stamp_ns(message.control_data());
+                        self.came_ns = self.arrivals.instant(stamp_ns, self.found_ns);
+                        bytes = &bytes[Self::RECEIVED_AT..];
+                    }
                     return Some((slot, Event::Data { bytes, ending }));
                 }
             }
@@ -423,7 +464,7 @@ impl Reactor for Uring {
     }
 }
 
-impl Drop for Uring {
+impl<const STAMPED: bool> Drop for Uring<STAMPED> {
     fn drop(&mut self) {
         for slot in 0..self.slots.len() {
             self.close(slot);

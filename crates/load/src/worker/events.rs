@@ -346,17 +346,15 @@ impl<R: Reactor> Worker<'_, R> {
         let link = &mut self.links[slot];
         link.failures += 1;
         if in_window && link.is_opening() {
-            let age_ns = now.saturating_sub(link.since_ns);
-            let counted = self.spend_request();
-            if counted {
+            let since_ns = link.since_ns;
+            if let Some(since_ns) = self.spend_request(since_ns) {
+                let age_ns = now.saturating_sub(since_ns);
                 self.tally.fail(class, age_ns, example);
-            }
-            for index in self.connections_of(slot) {
-                if let Some(request) = self.wanted_request(index) {
-                    if counted {
+                for index in self.connections_of(slot) {
+                    if let Some(request) = self.wanted_request(index) {
                         self.tally.fail_request(request);
+                        self.user_goes_on(index, false, now);
                     }
-                    self.user_goes_on(index, false, now);
                 }
             }
         } else if in_window {

@@ -1,5 +1,5 @@
-//! One thread of the loader: its sockets, its connections, its counts. It shares nothing with the
-//! other threads; the conductor tells it what to do next and takes its tallies over.
+//! One thread of the loader: its sockets, its connections, its counts. It shares next to nothing
+//! with the other threads; the conductor tells it what to do next and takes its tallies over.
 
 mod events;
 mod messages;
@@ -13,6 +13,7 @@ mod window;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::random::Random;
 use crate::reactor::Reactor;
 use crate::request::Requests;
 use crate::scenario::Script;
+use crate::shared::{Allowance, Stop};
 use crate::tally::Tally;
 use crate::tls::Settings;
 use users::Users;
@@ -118,7 +120,7 @@ impl Place {
     }
 }
 
-/// The ends of the channels to the conductor.
+/// The ends of the channels to the conductor, and what it shares with all threads.
 #[derive(Debug)]
 pub(crate) struct Lines {
     /// What to do next.
@@ -127,6 +129,10 @@ pub(crate) struct Lines {
     pub(crate) reports: Sender<(usize, Report)>,
     /// Empty tallies.
     pub(crate) spares: Receiver<Box<Tally>>,
+    /// What the threads may still begin in this step of closed load.
+    pub(crate) allowance: Arc<Allowance>,
+    /// Whether the run has to end.
+    pub(crate) stop: Stop,
 }
 
 /// One thread of the loader.
@@ -300,7 +306,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let down = |slot: &usize| self.links[*slot].stage == Stage::Down;
         let mut fresh: VecDeque<usize> = (0..count).filter(down).collect();
         let (mut opened, mut stall_ns) = (self.open, now_ns() + PREPARE_STALL_NS);
-        while now_ns() < deadline_ns.min(stall_ns) {
+        while now_ns() < deadline_ns.min(stall_ns) && !self.lines.stop.is_stopped() {
             if self.open > opened {
                 (opened, stall_ns) = (self.open, now_ns() + PREPARE_STALL_NS);
             }

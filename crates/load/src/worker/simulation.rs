@@ -17,6 +17,7 @@ use crate::clock::simulated;
 use crate::reactor::{Event, Payload, Reactor};
 use crate::request::Requests;
 use crate::scenario::Script;
+use crate::shared::Stop;
 use crate::tally::Tally;
 
 pub(super) const SECOND: u64 = 1_000_000_000;
@@ -161,7 +162,10 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
         commands,
         reports,
         spares,
+        allowance: Arc::default(),
+        stop: Stop::default(),
     };
+    lines.allowance.set(spec.steps[0].requests_max);
     let reactor = Simulated {
         serve: Box::new(serve),
         coming: BinaryHeap::new(),

@@ -4,6 +4,7 @@
 //! request at once. Open load has one: requests that are due wait for a free connection.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use bakeoff_model::load::{CpuTime, ErrorClass, LoadSpec, MinMax, Pace};
 use rustix::io::Errno;
@@ -15,6 +16,7 @@ use crate::connection::State;
 use crate::link::{Stage, Wire};
 use crate::pace::{Schedule, Share};
 use crate::reactor::{Payload, Reactor};
+use crate::shared::Allowance;
 use crate::tally::Tally;
 
 /// Requests of open load that may wait for a connection in one thread; more are dropped.
@@ -36,8 +38,8 @@ pub(super) struct Window {
     slice_end_ns: u64,
     /// The schedule of open load.
     share: Option<Share>,
-    /// Closed load: requests that may still be begun.
-    requests_left: u64,
+    /// Closed load: requests that may still be begun, by all threads together.
+    allowance: Arc<Allowance>,
     /// The last slice has been handed over; answers no longer count.
     closed: bool,
     /// Readings at the start of the slice.
@@ -58,17 +60,21 @@ impl Window {
 
     /// Takes one of the requests that may still be begun; `false` when there is none.
     pub(super) fn take_request(&mut self) -> bool {
-        let some = self.requests_left > 0 && !self.closed;
-        self.requests_left -= u64::from(some);
-        some
+        !self.closed && self.allowance.take()
     }
 
-    /// Whether there is nothing left to begin.
-    fn is_spent(&self) -> bool {
+    /// Whether there is nothing left to begin at `now`. A schedule lasts until the request after
+    /// its last one would have been due: otherwise its rate would be too high.
+    fn is_spent(&self, now: u64) -> bool {
         match &self.share {
-            Some(share) => share.due_ns().is_none(),
-            None => self.requests_left == 0,
+            Some(_) => self.schedule_end_ns().is_some_and(|end_ns| now >= end_ns),
+            None => self.allowance.is_spent(),
         }
+    }
+
+    /// When a schedule of which nothing is left is over, monotonic ns.
+    fn schedule_end_ns(&self) -> Option<u64> {
+        Some(self.start_ns + self.share.as_ref()?.over_ns()?)
     }
 }
 
@@ -93,11 +99,15 @@ impl<R: Reactor> Worker<'_, R> {
                 .as_ref()
                 .expect("in_window says that there is one");
             let all_gone = self.users.as_ref().is_some_and(Users::all_gone);
-            if (window.is_spent() || all_gone) && self.busy == 0 && self.waiting.is_empty() {
+            let done = (window.is_spent(now) || all_gone)
+                && self.busy == 0
+                && self.waiting.is_empty();
+            if done || self.lines.stop.is_stopped() {
                 self.close_window(now);
                 break;
             }
-            let until_ns = window.slice_end_ns;
+            let over_ns = window.schedule_end_ns().filter(|over_ns| *over_ns > now);
+            let until_ns = window.slice_end_ns.min(over_ns.unwrap_or(u64::MAX));
             let until_ns = self.release(now).map_or(until_ns, |due| due.min(until_ns));
             let sleep_ns = until_ns.saturating_sub(now_ns());
             self.turn(if sleep_ns > SPIN_NS {
@@ -118,20 +128,13 @@ impl<R: Reactor> Worker<'_, R> {
         let (thread, threads) = (self.place.thread as u64, self.place.threads as u64);
         let seed = self.spec.seed.wrapping_add(step as u64);
         let schedule = Schedule::new(order.pace, order.duration_ns, order.requests_max, seed);
-        // As of the connections every `sharing`-th one is ours; without any we get none.
-        let sharing = threads.min(connections as u64);
-        let requests_left = match order.requests_max {
-            0 => u64::MAX,
-            _ if thread >= sharing => 0,
-            bound => (bound + sharing - 1 - thread) / sharing,
-        };
         let end_ns = start_ns + order.duration_ns;
         let window = Window {
             start_ns,
             end_ns,
             slice_end_ns: start_ns,
             share: schedule.map(|s| Share::new(s, connections as u64, threads, thread)),
-            requests_left,
+            allowance: self.lines.allowance.clone(),
             closed: false,
             cpu: thread_cpu(),
             sent_bytes: self.reactor.sent_bytes(),
@@ -220,7 +223,7 @@ impl<R: Reactor> Worker<'_, R> {
             }
         }
         // Behind the last request of a bounded step nobody waits, and a schedule counts itself.
-        let waits = |window: &Window| !window.is_spent() && !window.is_scheduled();
+        let waits = |window: &Window| !window.is_scheduled() && !window.is_spent(end_ns);
         let waits = self.window.as_ref().is_some_and(waits);
         for users in self.users.iter().filter(|_| waits) {
             for age_ns in users.wanting_ns(end_ns) {
@@ -305,15 +308,15 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A failed attempt to connect costs a request of closed load, so that a bounded step ends;
-    /// `false` when there was none left that the connection could have been for.
-    pub(super) fn spend_request(&mut self) -> bool {
-        let Some(window) = &mut self.window else {
-            return false;
-        };
-        let had_any = window.requests_left > 0;
-        window.requests_left = window.requests_left.saturating_sub(1);
-        had_any || window.share.is_some()
+    /// A failed attempt to connect costs a request, so that a bounded step ends: of open load the
+    /// one that has waited longest. When it was to be sent, monotonic ns; `None` when there was
+    /// none that the connection could have been for.
+    pub(super) fn spend_request(&mut self, attempt_ns: u64) -> Option<u64> {
+        let window = self.window.as_mut()?;
+        if window.is_scheduled() {
+            return self.waiting.pop_front();
+        }
+        window.allowance.take().then_some(attempt_ns)
     }
 
     /// Sends the next request of a free connection.

@@ -16,7 +16,7 @@ mod websocket;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use bakeoff_load::LoadError;
+use bakeoff_load::{LoadError, Stop};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
@@ -45,8 +45,10 @@ fn on_each_reactor(test: impl Fn()) {
         }
         return;
     }
-    REACTOR.set(ReactorChoice::Uring);
-    test();
+    for reactor in [ReactorChoice::UringStamped, ReactorChoice::Uring] {
+        REACTOR.set(reactor);
+        test();
+    }
 }
 
 /// An order with one step that ends after `requests`, or after ten seconds.
@@ -134,7 +136,7 @@ impl Total {
 
 fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
     let mut total = Total::default();
-    bakeoff_load::run(spec, &mut |_| true, &mut |event| match event {
+    bakeoff_load::run(spec, &Stop::default(), &mut |_| true, &mut |event| match event {
         LoadEvent::Ready {
             connections,
             streams,

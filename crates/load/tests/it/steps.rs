@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bakeoff_load::Stop;
 use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, RequestSpec, StepSpec};
 
 use crate::server::{Act, Server, perform, say};
@@ -272,7 +273,7 @@ fn a_stepwise_order_waits_and_can_be_stopped_here() {
         asked.push(step);
         step < 1
     };
-    bakeoff_load::run(&spec, &mut go, &mut |event| {
+    bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
         if let LoadEvent::StepDone { step } = event {
             done.push(step);
         }
@@ -296,7 +297,7 @@ fn idle_connections_that_were_closed_are_made_anew_before_the_window_here() {
         std::thread::sleep(Duration::from_millis(50));
         true
     };
-    bakeoff_load::run(&spec, &mut go, &mut |event| {
+    bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
         if let LoadEvent::Interval(interval) = event {
             requests += interval.requests;
             established = interval.connections.established;

@@ -1,0 +1,57 @@
+//! The little that the threads of a run have in common, each a word of memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Ends a run early, from any thread: the step in hand is cut short there, and none follows.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Has the run end. It takes some tens of milliseconds, and up to a second more for answers
+    /// that are under way.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run has to end.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Requests of a step that may still be begun, by whichever thread comes first.
+#[derive(Debug, Default)]
+pub(crate) struct Allowance(AtomicU64);
+
+impl Allowance {
+    const UNBOUNDED: u64 = u64::MAX;
+
+    /// Allows this many; 0 = as many as there is time for.
+    pub(crate) fn set(&self, requests: u64) {
+        let requests = match requests {
+            0 => Self::UNBOUNDED,
+            bound => bound,
+        };
+        self.0.store(requests, Ordering::Relaxed);
+    }
+
+    /// Takes one; `false` when there is none.
+    #[inline]
+    pub(crate) fn take(&self) -> bool {
+        // Without a bound no thread writes what the others read.
+        self.0.load(Ordering::Relaxed) == Self::UNBOUNDED
+            || self
+                .0
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                    left.checked_sub(1)
+                })
+                .is_ok()
+    }
+
+    /// Whether there is none left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
