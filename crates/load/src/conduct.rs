@@ -73,9 +73,7 @@ pub fn run(
             Ok(_) => conduct(spec, nofile, Uring::<true>::new, &way, go, emit),
             Err(_) => conduct(spec, nofile, Epoll::<true>::new, &way, go, emit),
         },
-        ReactorChoice::EpollStamped => {
-            conduct(spec, nofile, Epoll::<true>::new, &way, go, emit)
-        }
+        ReactorChoice::EpollStamped => conduct(spec, nofile, Epoll::<true>::new, &way, go, emit),
         ReactorChoice::Epoll => conduct(spec, nofile, Epoll::<false>::new, &way, go, emit),
         // Tried here, so that a refusal has words of its own.
         ReactorChoice::UringStamped | ReactorChoice::Uring => {

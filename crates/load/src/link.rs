@@ -45,6 +45,8 @@ pub(crate) struct Link {
     pub(crate) since_ns: u64,
     /// Failures since the last whole answer.
     pub(crate) failures: u32,
+    /// It carried a request since it was established.
+    pub(crate) used: bool,
     /// The kernel had not taken all that was sent at the last look.
     pub(crate) sending: bool,
     /// The same at the look before.
@@ -62,6 +64,7 @@ impl Link {
             stage: Stage::Down,
             since_ns: 0,
             failures: 0,
+            used: false,
             sending: false,
             stalled: false,
             session: None,

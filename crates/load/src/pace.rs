@@ -79,7 +79,8 @@ impl Iterator for Schedule {
                 Some(at_ns)
             }
             _ => {
-                self.over_ns.get_or_insert(at_ns.unwrap_or(self.duration_ns));
+                self.over_ns
+                    .get_or_insert(at_ns.unwrap_or(self.duration_ns));
                 None
             }
         }

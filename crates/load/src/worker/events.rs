@@ -1,7 +1,5 @@
 //! What a thread does about the events of its connections.
 
-use std::cmp::Reverse;
-
 use bakeoff_model::load::ErrorClass;
 use rustix::io::Errno;
 
@@ -181,9 +179,7 @@ impl<R: Reactor> Worker<'_, R> {
         self.told = told;
         self.in_hand = None;
         self.flush(slot);
-        if self.links[slot].stage == Stage::Retiring && !self.is_busy(slot) {
-            self.reopen(slot);
-        }
+        self.let_go(slot);
     }
 
     /// The socket is established: the handshake is next, within the time allowed to connect.
@@ -229,6 +225,7 @@ impl<R: Reactor> Worker<'_, R> {
     pub(super) fn opened(&mut self, slot: usize) {
         let now = now_ns();
         self.links[slot].stage = Stage::Open;
+        self.links[slot].used = false;
         self.open += 1;
         if self.in_window(now) {
             self.tally.reconnects += 1;
@@ -332,96 +329,6 @@ impl<R: Reactor> Worker<'_, R> {
             _ if self.in_hand.is_some() => self.give_work(index, now_ns()),
             _ => self.answered.push(index),
         }
-    }
-
-    /// A link failed, with every request on it: count them and try again after a pause.
-    pub(super) fn fail_link(
-        &mut self,
-        slot: usize,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
-        let now = now_ns();
-        let in_window = self.in_window(now);
-        let link = &mut self.links[slot];
-        link.failures += 1;
-        if in_window && link.is_opening() {
-            let since_ns = link.since_ns;
-            if let Some(since_ns) = self.spend_request(since_ns) {
-                let age_ns = now.saturating_sub(since_ns);
-                self.tally.fail(class, age_ns, example);
-                for index in self.connections_of(slot) {
-                    if let Some(request) = self.wanted_request(index) {
-                        self.tally.fail_request(request);
-                        self.user_goes_on(index, false, now);
-                    }
-                }
-            }
-        } else if in_window {
-            let example = example();
-            for index in self.connections_of(slot) {
-                if self.connections[index].state == State::Busy {
-                    self.count_failure(index, now, class, || example.clone());
-                }
-            }
-        }
-        self.drop_socket(slot);
-        let link = &self.links[slot];
-        if in_window || link.failures < super::ATTEMPTS_MAX {
-            let at = now + link.backoff_ns();
-            self.retries.push(Reverse((at, slot * self.width)));
-        }
-    }
-
-    /// A request failed and its link goes on: count it and send another one after a pause.
-    pub(super) fn fail_request(
-        &mut self,
-        index: usize,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
-        let now = now_ns();
-        let in_window = self.in_window(now);
-        if self.connections[index].state != State::Busy {
-            return;
-        }
-        self.connections[index].state = State::Idle;
-        self.busy -= 1;
-        if in_window {
-            self.count_failure(index, now, class, example);
-            let (slot, _) = self.link_of(index);
-            let link = &mut self.links[slot];
-            link.failures += 1;
-            let at = now + link.backoff_ns();
-            self.retries.push(Reverse((at, index)));
-        }
-    }
-
-    /// Counts the failure of a request that was sent.
-    fn count_failure(
-        &mut self,
-        index: usize,
-        now: u64,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
-        let connection = &self.connections[index];
-        let age_ns = now.saturating_sub(connection.since_ns);
-        let from_intended_ns = now.saturating_sub(connection.intended_ns);
-        let asked = connection.request;
-        self.tally.fail(class, age_ns, example);
-        self.tally.fail_request(asked);
-        if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
-            self.tally.censored.record(from_intended_ns);
-        }
-        self.user_goes_on(index, false, now);
-    }
-
-    /// Closes a connection that did nothing wrong and opens another one.
-    pub(super) fn reopen(&mut self, slot: usize) {
-        self.drop_socket(slot);
-        let now = now_ns();
-        self.retries.push(Reverse((now, slot * self.width)));
     }
 }
 

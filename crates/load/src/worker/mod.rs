@@ -2,6 +2,7 @@
 //! with the other threads; the conductor tells it what to do next and takes its tallies over.
 
 mod events;
+mod failures;
 mod messages;
 mod outcome;
 #[cfg(test)]
@@ -394,6 +395,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         } else {
             self.fail_request(index, class, example);
             self.flush(slot);
+            self.let_go(slot);
         }
     }
 

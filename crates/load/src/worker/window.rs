@@ -99,9 +99,8 @@ impl<R: Reactor> Worker<'_, R> {
                 .as_ref()
                 .expect("in_window says that there is one");
             let all_gone = self.users.as_ref().is_some_and(Users::all_gone);
-            let done = (window.is_spent(now) || all_gone)
-                && self.busy == 0
-                && self.waiting.is_empty();
+            let done =
+                (window.is_spent(now) || all_gone) && self.busy == 0 && self.waiting.is_empty();
             if done || self.lines.stop.is_stopped() {
                 self.close_window(now);
                 break;
@@ -308,17 +307,6 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// A failed attempt to connect costs a request, so that a bounded step ends: of open load the
-    /// one that has waited longest. When it was to be sent, monotonic ns; `None` when there was
-    /// none that the connection could have been for.
-    pub(super) fn spend_request(&mut self, attempt_ns: u64) -> Option<u64> {
-        let window = self.window.as_mut()?;
-        if window.is_scheduled() {
-            return self.waiting.pop_front();
-        }
-        window.allowance.take().then_some(attempt_ns)
-    }
-
     /// Sends the next request of a free connection.
     #[inline]
     pub(super) fn start(&mut self, index: usize, intended_ns: u64, now: u64) {
@@ -347,6 +335,7 @@ impl<R: Reactor> Worker<'_, R> {
             None => request.asked(),
             Some(rendered) => rendered.asked(request),
         };
+        link.used = true;
         link.wire.begin(place, asked, sampled);
         let payload = match rendered {
             None => Payload::Shared(request.bytes.clone()),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod ends;
 mod frames;
 mod hostile;
 mod http2;
@@ -136,36 +137,41 @@ impl Total {
 
 fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
     let mut total = Total::default();
-    bakeoff_load::run(spec, &Stop::default(), &mut |_| true, &mut |event| match event {
-        LoadEvent::Ready {
-            connections,
-            streams,
-            ..
-        } => {
-            total.events.push("ready");
-            total.streams = streams;
-            total.established.push(connections.established);
-        }
-        LoadEvent::Interval(interval) => {
-            total.events.push("interval");
-            total.requests += interval.requests;
-            total.service.merge(&interval.service_time);
-            total.censored += interval.censored.count();
-            total.offered += interval.offered.unwrap_or(0);
-            total.reconnects += interval.connections.reconnects;
-            total.received_bytes += interval.received_bytes;
-            for (class, count) in &interval.errors {
-                let sum = total.errors.entry(*class).or_default();
-                sum.count += count.count;
-                sum.time_ns_sum += count.time_ns_sum;
-                sum.example = count.example.clone();
+    bakeoff_load::run(
+        spec,
+        &Stop::default(),
+        &mut |_| true,
+        &mut |event| match event {
+            LoadEvent::Ready {
+                connections,
+                streams,
+                ..
+            } => {
+                total.events.push("ready");
+                total.streams = streams;
+                total.established.push(connections.established);
             }
-            total.intervals.push(*interval);
-        }
-        LoadEvent::StepDone { .. } => total.events.push("step-done"),
-        LoadEvent::Done => total.events.push("done"),
-        LoadEvent::Failed { message } => panic!("{message}"),
-    })?;
+            LoadEvent::Interval(interval) => {
+                total.events.push("interval");
+                total.requests += interval.requests;
+                total.service.merge(&interval.service_time);
+                total.censored += interval.censored.count();
+                total.offered += interval.offered.unwrap_or(0);
+                total.reconnects += interval.connections.reconnects;
+                total.received_bytes += interval.received_bytes;
+                for (class, count) in &interval.errors {
+                    let sum = total.errors.entry(*class).or_default();
+                    sum.count += count.count;
+                    sum.time_ns_sum += count.time_ns_sum;
+                    sum.example = count.example.clone();
+                }
+                total.intervals.push(*interval);
+            }
+            LoadEvent::StepDone { .. } => total.events.push("step-done"),
+            LoadEvent::Done => total.events.push("done"),
+            LoadEvent::Failed { message } => panic!("{message}"),
+        },
+    )?;
     Ok(total)
 }
 
