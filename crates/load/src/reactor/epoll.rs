@@ -49,6 +49,9 @@ struct Socket {
     unsent: Option<(Payload, usize)>,
     /// What comes after it.
     queue: VecDeque<Payload>,
+    /// Why the kernel takes nothing any more. What has come is still read; what was not sent
+    /// stays where it is.
+    broken: Option<Errno>,
 }
 
 /// A slot; the generation tells events of its earlier sockets apart.
@@ -131,7 +134,9 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
         Ok(fd)
     }
 
-    /// Hands as much of the unsent payload to the kernel as it takes.
+    /// Hands as much of the unsent payload to the kernel as it takes. A service may answer, close
+    /// and so reset the connection before it has read everything: when the kernel refuses, what
+    /// was received comes first.
     fn flush(&mut self, slot: usize) {
         let Slot { generation, socket } = &mut self.slots[slot];
         let Some(socket) = socket else { return };
@@ -147,9 +152,13 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(errno) => {
-                    socket.unsent = None;
-                    let failed = (slot, *generation, Event::Broken(errno));
-                    self.failed.push_back(failed);
+                    socket.broken = Some(errno);
+                    self.again.push(Hint {
+                        slot,
+                        generation: *generation,
+                        flags: EventFlags::IN.bits() | ENDING,
+                    });
+                    return;
                 }
             }
         }
@@ -167,7 +176,7 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
         }
     }
 
-    /// Errors that were noticed while sending or opening, of sockets that are still there.
+    /// Errors that were noticed while opening, of sockets that are still there.
     fn next_failed(&mut self) -> Option<(usize, Event<'static>)> {
         while let Some((slot, generation, event)) = self.failed.pop_front() {
             let current = self.slots.get(slot);
@@ -221,13 +230,17 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             }
             return self.connected(hint.slot).map(Looked::Event);
         }
-        if hint.flags & EventFlags::OUT.bits() != 0 && socket.unsent.is_some() {
+        if hint.flags & EventFlags::OUT.bits() != 0
+            && socket.unsent.is_some()
+            && socket.broken.is_none()
+        {
             self.flush(hint.slot);
         }
         if hint.flags & (EventFlags::IN.bits() | ENDING) == 0 {
             return None;
         }
         let socket = self.slots[hint.slot].socket.as_ref()?;
+        let broken = |errno| Looked::Event(Event::Broken(errno));
         let from = self.filled;
         let room = &mut self.buffer[from..from + RECEIVE_BYTES];
         loop {
@@ -237,7 +250,9 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                 recv(&socket.fd, &mut *room, RecvFlags::empty()).map(|(bytes, _)| (bytes, None))
             };
             match received {
-                Ok((0, _)) => return Some(Looked::Event(Event::End)),
+                Ok((0, _)) => {
+                    return Some(socket.broken.map_or(Looked::Event(Event::End), broken));
+                }
                 Ok((bytes, stamp_ns)) => {
                     let ending = hint.flags & ENDING != 0;
                     // A short read has emptied the socket: the next byte is a new edge.
@@ -253,8 +268,8 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                     });
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return None,
-                Err(errno) => return Some(Looked::Event(Event::Broken(errno))),
+                Err(Errno::AGAIN) => return socket.broken.map(broken),
+                Err(errno) => return Some(broken(socket.broken.unwrap_or(errno))),
             }
         }
     }
@@ -341,6 +356,7 @@ impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
                     connecting: true,
                     unsent: None,
                     queue: VecDeque::new(),
+                    broken: None,
                 });
             }
             Err(errno) => {
