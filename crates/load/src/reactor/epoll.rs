@@ -37,6 +37,9 @@ const BUFFER_BYTES: usize = 4 * RECEIVE_BYTES;
 /// their next request.
 const FOUND_MAX: usize = 64;
 
+/// How often a full queue of a Unix socket is looked at, ns.
+const QUEUE_LOOK_NS: u64 = 1_000_000;
+
 /// The other side will send nothing more, or the socket is dead.
 const ENDING: u32 = EventFlags::RDHUP.bits() | EventFlags::HUP.bits() | EventFlags::ERR.bits();
 
@@ -91,6 +94,10 @@ pub(crate) struct Epoll<const STAMPED: bool> {
     filled: usize,
     /// Events that did not come from `epoll_wait`: slot, generation, event.
     failed: VecDeque<(usize, u32, Event<'static>)>,
+    /// Slots that found the queue of a Unix socket full, with their generation.
+    queued: Vec<(usize, u32)>,
+    /// When they try again, monotonic ns.
+    queue_look_ns: u64,
     buffer: Box<[u8]>,
     sent_bytes: u64,
     /// The kernel knows `epoll_pwait2` (Linux 5.11).
@@ -116,6 +123,8 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             came_ns: 0,
             filled: 0,
             failed: VecDeque::new(),
+            queued: Vec::new(),
+            queue_look_ns: 0,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             sent_bytes: 0,
             nanoseconds: true,
@@ -132,6 +141,21 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &fd, EventData::new_u64(token), flags)?;
         Ok(fd)
+    }
+
+    /// Has the slots try again that found the queue of a Unix socket full, now and then: nothing
+    /// tells when there is room. Returns how long the next wait may be, at most `timeout_ns`.
+    fn look_at_queue(&mut self, timeout_ns: u64) -> u64 {
+        let now = now_ns();
+        if now >= self.queue_look_ns {
+            self.queue_look_ns = now + QUEUE_LOOK_NS;
+            for (slot, generation) in std::mem::take(&mut self.queued) {
+                if self.slots[slot].generation == generation {
+                    self.open(slot);
+                }
+            }
+        }
+        timeout_ns.min(self.queue_look_ns - now)
     }
 
     /// Hands as much of the unsent payload to the kernel as it takes. A service may answer, close
@@ -359,6 +383,10 @@ impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
                     broken: None,
                 });
             }
+            // The service is slow to accept: TCP would go on by itself, until the time is up.
+            Err(Errno::AGAIN) if matches!(self.endpoint, Endpoint::Unix(_)) => {
+                self.queued.push((slot, self.slots[slot].generation));
+            }
             Err(errno) => {
                 let generation = self.slots[slot].generation;
                 let failed = (slot, generation, Event::Refused(errno));
@@ -390,7 +418,10 @@ impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
         slot.socket = None;
     }
 
-    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+    fn wait(&mut self, mut timeout_ns: u64) -> Result<(), Errno> {
+        if !self.queued.is_empty() {
+            timeout_ns = self.look_at_queue(timeout_ns);
+        }
         let waiting = !self.again.is_empty() || !self.failed.is_empty();
         let found = self.poll(if waiting { 0 } else { timeout_ns })?;
         self.hints.extend(self.again.drain(..));
