@@ -77,6 +77,18 @@ impl Link {
         matches!(self.stage, Stage::Open | Stage::Retiring)
     }
 
+    /// Whether the other side took leave of its TLS session.
+    pub(crate) fn is_session_closed(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| session.is_closed())
+    }
+
+    /// Whether the end of its connection may be the end of an answer. In a TLS session only one
+    /// that was closed by the other side: otherwise the answer may have been cut off.
+    pub(crate) fn may_end(&self) -> bool {
+        self.session.is_none() || self.is_session_closed()
+    }
+
     /// Whether it is on its way from no socket to its first request.
     pub(crate) fn is_opening(&self) -> bool {
         matches!(

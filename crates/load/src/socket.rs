@@ -196,10 +196,12 @@ pub(crate) fn stamp_ns(control: &[u8]) -> Option<u64> {
     is_stamp.then(|| seconds.cast_unsigned() * 1_000_000_000 + rest.cast_unsigned())
 }
 
-/// The class of a connection that could not be made.
+/// The class of a connection that could not be made, or broke before it was seen to be there.
 pub(crate) fn connect_class(errno: Errno) -> ErrorClass {
     match errno {
         Errno::TIMEDOUT => ErrorClass::ConnectTimeout,
+        // What is refused has another error: this one was accepted, then reset.
+        Errno::CONNRESET | Errno::PIPE => ErrorClass::Reset,
         Errno::MFILE
         | Errno::NFILE
         | Errno::ADDRNOTAVAIL
@@ -216,5 +218,28 @@ pub(crate) fn broken_class(errno: Errno) -> ErrorClass {
     match errno {
         Errno::NOMEM | Errno::NOBUFS => ErrorClass::Local,
         _ => ErrorClass::Reset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::ErrorClass;
+    use rustix::io::Errno;
+
+    use super::connect_class;
+
+    #[test]
+    fn errors_of_connecting_have_their_class() {
+        for (errno, class) in [
+            (Errno::CONNREFUSED, ErrorClass::ConnectRefused),
+            (Errno::NOENT, ErrorClass::ConnectRefused),
+            (Errno::TIMEDOUT, ErrorClass::ConnectTimeout),
+            (Errno::CONNRESET, ErrorClass::Reset),
+            (Errno::PIPE, ErrorClass::Reset),
+            (Errno::MFILE, ErrorClass::Local),
+            (Errno::ADDRNOTAVAIL, ErrorClass::Local),
+        ] {
+            assert_eq!(connect_class(errno), class, "{errno}");
+        }
     }
 }

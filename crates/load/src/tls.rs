@@ -92,6 +92,7 @@ impl Settings {
         Ok(Session {
             client,
             required: self.required,
+            is_closed: false,
         })
     }
 }
@@ -115,6 +116,7 @@ fn without_port(host: &str) -> &str {
 pub(crate) struct Session {
     client: ClientConnection,
     required: Option<&'static [u8]>,
+    is_closed: bool,
 }
 
 impl Session {
@@ -140,7 +142,14 @@ impl Session {
         ))
     }
 
-    /// Takes bytes of the connection and appends what they mean to `plain`.
+    /// Whether the other side took leave (`close_notify`): it sends nothing more. The end of the
+    /// connection alone proves nothing, anybody on the way can bring it about (RFC 9112, 9.8).
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Takes bytes of the connection and appends what they mean to `plain`. The other side's
+    /// leave is answered at once: some services wait for that before they close.
     ///
     /// # Errors
     /// In words, when TLS fails. What [`Session::output`] then gives is the alert.
@@ -155,8 +164,12 @@ impl Session {
                 let result = self.client.reader().read_exact(&mut plain[before..]);
                 result.map_err(|error| error.to_string())?;
             }
+            if state.peer_has_closed() && !self.is_closed {
+                self.is_closed = true;
+                self.client.send_close_notify();
+            }
             match read {
-                // After the other side's farewell nothing more is read.
+                // After the other side's leave nothing more is read.
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => return Err(error.to_string()),

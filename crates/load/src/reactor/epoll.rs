@@ -37,6 +37,9 @@ const BUFFER_BYTES: usize = 4 * RECEIVE_BYTES;
 /// their next request.
 const FOUND_MAX: usize = 64;
 
+/// How often a full queue of a Unix socket is looked at, ns.
+const QUEUE_LOOK_NS: u64 = 1_000_000;
+
 /// The other side will send nothing more, or the socket is dead.
 const ENDING: u32 = EventFlags::RDHUP.bits() | EventFlags::HUP.bits() | EventFlags::ERR.bits();
 
@@ -49,6 +52,9 @@ struct Socket {
     unsent: Option<(Payload, usize)>,
     /// What comes after it.
     queue: VecDeque<Payload>,
+    /// Why the kernel takes nothing any more. What has come is still read; what was not sent
+    /// stays where it is.
+    broken: Option<Errno>,
 }
 
 /// A slot; the generation tells events of its earlier sockets apart.
@@ -88,6 +94,10 @@ pub(crate) struct Epoll<const STAMPED: bool> {
     filled: usize,
     /// Events that did not come from `epoll_wait`: slot, generation, event.
     failed: VecDeque<(usize, u32, Event<'static>)>,
+    /// Slots that found the queue of a Unix socket full, with their generation.
+    queued: Vec<(usize, u32)>,
+    /// When they try again, monotonic ns.
+    queue_look_ns: u64,
     buffer: Box<[u8]>,
     sent_bytes: u64,
     /// The kernel knows `epoll_pwait2` (Linux 5.11).
@@ -113,6 +123,8 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             came_ns: 0,
             filled: 0,
             failed: VecDeque::new(),
+            queued: Vec::new(),
+            queue_look_ns: 0,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             sent_bytes: 0,
             nanoseconds: true,
@@ -131,7 +143,24 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
         Ok(fd)
     }
 
-    /// Hands as much of the unsent payload to the kernel as it takes.
+    /// Has the slots try again that found the queue of a Unix socket full, now and then: nothing
+    /// tells when there is room. Returns how long the next wait may be, at most `timeout_ns`.
+    fn look_at_queue(&mut self, timeout_ns: u64) -> u64 {
+        let now = now_ns();
+        if now >= self.queue_look_ns {
+            self.queue_look_ns = now + QUEUE_LOOK_NS;
+            for (slot, generation) in std::mem::take(&mut self.queued) {
+                if self.slots[slot].generation == generation {
+                    self.open(slot);
+                }
+            }
+        }
+        timeout_ns.min(self.queue_look_ns - now)
+    }
+
+    /// Hands as much of the unsent payload to the kernel as it takes. A service may answer, close
+    /// and so reset the connection before it has read everything: when the kernel refuses, what
+    /// was received comes first.
     fn flush(&mut self, slot: usize) {
         let Slot { generation, socket } = &mut self.slots[slot];
         let Some(socket) = socket else { return };
@@ -147,9 +176,13 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(errno) => {
-                    socket.unsent = None;
-                    let failed = (slot, *generation, Event::Broken(errno));
-                    self.failed.push_back(failed);
+                    socket.broken = Some(errno);
+                    self.again.push(Hint {
+                        slot,
+                        generation: *generation,
+                        flags: EventFlags::IN.bits() | ENDING,
+                    });
+                    return;
                 }
             }
         }
@@ -167,7 +200,7 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
         }
     }
 
-    /// Errors that were noticed while sending or opening, of sockets that are still there.
+    /// Errors that were noticed while opening, of sockets that are still there.
     fn next_failed(&mut self) -> Option<(usize, Event<'static>)> {
         while let Some((slot, generation, event)) = self.failed.pop_front() {
             let current = self.slots.get(slot);
@@ -221,13 +254,17 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
             }
             return self.connected(hint.slot).map(Looked::Event);
         }
-        if hint.flags & EventFlags::OUT.bits() != 0 && socket.unsent.is_some() {
+        if hint.flags & EventFlags::OUT.bits() != 0
+            && socket.unsent.is_some()
+            && socket.broken.is_none()
+        {
             self.flush(hint.slot);
         }
         if hint.flags & (EventFlags::IN.bits() | ENDING) == 0 {
             return None;
         }
         let socket = self.slots[hint.slot].socket.as_ref()?;
+        let broken = |errno| Looked::Event(Event::Broken(errno));
         let from = self.filled;
         let room = &mut self.buffer[from..from + RECEIVE_BYTES];
         loop {
@@ -237,7 +274,9 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                 recv(&socket.fd, &mut *room, RecvFlags::empty()).map(|(bytes, _)| (bytes, None))
             };
             match received {
-                Ok((0, _)) => return Some(Looked::Event(Event::End)),
+                Ok((0, _)) => {
+                    return Some(socket.broken.map_or(Looked::Event(Event::End), broken));
+                }
                 Ok((bytes, stamp_ns)) => {
                     let ending = hint.flags & ENDING != 0;
                     // A short read has emptied the socket: the next byte is a new edge.
@@ -253,8 +292,8 @@ impl<const STAMPED: bool> Epoll<STAMPED> {
                     });
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return None,
-                Err(errno) => return Some(Looked::Event(Event::Broken(errno))),
+                Err(Errno::AGAIN) => return socket.broken.map(broken),
+                Err(errno) => return Some(broken(socket.broken.unwrap_or(errno))),
             }
         }
     }
@@ -341,7 +380,12 @@ impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
                     connecting: true,
                     unsent: None,
                     queue: VecDeque::new(),
+                    broken: None,
                 });
+            }
+            // The service is slow to accept: TCP would go on by itself, until the time is up.
+            Err(Errno::AGAIN) if matches!(self.endpoint, Endpoint::Unix(_)) => {
+                self.queued.push((slot, self.slots[slot].generation));
             }
             Err(errno) => {
                 let generation = self.slots[slot].generation;
@@ -374,7 +418,10 @@ impl<const STAMPED: bool> Reactor for Epoll<STAMPED> {
         slot.socket = None;
     }
 
-    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
+    fn wait(&mut self, mut timeout_ns: u64) -> Result<(), Errno> {
+        if !self.queued.is_empty() {
+            timeout_ns = self.look_at_queue(timeout_ns);
+        }
         let waiting = !self.again.is_empty() || !self.failed.is_empty();
         let found = self.poll(if waiting { 0 } else { timeout_ns })?;
         self.hints.extend(self.again.drain(..));

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod buffers;
+mod completion;
 pub(crate) mod epoll;
 pub(crate) mod uring;
 
@@ -52,7 +53,7 @@ pub(crate) enum Event<'a> {
     },
     /// The other side closed its direction; the slot is to be closed.
     End,
-    /// The connection broke; the slot is to be closed.
+    /// The connection broke, after what had been received; the slot is to be closed.
     Broken(Errno),
 }
 
@@ -70,7 +71,7 @@ pub(crate) trait Reactor: Sized {
     /// Sends all of `payload` on an open slot, after everything that was sent before.
     fn send(&mut self, slot: usize, payload: Payload);
 
-    /// Whether the kernel has not taken all that was sent.
+    /// Whether the kernel has not taken all that was sent, or never will.
     fn is_sending(&self, slot: usize) -> bool;
 
     /// Closes a slot, whatever state it is in. No event of the old connection follows.
@@ -97,14 +98,16 @@ pub(crate) trait Reactor: Sized {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
     use std::thread::sleep;
     use std::time::Duration;
 
+    use rustix::io::Errno;
+
     use super::epoll::Epoll;
     use super::uring::Uring;
-    use super::{Event, Reactor};
+    use super::{Event, Payload, Reactor};
     use crate::clock::now_ns;
     use crate::socket::Endpoint;
 
@@ -135,6 +138,82 @@ mod tests {
         panic!("no arrival was noted");
     }
 
+    /// A service may answer, close and so reset the connection before it has read the request:
+    /// the answer comes before the error, whether the first send fails (`bytes` fit at once), or
+    /// what is left of it.
+    fn answers_come_before_errors_of_sending<R: Reactor>(
+        bytes: usize,
+        make: impl FnOnce(Endpoint) -> R,
+    ) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut reactor = make(Endpoint::Inet(listener.local_addr().unwrap()));
+        reactor.resize(1);
+        reactor.open(0);
+        reactor.wait(1_000_000_000).unwrap();
+        assert!(matches!(reactor.next(), Some((0, Event::Connected))));
+        let (mut server, _) = listener.accept().unwrap();
+        let request = || Payload::Owned(vec![b'x'; bytes]);
+        reactor.send(0, request());
+        server.read_exact(&mut [0]).unwrap();
+        server.write_all(b"answer").unwrap();
+        drop(server);
+        sleep(Duration::from_millis(20));
+        reactor.send(0, request());
+        assert!(reactor.is_sending(0));
+        reactor.send(0, request());
+        let mut answer = Vec::new();
+        for _ in 0..100 {
+            reactor.wait(100_000_000).unwrap();
+            while let Some((0, event)) = reactor.next() {
+                match event {
+                    Event::Data { bytes, .. } => answer.extend_from_slice(bytes),
+                    Event::Broken(Errno::PIPE | Errno::CONNRESET) => {
+                        assert_eq!(answer, b"answer");
+                        assert!(reactor.is_sending(0));
+                        reactor.close(0);
+                        assert!(reactor.next().is_none());
+                        return;
+                    }
+                    event => panic!("{event:?}"),
+                }
+            }
+        }
+        panic!("the error was not told");
+    }
+
+    #[test]
+    fn epoll_reads_the_answer_before_an_error_of_sending() {
+        for bytes in [100, 20 << 20] {
+            answers_come_before_errors_of_sending(bytes, |endpoint| {
+                Epoll::<false>::new(endpoint).unwrap()
+            });
+        }
+    }
+
+    #[test]
+    fn io_uring_reads_the_answer_before_an_error_of_sending() {
+        if without_uring() {
+            return;
+        }
+        for bytes in [100, 20 << 20] {
+            answers_come_before_errors_of_sending(bytes, |endpoint| {
+                Uring::<true>::new(endpoint).unwrap()
+            });
+        }
+    }
+
+    /// Whether the host is said to have no io_uring.
+    fn without_uring() -> bool {
+        let without = std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some();
+        if without {
+            #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+            {
+                eprintln!("SKIPPED on io_uring: BAKEOFF_TEST_WITHOUT_URING is set");
+            }
+        }
+        without
+    }
+
     #[test]
     fn epoll_takes_the_kernels_instants() {
         answers_come_when_they_arrive(|endpoint| Epoll::<true>::new(endpoint).unwrap());
@@ -142,11 +221,7 @@ mod tests {
 
     #[test]
     fn io_uring_takes_the_kernels_instants() {
-        if std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
-            #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-            {
-                eprintln!("SKIPPED on io_uring: BAKEOFF_TEST_WITHOUT_URING is set");
-            }
+        if without_uring() {
             return;
         }
         answers_come_when_they_arrive(|endpoint| Uring::<true>::new(endpoint).unwrap());

@@ -21,6 +21,7 @@ use rustix::net::{SendFlags, Shutdown, SocketAddrAny, send, shutdown};
 
 use super::arrivals::Arrivals;
 use super::buffers::Buffers;
+use super::completion::{CANCEL, CONNECT, Completion, RECEIVE, SEND, token, untoken};
 use super::{Event, Payload, Reactor};
 use crate::clock::now_ns;
 use crate::socket::{Blocking, Endpoint, STAMP_BYTES, stamp_arrivals, stamp_ns};
@@ -41,12 +42,6 @@ const RECEIVED_HEAD_BYTES: usize = 16;
 /// kernel for good.
 const CLOSING_WAITS: usize = 200;
 
-/// What a request was, in the lowest two bits of its token.
-const CONNECT: u64 = 0;
-const RECEIVE: u64 = 1;
-const SEND: u64 = 2;
-const CANCEL: u64 = 3;
-
 /// One socket of a slot.
 #[derive(Debug)]
 struct Socket {
@@ -56,6 +51,8 @@ struct Socket {
     sending: Option<(Payload, usize)>,
     /// What comes after it.
     queue: VecDeque<Payload>,
+    /// Why the kernel takes nothing any more; no send is under way then.
+    broken: Option<Errno>,
 }
 
 /// A slot; the generation tells completions of its earlier sockets apart.
@@ -63,14 +60,6 @@ struct Socket {
 struct Slot {
     generation: u32,
     socket: Option<Socket>,
-}
-
-/// A completion, copied out of the ring.
-#[derive(Debug, Clone, Copy)]
-struct Completion {
-    token: u64,
-    result: i32,
-    flags: u32,
 }
 
 /// The sockets of one thread on io_uring.
@@ -152,8 +141,8 @@ impl<const STAMPED: bool> Uring<STAMPED> {
         self.under_way += 1;
         loop {
             // SAFETY: the addresses in entries are those of `self.address` and `self.header`, which
-            // live as long as the ring, and of payloads, which are kept in their slot or in `lingering` until
-            // their completion. Receives use the registered buffers.
+            // live as long as the ring, and of payloads, which are kept in their slot or in
+            // `lingering` until their completion. Receives use the registered buffers.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 return;
             }
@@ -208,9 +197,7 @@ impl<const STAMPED: bool> Uring<STAMPED> {
             self.forget(completion.token, buffer);
             return None;
         }
-        let amount = usize::try_from(completion.result)
-            .map_err(|_| Errno::from_raw_os_error(-completion.result));
-        match (kind, amount) {
+        match (kind, completion.amount()) {
             (CONNECT, Ok(_)) => {
                 if let Some(socket) = &mut self.slots[slot].socket {
                     socket.connecting = false;
@@ -221,7 +208,8 @@ impl<const STAMPED: bool> Uring<STAMPED> {
             (CONNECT, Err(errno)) => Some(Told::Event(Event::Refused(errno))),
             (RECEIVE, Ok(bytes)) if bytes <= Self::RECEIVED_AT => {
                 self.forget(completion.token, buffer);
-                Some(Told::Event(Event::End))
+                let broken = self.broken(slot).map(Event::Broken);
+                Some(Told::Event(broken.unwrap_or(Event::End)))
             }
             (RECEIVE, Ok(bytes)) => {
                 if !more {
@@ -232,7 +220,7 @@ impl<const STAMPED: bool> Uring<STAMPED> {
                 // The end of the stream comes right after the last bytes.
                 let next = self.ready.front();
                 let ending = next.is_some_and(|next| {
-                    let bytes = usize::try_from(next.result).unwrap_or(0);
+                    let bytes = next.amount().unwrap_or(0);
                     next.token == completion.token && bytes <= Self::RECEIVED_AT
                 });
                 Some(Told::Data {
@@ -249,8 +237,30 @@ impl<const STAMPED: bool> Uring<STAMPED> {
                 self.sent(slot, bytes);
                 None
             }
-            (RECEIVE | SEND, Err(errno)) => Some(Told::Event(Event::Broken(errno))),
+            (RECEIVE, Err(errno)) => {
+                let errno = self.broken(slot).unwrap_or(errno);
+                Some(Told::Event(Event::Broken(errno)))
+            }
+            (SEND, Err(errno)) => {
+                self.stop_sending(slot, errno);
+                None
+            }
             _ => None,
+        }
+    }
+
+    /// Why the kernel takes nothing any more from this slot.
+    fn broken(&self, slot: usize) -> Option<Errno> {
+        self.slots[slot].socket.as_ref()?.broken
+    }
+
+    /// The kernel takes nothing any more. A service may answer, close and so reset the connection
+    /// before it has read everything: what was received comes first, then this error.
+    fn stop_sending(&mut self, slot: usize, errno: Errno) {
+        if let Some(socket) = &mut self.slots[slot].socket {
+            socket.broken = Some(errno);
+            // The receive ends when all has been read, also if the other side goes on.
+            let _ = shutdown(&socket.fd, Shutdown::Both);
         }
     }
 
@@ -291,16 +301,13 @@ impl<const STAMPED: bool> Uring<STAMPED> {
         if STAMPED {
             self.arrivals.renew(self.found_ns);
         }
-        let copy = |entry: cqueue::Entry| Completion {
-            token: entry.user_data(),
-            result: entry.result(),
-            flags: entry.flags(),
-        };
         if self.ready.is_empty() {
             // From its beginning again: the same memory stays in the cache.
             self.ready.clear();
         }
-        self.ready.extend(self.ring.completion().map(copy));
+        let entries = self.ring.completion();
+        self.ready
+            .extend(entries.map(|entry| Completion::of(&entry)));
         match result.map_err(|error| error.raw_os_error()) {
             // Out of room for completions: they have just been taken.
             Ok(_) | Err(Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
@@ -342,6 +349,7 @@ impl<const STAMPED: bool> Reactor for Uring<STAMPED> {
                     connecting: true,
                     sending: None,
                     queue: VecDeque::new(),
+                    broken: None,
                 });
                 let (address, length) = (self.address.as_ptr().cast(), self.address.addr_len());
                 let entry = opcode::Connect::new(raw, address, length).build();
@@ -357,8 +365,9 @@ impl<const STAMPED: bool> Reactor for Uring<STAMPED> {
 
     #[inline]
     fn send(&mut self, slot: usize, payload: Payload) {
-        let Slot { generation, socket } = &mut self.slots[slot];
-        let Some(socket) = socket else { return };
+        let Some(socket) = &mut self.slots[slot].socket else {
+            return;
+        };
         if socket.sending.is_some() {
             socket.queue.push_back(payload);
             return;
@@ -368,8 +377,9 @@ impl<const STAMPED: bool> Reactor for Uring<STAMPED> {
             Ok(taken) => taken,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Err(errno) => {
-                let failed = (slot, *generation, Event::Broken(errno));
-                self.failed.push_back(failed);
+                // It stays there: nothing is sent after it.
+                socket.sending = Some((payload, 0));
+                self.stop_sending(slot, errno);
                 return;
             }
         };
@@ -405,7 +415,7 @@ impl<const STAMPED: bool> Reactor for Uring<STAMPED> {
             // Requests hold the socket open: this ends them, and with them the connection.
             let _ = shutdown(&socket.fd, Shutdown::Both);
         }
-        if let Some((payload, _)) = socket.sending {
+        if let Some((payload, _)) = socket.sending.filter(|_| socket.broken.is_none()) {
             self.lingering
                 .push((token(slot, generation, SEND), payload));
         }
@@ -486,17 +496,4 @@ impl<const STAMPED: bool> Drop for Uring<STAMPED> {
             }
         }
     }
-}
-
-/// Slot, generation and kind in the 64 bits that the kernel carries for us.
-fn token(slot: usize, generation: u32, kind: u64) -> u64 {
-    (slot as u64) << 34 | u64::from(generation) << 2 | kind
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the parts of what `token` made"
-)]
-fn untoken(token: u64) -> (usize, u32, u64) {
-    ((token >> 34) as usize, (token >> 2) as u32, token & 3)
 }

@@ -50,6 +50,7 @@ impl<R: Reactor> Worker<'_, R> {
                     } else {
                         self.plain.clear();
                         let secured = decrypt(link, bytes, &mut self.plain);
+                        let ending = ending || link.is_session_closed();
                         match secured {
                             Outcome::More if self.plain.is_empty() => Outcome::More,
                             Outcome::More => take(
@@ -71,6 +72,10 @@ impl<R: Reactor> Worker<'_, R> {
             };
             self.send_session(slot);
             self.handle(slot, outcome);
+            // Unless that has closed the link.
+            if self.links[slot].is_session_closed() {
+                self.handle(slot, Outcome::End);
+            }
         }
     }
 
@@ -235,13 +240,16 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// The other side closed while an answer was awaited.
     fn ended(&mut self, slot: usize) {
+        let may_end = self.links[slot].may_end();
         if let Wire::Http1(reader) = &self.links[slot].wire
+            && may_end
             && reader.finish()
         {
             self.answered_plain(slot, false, true);
             return;
         }
         if let Wire::Pipelined(pipeline) = &mut self.links[slot].wire
+            && may_end
             && pipeline.finish(&mut self.told)
         {
             self.take_told(slot);

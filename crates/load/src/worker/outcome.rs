@@ -41,6 +41,11 @@ pub(super) fn decrypt(link: &mut Link, bytes: &[u8], plain: &mut Vec<u8>) -> Out
     };
     match session.feed(bytes, plain) {
         Err(message) => Outcome::Insecure(message),
+        Ok(()) if session.is_closed() && link.stage == Stage::Open => {
+            // Requests in flight may still be answered by these bytes, others not.
+            link.stage = Stage::Retiring;
+            Outcome::More
+        }
         Ok(()) if link.stage != Stage::Securing || session.is_handshaking() => Outcome::More,
         Ok(()) => match session.check_protocol() {
             Ok(()) => Outcome::Secured,

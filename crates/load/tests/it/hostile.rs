@@ -1,5 +1,7 @@
 //! Every way to answer wrongly has its class, and every odd but right way counts as right.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use bakeoff_model::check::Expect;
@@ -324,6 +326,41 @@ fn what_breaks_off_is_told_apart_here() {
         vec![say(until_close), pause(20), Act::Reset],
         reset,
     );
+}
+
+#[test]
+fn an_answer_before_the_end_of_an_upload_is_an_answer() {
+    on_each_reactor(an_answer_before_the_end_of_an_upload_is_an_answer_here);
+}
+
+/// The service answers after the first bytes of an upload and closes, which resets the connection.
+fn an_answer_before_the_end_of_an_upload_is_an_answer_here() {
+    let upload = |answer: &'static str, requests| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut spec = order(&listener.local_addr().unwrap().to_string(), 2, requests);
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                std::thread::spawn(move || {
+                    if stream.read_exact(&mut [0]).is_ok() {
+                        let _ = stream.write_all(answer.as_bytes());
+                    }
+                });
+            }
+        });
+        spec.requests[0].method = "POST".to_owned();
+        spec.requests[0].body = "x".repeat(5 << 20);
+        run(&spec)
+    };
+    let closing = "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno";
+    let keeping = "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno";
+    for answer in [closing, keeping] {
+        let total = upload(answer, 20);
+        let errors = &total.errors;
+        assert_eq!(total.count(ErrorClass::UnexpectedStatus), 20, "{errors:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+    }
+    let total = upload("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno", 4);
+    assert_eq!(total.count(ErrorClass::Reset), 4, "{:?}", total.errors);
 }
 
 #[test]

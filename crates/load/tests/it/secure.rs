@@ -4,8 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol};
+use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::frames::{Incoming, SETTINGS, frame, hello};
@@ -165,5 +166,136 @@ fn failures_of_tls_have_their_class() {
         });
         let total = run(&secure_order(&address, 1, 4));
         assert_eq!(total.count(ErrorClass::Tls), 4, "{:?}", total.errors);
+    });
+}
+
+/// How a service ends a connection after its first answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// It takes leave in the segment of the answer, and waits for ours before it closes.
+    Together,
+    /// The same, a moment after the answer.
+    Later,
+    /// The connection just ends: nobody can know whether the answer is whole.
+    Never,
+}
+
+/// A server that greets and gives one answer on each connection, to the first bytes that `answer`
+/// has one for. It counts the connections on which the other side took leave as well.
+fn serve_once(
+    leave: Leave,
+    greeting: Vec<u8>,
+    answer: impl Fn(&mut Incoming, &[u8]) -> Vec<u8> + Send + Sync + 'static,
+) -> (String, Arc<AtomicU64>) {
+    serve_protocol(&[b"h2", b"http/1.1"], move |stream, config, counted| {
+        let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+        let (mut incoming, mut input) = (Incoming::default(), [0; 4096]);
+        let mut bytes = Vec::new();
+        if stream.write_all(&greeting).is_err() {
+            return;
+        }
+        while bytes.is_empty() {
+            let Ok(read @ 1..) = stream.read(&mut input) else {
+                return;
+            };
+            bytes = answer(&mut incoming, &input[..read]);
+        }
+        stream.conn.writer().write_all(&bytes).unwrap();
+        if leave != Leave::Together {
+            let _ = stream.flush();
+        }
+        if leave == Leave::Never {
+            return;
+        }
+        if leave == Leave::Later {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        stream.conn.send_close_notify();
+        let _ = stream.flush();
+        // What was sent before is read over; an end without leave is an error.
+        while let Ok(read) = stream.read(&mut input) {
+            if read == 0 {
+                counted.fetch_add(1, Ordering::SeqCst);
+                return;
+            }
+        }
+    })
+}
+
+const UNTIL_CLOSE: &str = "HTTP/1.1 200 OK\r\n\r\nhello";
+const KEEPING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[test]
+fn an_answer_that_ends_with_its_connection_needs_a_leave() {
+    on_each_reactor(|| {
+        for in_flight in [1, 4] {
+            let (address, _) = serve_once(Leave::Never, Vec::new(), |_, _| UNTIL_CLOSE.into());
+            let mut spec = secure_order(&address, 2, 8);
+            spec.in_flight = in_flight;
+            let total = run(&spec);
+            assert_eq!(total.requests, 0);
+            let early = total.count(ErrorClass::EarlyClose);
+            let reset = total.count(ErrorClass::Reset);
+            // Requests that the server has not read reset the connection.
+            assert!(reset == 0 || in_flight > 1, "{:?}", total.errors);
+            assert_eq!(early + reset, 8, "{:?}", total.errors);
+
+            for leave in [Leave::Together, Leave::Later] {
+                let (address, left) = serve_once(leave, Vec::new(), |_, _| UNTIL_CLOSE.into());
+                let mut spec = secure_order(&address, 2, 8);
+                spec.in_flight = in_flight;
+                let total = run(&spec);
+                if in_flight == 1 {
+                    assert!(total.errors.is_empty(), "{leave:?}: {:?}", total.errors);
+                    assert_eq!(total.requests, 8);
+                    wait_for(&left, 8);
+                }
+                // The requests behind it have no answer.
+                assert!(total.requests >= 2, "{leave:?}: {:?}", total.errors);
+                let early = total.count(ErrorClass::EarlyClose);
+                assert_eq!(total.requests + early, 8, "{:?}", total.errors);
+            }
+        }
+    });
+}
+
+/// Waits until a server has counted up to this number.
+fn wait_for(counted: &AtomicU64, count: u64) {
+    for _ in 0..500 {
+        if counted.load(Ordering::SeqCst) == count {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(counted.load(Ordering::SeqCst), count);
+}
+
+#[test]
+fn a_service_that_takes_leave_gets_no_further_request() {
+    on_each_reactor(|| {
+        // With the answer, or while the connection is idle.
+        for leave in [Leave::Together, Leave::Later] {
+            for protocol in [Protocol::Http1, Protocol::Http2] {
+                let (address, left) = match protocol {
+                    Protocol::Http2 => {
+                        let greeting = frame(SETTINGS, 0, 0, &[]);
+                        serve_once(leave, greeting, |incoming, bytes| {
+                            incoming.take(bytes).into_iter().flat_map(hello).collect()
+                        })
+                    }
+                    _ => serve_once(leave, Vec::new(), |_, _| KEEPING.into()),
+                };
+                let mut spec = secure_order(&address, 1, 4);
+                spec.target.protocol = protocol;
+                if leave == Leave::Later {
+                    spec.steps[0].pace = Pace::Constant { rate_per_s: 5.0 };
+                    spec.steps[0].duration_ns = crate::SECOND;
+                }
+                let total = run(&spec);
+                assert!(total.errors.is_empty(), "{leave:?}: {:?}", total.errors);
+                assert!(total.requests >= 4, "{leave:?}: {}", total.requests);
+                wait_for(&left, total.requests);
+            }
+        }
     });
 }

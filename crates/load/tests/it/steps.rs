@@ -336,6 +336,55 @@ fn ipv6_and_unix_sockets_work_here() {
 }
 
 #[test]
+fn a_full_queue_of_a_unix_socket_is_waited_for() {
+    on_each_reactor(a_full_queue_of_a_unix_socket_is_waited_for_here);
+}
+
+fn a_full_queue_of_a_unix_socket_is_waited_for_here() {
+    use std::io::{Read as _, Write as _};
+    let folder = std::env::temp_dir().join(format!("bakeoff-queue-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    let serve = |accepts: usize| {
+        let _ = std::fs::remove_file(&path);
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        // Room for one that is not accepted yet.
+        rustix::net::listen(&listener, 0).unwrap();
+        let accepting = listener.try_clone().unwrap();
+        std::thread::spawn(move || {
+            for _ in 0..accepts {
+                std::thread::sleep(Duration::from_millis(20));
+                let (mut stream, _) = accepting.accept().unwrap();
+                std::thread::spawn(move || {
+                    let mut input = [0; 4096];
+                    while stream.read(&mut input).is_ok_and(|bytes| bytes > 0) {
+                        stream.write_all(OK.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        listener
+    };
+    let mut spec = order("localhost:80", 6, 60);
+    spec.target.unix_socket = Some(path.to_str().unwrap().to_owned());
+    let listener = serve(6);
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!((total.requests, total.established[0]), (60, 6));
+    drop(listener);
+
+    let listener = serve(0);
+    spec.timeout_connect_ns = 100 * MILLISECOND;
+    spec.steps[0].requests_max = 0;
+    spec.steps[0].duration_ns = 300 * MILLISECOND;
+    let total = run(&spec);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(total.count(ErrorClass::ConnectTimeout) > 0);
+    assert_eq!(total.count(ErrorClass::ConnectRefused), 0);
+    drop(listener);
+}
+
+#[test]
 fn orders_that_make_no_sense_are_refused() {
     type Change = fn(&mut bakeoff_model::load::LoadSpec);
     let message = |change: Change| {
