@@ -218,7 +218,7 @@ pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
         requests: vec![RequestSpec {
             method: "POST".into(),
             path: "/".into(),
-            body: body.to_owned(),
+            body: body.into(),
             weight: 1,
             ..RequestSpec::default()
         }],

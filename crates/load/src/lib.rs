@@ -4,9 +4,9 @@
 //! step, reads and judges the answers, and hands out one interval per slice. It knows no
 //! contender, starts no service and writes no file.
 //!
-//! One thread per core and next to nothing shared: each thread owns its sockets, buffers, random state and
-//! histograms, all of it allocated before the window opens and merged after a slice ended. A
-//! request costs two system calls on the common path. There is no async runtime.
+//! One thread per core and next to nothing shared: each thread owns its sockets, buffers, random
+//! state and histograms, all of it allocated before the window opens and merged after a slice
+//! ended. A request costs two system calls on the common path. There is no async runtime.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 

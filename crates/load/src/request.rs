@@ -191,12 +191,15 @@ fn prepare(
         });
     let http2 = spec.target.protocol == Protocol::Http2;
     let mut expect = request.expect.clone();
-    let (mut bytes, mut message) = (Vec::new(), String::new());
+    let (mut bytes, mut message) = (Vec::new(), "");
     if let Protocol::Websocket(_) = spec.target.protocol {
         if request.method != "GET" {
             return fail("the method of an upgrade to WebSocket is GET");
         }
-        message.clone_from(&request.body);
+        let Some(text) = request.body.as_text() else {
+            return fail("its body is not UTF-8, and messages of WebSocket are texts");
+        };
+        message = text;
         bytes = upgrade_bytes(spec, request);
         // A message has the status of its upgrade.
         if let Some(expect) = expect.as_mut().filter(|expect| expect.status.is_empty()) {
@@ -207,7 +210,7 @@ fn prepare(
     }
     Ok(Prepared {
         bytes: bytes.into(),
-        message: message.into_bytes(),
+        message: message.as_bytes().to_vec(),
         http2: http2.then(|| fields.request(spec, request, &escape(&request.path))),
         head_only,
         statuses: match &expect {
@@ -232,7 +235,7 @@ fn upgrade_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
 fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     let mut text = request_line(request) + &header_lines(spec, request);
     if wants_length(request) {
-        text += &format!("Content-Length: {}\r\n", request.body.len());
+        text += &format!("Content-Length: {}\r\n", request.body.as_bytes().len());
     }
     text += "\r\n";
     let mut bytes = text.into_bytes();

@@ -384,7 +384,10 @@ fn script_request(
         head.extend(parts(&request::header_lines(spec, request), Place::Header)?);
         (RequestHead::Http1(head), request::wants_length(request))
     };
-    let body = parts(&request.body, Place::Body)?;
+    let body = match request.body.as_text() {
+        Some(text) => parts(text, Place::Body)?,
+        None => vec![Part::Text(request.body.as_bytes().to_vec())],
+    };
     let extract = request
         .extract
         .iter()

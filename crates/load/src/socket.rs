@@ -19,11 +19,14 @@ use rustix::net::{
 
 use crate::LoadError;
 
-/// Where the time stands in a control message, and the bytes of the whole message.
-// SAFETY: both only compute.
+/// Where the time stands in a control message.
+// SAFETY: it only computes.
 const STAMP_AT: usize = unsafe { libc::CMSG_LEN(0) } as usize;
+
+/// Bytes of a control message with a time.
+#[expect(clippy::cast_possible_truncation, reason = "a time has 16 bytes")]
+// SAFETY: it only computes.
 pub(crate) const STAMP_BYTES: usize =
-    // SAFETY: as above.
     unsafe { libc::CMSG_SPACE(size_of::<libc::timespec>() as u32) } as usize;
 
 /// Whether calls on a socket wait.

@@ -14,6 +14,7 @@ pub mod parse;
 pub mod plan;
 pub mod published;
 pub mod record;
+pub mod request;
 pub mod resource;
 pub mod scenario;
 pub mod schema;

@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check::Expect;
 use crate::histogram::Histogram;
-use crate::scenario::{Extract, Pause, Scenario};
+use crate::scenario::Scenario;
+
+pub use crate::request::RequestSpec;
 
 /// One order for the loader: a target, what to ask it, and the steps to go through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,8 +140,8 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// One whose times are true: [`Self::UringStamped`] where the kernel allows it, otherwise
-    /// [`Self::EpollStamped`].
+    /// One whose times are true: `uring-stamped` where the kernel allows it, otherwise
+    /// `epoll-stamped`.
     #[default]
     Auto,
     /// Edge-triggered epoll; the kernel notes when answers arrive.
@@ -153,50 +154,8 @@ pub enum ReactorChoice {
     Uring,
 }
 
-/// One request as data. In a scenario, `${name}` in its path, headers and body is the value of a
-/// variable.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestSpec {
-    /// What records and reports call it; method and path when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The method, upper case.
-    pub method: String,
-    /// Path and query.
-    pub path: String,
-    /// Headers beside `Host` and `Content-Length`, in order.
-    #[serde(default)]
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    #[serde(default)]
-    pub body: String,
-    /// What the answer must be. The status is checked on every answer, the rest on the sampled
-    /// share; without an expectation 2xx and 3xx are right.
-    #[serde(default)]
-    pub expect: Option<Expect>,
-    /// How often this request is sent relative to the others.
-    #[serde(default = "one")]
-    pub weight: u32,
-    /// How long a user waits after the answer; scenarios only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Pause>,
-    /// Variables that get their values from the answer; scenarios only.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub extract: BTreeMap<String, Extract>,
-}
-
-impl RequestSpec {
-    /// What records and reports call it.
-    #[must_use]
-    pub fn label(&self) -> String {
-        self.name
-            .clone()
-            .unwrap_or_else(|| format!("{} {}", self.method, self.path))
-    }
-}
-
-fn one() -> u32 {
+/// What most counts are unless somebody says otherwise.
+pub(crate) fn one() -> u32 {
     1
 }
 

@@ -287,10 +287,10 @@ pub(crate) struct LoadArgs {
     /// Threads; 0 = one per core, but never more than connections.
     #[arg(short = 't', long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// How long each step.
-    #[arg(short = 'd', long, default_value = "10s")]
-    pub(crate) duration: String,
-    /// Stop after this many requests.
+    /// How long each step; `10s`, or with `-n` as long as it takes.
+    #[arg(short = 'd', long)]
+    pub(crate) duration: Option<String>,
+    /// End each step after this many requests; 0 = no bound.
     #[arg(short = 'n', long, default_value_t = 0)]
     pub(crate) requests: u64,
     /// A header, `Name: value`; may be repeated.
@@ -299,7 +299,7 @@ pub(crate) struct LoadArgs {
     /// The method.
     #[arg(short = 'm', long, default_value = "GET")]
     pub(crate) method: String,
-    /// The body; `@FILE` reads it from a file.
+    /// The body; `@FILE` reads it from a file, text or not.
     #[arg(long, default_value = "")]
     pub(crate) body: String,
     /// Variables for `${NAME}` in path, headers and body, anew for each request: `id=unique`,
@@ -339,8 +339,9 @@ pub(crate) struct LoadArgs {
     /// Close each connection after its answer.
     #[arg(long)]
     pub(crate) no_keep_alive: bool,
-    /// Kernel interface: `epoll-stamped` takes the instants of answers from the kernel, `epoll` and
-    /// `uring` when they find them, for a little less CPU; `auto` is the first.
+    /// Kernel interface: `uring-stamped` and `epoll-stamped` take the instants of answers from the
+    /// kernel, `uring` and `epoll` when they find them, for a little less CPU; `auto` is the first
+    /// where the kernel allows io_uring, otherwise the second.
     #[arg(long, default_value = "auto")]
     pub(crate) reactor: String,
     /// Connect to this Unix socket.

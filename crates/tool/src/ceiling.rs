@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use bakeoff_load::Stop;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target,
@@ -76,11 +77,16 @@ pub(crate) fn measure(program: &Path, cores: &Cores) -> anyhow::Result<LoaderCei
     // In a thread of its own, because the engine binds the one that calls it.
     std::thread::scope(|scope| {
         let body = || {
-            bakeoff_load::run(&spec, &mut |_| true, &mut |event| match event {
-                LoadEvent::Ready { reactor, .. } => kind = reactor,
-                LoadEvent::Interval(interval) => steps[interval.step].push(*interval),
-                _ => {}
-            })
+            bakeoff_load::run(
+                &spec,
+                &Stop::default(),
+                &mut |_| true,
+                &mut |event| match event {
+                    LoadEvent::Ready { reactor, .. } => kind = reactor,
+                    LoadEvent::Interval(interval) => steps[interval.step].push(*interval),
+                    _ => {}
+                },
+            )
         };
         scope.spawn(body).join()
     })

@@ -45,12 +45,21 @@ impl FromStr for Condition {
         };
         let bound = match figure {
             Figure::Quantile(_) => parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9,
-            Figure::Rate => rest.parse().map_err(|_| wrong())?,
+            Figure::Rate => number(rest).ok_or_else(wrong)?,
             Figure::Errors => match rest.strip_suffix('%') {
-                Some(percent) => percent.trim().parse::<f64>().map_err(|_| wrong())? / 100.0,
-                None => rest.parse().map_err(|_| wrong())?,
+                Some(percent) => number(percent).ok_or_else(wrong)? / 100.0,
+                None => number(rest).ok_or_else(wrong)?,
             },
         };
+        if figure == Figure::Errors && bound > 1.0 {
+            let hint = match rest.ends_with('%') {
+                true => "errors>5% is one in twenty".to_owned(),
+                false => format!("write {text}% for percent"),
+            };
+            return Err(format!(
+                "--fail-if {text}: more than all requests\n  hint: {hint}"
+            ));
+        }
         Ok(Self {
             text: text.to_owned(),
             figure,
@@ -58,6 +67,12 @@ impl FromStr for Condition {
             bound,
         })
     }
+}
+
+/// A number that a figure can be compared with.
+fn number(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// `p99` and `p99.9` as a share.
@@ -80,11 +95,15 @@ impl Condition {
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
         let found = match self.figure {
             Figure::Quantile(share) => summary.quantile_ns(share),
-            Figure::Errors => Some(summary.error_share()),
+            Figure::Errors => summary.error_share(),
             Figure::Rate => Some(summary.requests_per_s()),
         };
         let Some(found) = found else {
-            return Some("no request succeeded".to_owned());
+            return Some(if summary.error_share().is_some() {
+                "no request succeeded".to_owned()
+            } else {
+                "no request came to an end".to_owned()
+            });
         };
         let holds = if self.above {
             found > self.bound
@@ -117,9 +136,26 @@ mod tests {
         check("p99>50ms", Figure::Quantile(0.99), true, 50e6);
         check("p99.9 > 1s", Figure::Quantile(0.999), true, 1e9);
         check("errors>0.1%", Figure::Errors, true, 0.001);
+        check("errors>0.05", Figure::Errors, true, 0.05);
+        check("errors<100%", Figure::Errors, false, 1.0);
         check("rate<1000", Figure::Rate, false, 1000.0);
+        check("p99>0.5ms", Figure::Quantile(0.99), true, 0.5e6);
+    }
+
+    #[test]
+    fn what_no_figure_can_be_is_refused() {
+        let check = |text: &str, expect: &str| {
+            let message = text.parse::<Condition>().unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        };
         for wrong in ["", "p99", "p0>1ms", "p99>fast", "speed>1", "rate<many"] {
-            assert!(wrong.parse::<Condition>().is_err(), "{wrong}");
+            check(wrong, "not a condition");
         }
+        for wrong in ["rate<nan", "rate<inf", "rate<-1", "errors>NaN%", "p99>inf"] {
+            check(wrong, "not a condition");
+        }
+        check("errors>5", "hint: write errors>5% for percent");
+        check("errors > 5", "hint: write errors > 5% for percent");
+        check("errors>500%", "more than all requests");
     }
 }

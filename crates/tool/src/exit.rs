@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;
-/// It could not be done: bad input, missing tool, full disk.
+/// It could not be done: bad usage or input, missing tool, full disk.
 pub(crate) const ERROR: u8 = 1;
 /// A check failed, or a contender could not be measured.
 pub(crate) const CHECK_FAILED: u8 = 2;
@@ -25,6 +25,13 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// The status of a command line that is only about itself: help, or a mistake in it. Tells it.
+pub(crate) fn usage(told: &clap::Error) -> ExitCode {
+    // Standard output and error may be gone; there is nobody left to tell then.
+    let _ = told.print();
+    ExitCode::from(if told.use_stderr() { ERROR } else { DONE })
 }
 
 /// The chain of an error as one text: what was being done, then why it failed. Hints stay last.
@@ -50,7 +57,8 @@ fn sentence(error: &anyhow::Error) -> String {
     text
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
+/// Whether the reader of the output went away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
             .downcast_ref::<std::io::Error>()

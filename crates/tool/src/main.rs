@@ -21,7 +21,10 @@ use clap::Parser as _;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => return exit::usage(&told),
+    };
     exit::code(match cli.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Verify(args) => commands::verify::verify(&args),

@@ -60,7 +60,7 @@ impl Fields {
             .map(|(name, value)| self.field(name, value))
             .collect();
         if wants_length(request) {
-            let length = request.body.len().to_string();
+            let length = request.body.as_bytes().len().to_string();
             fields.push(self.field("content-length", &length));
         }
         Request {

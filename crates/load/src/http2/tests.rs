@@ -158,7 +158,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
                 method: "POST".into(),
                 path: "/".into(),
                 headers: vec![(name.clone(), value.clone())],
-                body: body.clone(),
+                body: body.as_str().into(),
                 weight: 1,
                 ..RequestSpec::default()
             })

@@ -348,7 +348,7 @@ fn an_answer_before_the_end_of_an_upload_is_an_answer_here() {
             }
         });
         spec.requests[0].method = "POST".to_owned();
-        spec.requests[0].body = "x".repeat(5 << 20);
+        spec.requests[0].body = "x".repeat(5 << 20).into();
         run(&spec)
     };
     let closing = "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno";

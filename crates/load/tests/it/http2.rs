@@ -128,7 +128,7 @@ fn large_bodies_go_both_ways() {
             } else {
                 5 * 1024 * 1024 + 7
             };
-            spec.requests[0].body = "b".repeat(length);
+            spec.requests[0].body = "b".repeat(length).into();
             spec.requests[0].path = "/3000001".to_owned();
             spec.requests[0].expect = Some(Expect {
                 body_bytes: Some(3_000_001),

@@ -55,7 +55,7 @@ fn scenario(address: &str, users: u32, times: u64, requests: Vec<RequestSpec>) -
 fn post(path: &str, body: &str) -> RequestSpec {
     RequestSpec {
         method: "POST".to_owned(),
-        body: body.to_owned(),
+        body: body.into(),
         ..get(path)
     }
 }
@@ -433,7 +433,7 @@ fn scenarios_that_make_no_sense_are_refused() {
             "the variable nobody has no value",
         ),
         (
-            |spec| spec.requests[0].body = "${".to_owned(),
+            |spec| spec.requests[0].body = "${".into(),
             "a `${` has no `}`",
         ),
         (

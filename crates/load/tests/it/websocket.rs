@@ -8,6 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, TimeUnit, WebSocket};
+use bakeoff_model::request::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -102,7 +103,7 @@ fn a_foreign_server_sends_back_what_it_gets() {
             let (address, seen) = foreign_server(Manner::Echo);
             let mut spec = websocket_order(&address, 3, 60);
             let text = "ř".repeat(length);
-            spec.requests[0].body.clone_from(&text);
+            spec.requests[0].body = text.as_str().into();
             spec.requests[0].headers = vec![("Origin".to_owned(), "http://here".to_owned())];
             spec.check_body_every = 2;
             spec.requests[0].expect = Some(Expect {
@@ -146,15 +147,18 @@ fn messages_can_be_paced_when_they_are_asked_for() {
     on_each_reactor(|| {
         let (address, _) = foreign_server(Manner::Echo);
         let mut spec = websocket_order(&address, 4, 0);
-        spec.requests[0].body = "hello".to_owned();
+        spec.requests[0].body = "hello".into();
         spec.steps[0].duration_ns = SECOND / 2;
         spec.steps[0].pace = Pace::Constant { rate_per_s: 400.0 };
         let total = run(&spec);
         assert!(total.errors.is_empty(), "{:?}", total.errors);
         assert_eq!((total.offered, total.requests + total.censored), (200, 200));
-        spec.requests[0].body.clear();
+        spec.requests[0].body = Body::default();
         let message = try_run(&spec).unwrap_err().to_string();
         assert!(message.contains("cannot be paced"), "{message}");
+        spec.requests[0].body = b"\xff".as_slice().into();
+        let message = try_run(&spec).unwrap_err().to_string();
+        assert!(message.contains("not UTF-8"), "{message}");
     });
 }
 

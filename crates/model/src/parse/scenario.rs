@@ -283,10 +283,13 @@ pub(super) fn check_requests(
             reading.complain(&place.key("weight"), &message, Some(hint));
         }
         let headers = request.headers.iter();
-        let headers = headers.map(|(name, value)| (place.key("headers").key(name), value));
+        let headers = headers.map(|(name, value)| (place.key("headers").key(name), value.as_str()));
         let texts = [
-            (place.key("path"), &request.path),
-            (place.key("body"), &request.body),
+            (place.key("path"), request.path.as_str()),
+            (
+                place.key("body"),
+                request.body.as_text().unwrap_or_default(),
+            ),
         ];
         for (place, text) in texts.into_iter().chain(headers) {
             check_text(reading, &place, text, &known);

@@ -359,7 +359,7 @@ fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -
         pause: scenario::pause(reading, place, table.pause, table.pause_up_to),
         extract: scenario::extracts(reading, place, table.extract),
         headers: request::headers(reading, &place.key("headers"), table.headers),
-        body: request::body(reading, place, &table.body, table.body_repeat),
+        body: request::body(reading, place, &table.body, table.body_repeat).into(),
         method: table.method,
         path: table.path,
         expect,

@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 /// How to write a duration, for hints.
 pub(crate) const DURATION_HINT: &str =
-    "write a whole number and a unit out of ns, us, ms, s, m, h: \"250ms\", \"10s\"";
+    "write a number and a unit out of ns, us, ms, s, m, h: \"250ms\", \"1.5s\"";
 
 /// How to write a size, for hints.
 pub(crate) const SIZE_HINT: &str =
     "write a whole number and a unit out of B, KiB, MiB, GiB: \"512MiB\"";
 
-/// A duration as text: `250ms`, `10s`, `2m`, `1h`. Never zero.
+/// A duration as text: `250ms`, `1.5s`, `2m`, `1h`. Never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct DurationText(pub(crate) Duration);
@@ -47,8 +47,8 @@ impl JsonSchema for DurationText {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": "^0*[1-9][0-9]*(ns|us|ms|s|m|h)$",
-            "description": "A whole number and a unit out of ns, us, ms, s, m, h.",
+            "pattern": "^(0*[1-9][0-9]*([.][0-9]+)?|0+[.]0*[1-9][0-9]*)(ns|us|ms|s|m|h)$",
+            "description": "A number and a unit out of ns, us, ms, s, m, h.",
             "x-text": "duration"
         })
     }
@@ -69,7 +69,7 @@ impl JsonSchema for SizeText {
     }
 }
 
-/// Reads a duration such as `250ms`, `10s` or `2m`; never zero.
+/// Reads a duration such as `250ms`, `1.5s` or `2m`; a whole number of nanoseconds, never zero.
 ///
 /// # Errors
 /// What is wrong, a lower-case fragment.
@@ -82,7 +82,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         ("m", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ];
-    with_unit(text, "duration", &UNITS_NS).map(Duration::from_nanos)
+    let number = |c: char| c.is_ascii_digit() || c == '.';
+    with_unit(text, "duration", number, &UNITS_NS).map(Duration::from_nanos)
 }
 
 /// Reads a size in bytes such as `512MiB`; never zero.
@@ -96,13 +97,23 @@ pub fn size_bytes(text: &str) -> Result<u64, String> {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ];
-    with_unit(text, "size", &UNITS_BYTES)
+    with_unit(text, "size", |c| c.is_ascii_digit(), &UNITS_BYTES)
 }
 
-fn with_unit(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, String> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    if number.is_empty() {
+/// A number of the characters that `is_number` allows, times the factor of its unit.
+fn with_unit(
+    text: &str,
+    what: &str,
+    is_number: impl Fn(char) -> bool,
+    units: &[(&str, u64)],
+) -> Result<u64, String> {
+    let end = text.find(|c| !is_number(c)).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if [whole, fraction]
+        .iter()
+        .any(|digits| digits.is_empty() || digits.contains('.'))
+    {
         return Err(format!("{text:?} is not a {what}"));
     }
     let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
@@ -111,10 +122,61 @@ fn with_unit(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, Strin
             _ => format!("{text:?} is a {what} with the unknown unit {unit:?}"),
         });
     };
-    let number: Option<u64> = number.parse().ok();
-    match number.and_then(|number| number.checked_mul(*factor)) {
-        Some(0) => Err(format!("the {what} {text:?} is zero")),
-        Some(value) => Ok(value),
+    match scaled(whole, fraction.trim_end_matches('0'), *factor) {
+        Some((0, 0)) => Err(format!("the {what} {text:?} is zero")),
+        Some((value, 0)) => Ok(value),
+        Some(_) => {
+            let (smallest, _) = units[0];
+            Err(format!("the {what} {text:?} is finer than 1{smallest}"))
+        }
         None => Err(format!("the {what} {text:?} is too large")),
+    }
+}
+
+/// `whole.fraction` times `factor`, and what is left beyond its whole part; `None` when there are
+/// more digits than can be counted with.
+fn scaled(whole: &str, fraction: &str, factor: u64) -> Option<(u64, u128)> {
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let product = digits.checked_mul(u128::from(factor))?;
+    Some((u64::try_from(product / divisor).ok()?, product % divisor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{duration, size_bytes};
+
+    #[test]
+    fn durations_may_have_a_fraction() {
+        let check = |text: &str, expect: Result<u64, &str>| {
+            let found = duration(text).map(|duration| u64::try_from(duration.as_nanos()).unwrap());
+            assert_eq!(found, expect.map_err(str::to_owned), "{text}");
+        };
+        check("250ms", Ok(250_000_000));
+        check("1.5s", Ok(1_500_000_000));
+        check("0.5ms", Ok(500_000));
+        check("0.1us", Ok(100));
+        check("1.50000000000h", Ok(5_400_000_000_000));
+        check("", Err("\"\" is not a duration"));
+        check("fast", Err("\"fast\" is not a duration"));
+        check(".5s", Err("\".5s\" is not a duration"));
+        check("1.s", Err("\"1.s\" is not a duration"));
+        check("1.2.3s", Err("\"1.2.3s\" is not a duration"));
+        check("-1s", Err("\"-1s\" is not a duration"));
+        check("1.5", Err("\"1.5\" is a duration without a unit"));
+        check(
+            "1,5s",
+            Err("\"1,5s\" is a duration with the unknown unit \",5s\""),
+        );
+        check("0.0s", Err("the duration \"0.0s\" is zero"));
+        check("0.5ns", Err("the duration \"0.5ns\" is finer than 1ns"));
+        check("6000000h", Err("the duration \"6000000h\" is too large"));
+    }
+
+    #[test]
+    fn sizes_are_whole() {
+        assert_eq!(size_bytes("2KiB"), Ok(2048));
+        let message = "\"1.5KiB\" is a size with the unknown unit \".5KiB\"";
+        assert_eq!(size_bytes("1.5KiB"), Err(message.to_owned()));
     }
 }

@@ -123,7 +123,7 @@ fn values_out_of_range() {
       hint: write a whole number and a unit out of B, KiB, MiB, GiB: "512MiB"
     suite.toml:12:30: `profile.quick.ladder.connections[1]`: must be at least 1, found 0
     suite.toml:12:41: `profile.quick.ladder.step`: "1 s" is a duration with the unknown unit " s"
-      hint: write a whole number and a unit out of ns, us, ms, s, m, h: "250ms", "10s"
+      hint: write a number and a unit out of ns, us, ms, s, m, h: "250ms", "1.5s"
     suite.toml:15:8: `benchmark[0].name`: "get it" is not a name
       hint: use letters, digits, `-`, `_` and `.`, the first a letter or digit
     "#);

@@ -214,7 +214,7 @@ fn what_is_left_out_has_its_default() {
         (profile.limits.cpus, profile.limits.memory_bytes),
         (None, None)
     );
-    assert_eq!(suite.benchmarks[0].requests[0].body, "ababab");
+    assert_eq!(suite.benchmarks[0].requests[0].body, "ababab".into());
 }
 
 #[test]

@@ -4,21 +4,29 @@ use std::io::{BufRead as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use bakeoff_load::Stop;
 use bakeoff_model::load::{
     LoadEvent, LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target, TimeUnit,
     WebSocket,
 };
 use bakeoff_model::parse;
+use serde_json::json;
 
 use super::load_summary::{Summary, as_f64};
 use super::wrk::{self, WrkFigures};
-use super::{load_feed, load_page};
+use super::{load_feed, load_page, load_url};
 use crate::args::{Engine, LoadArgs};
 use crate::condition::Condition;
 use crate::exit;
 
 /// Slices of a step started by hand: fine enough for a live view.
 const SLICE: Duration = Duration::from_secs(1);
+
+/// A step without `--duration` and `--requests`.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// A step that ends with its last request: the longest that the engine takes.
+const DURATION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Runs the command.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
@@ -43,17 +51,57 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         status: exit::DONE,
         steps: Vec::new(),
     };
+    let stop = Stop::default();
+    stop_on_signal(&stop);
     let mut failure = None;
-    bakeoff_load::run(&spec, &mut |_| true, &mut |event| {
-        if failure.is_none() {
-            failure = printer.observe(event).err();
+    bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| {
+        if failure.is_none()
+            && let Err(error) = printer.observe(event)
+        {
+            failure = Some(error);
+            stop.stop();
         }
     })?;
-    if let Some(error) = failure {
-        return Err(error);
+    match failure {
+        // A reader that went away must not hide what failed.
+        Some(error) if exit::is_broken_pipe(&error) && printer.status != exit::DONE => {
+            return Ok(printer.status);
+        }
+        Some(error) => return Err(error),
+        None => {}
+    }
+    if stop.is_stopped() {
+        let cut = match printer.steps.last() {
+            Some(step) => format!("the last step ended after {:.1} s", step.duration_s()),
+            None => "nothing was measured".to_owned(),
+        };
+        writeln!(std::io::stderr(), "interrupted: {cut}")?;
+        return Ok(exit::INTERRUPTED);
     }
     printer.compare()?;
     Ok(printer.status)
+}
+
+/// Lets the first signal end the load, so that what was measured is shown, and the second one end
+/// the program.
+fn stop_on_signal(stop: &Stop) {
+    let stop = stop.clone();
+    let wait = async move {
+        super::interrupted().await;
+        stop.stop();
+        super::interrupted().await;
+        #[expect(clippy::disallowed_methods, reason = "the user does not want to wait")]
+        std::process::exit(i32::from(exit::INTERRUPTED));
+    };
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        // Without it a signal ends the program at once, as it does by default.
+        if let Ok(runtime) = runtime {
+            runtime.block_on(wait);
+        }
+    });
 }
 
 /// Prints each step when it is over.
@@ -98,17 +146,20 @@ impl Printer<'_> {
         }
         let summary = std::mem::replace(&mut self.summary, Summary::new(self.spec));
         let mut output = std::io::stdout().lock();
-        match (self.args.json, self.args.engine) {
-            (true, Engine::Bakeoff) => writeln!(output, "{}", summary.json())?,
-            (true, Engine::Wrk) => {}
+        let written = match (self.args.json, self.args.engine) {
+            (true, Engine::Bakeoff) => writeln!(output, "{}", summary.json()),
+            (true, Engine::Wrk) => Ok(()),
             (false, _) => {
                 let gap = if step > 0 { "\n" } else { "" };
-                write!(output, "{gap}{}", load_page::page(&summary))?;
+                write!(output, "{gap}{}", load_page::page(&summary))
             }
+        };
+        if summary.requests == 0 {
+            self.status = self.status.max(exit::CHECK_FAILED);
         }
         self.status = self.status.max(judge(self.conditions, &summary)?);
         self.steps.push(summary);
-        Ok(())
+        Ok(written?)
     }
 
     /// Lets the other engine do the same, now that ours has closed its connections.
@@ -120,17 +171,23 @@ impl Printer<'_> {
         if !self.args.json {
             writeln!(output, "\n{}", side_by_side_head())?;
         }
+        // What we measured is shown whether or not wrk could.
+        let mut failure = None;
         for (step, own) in self.spec.steps.iter().zip(&self.steps) {
-            let other = wrk::run(self.spec, step)?;
+            let other = wrk::run(self.spec, step);
             if self.args.json {
                 let mut object = own.json();
-                object["wrk"] = other.json();
+                object["wrk"] = json!(other.as_ref().ok().map(WrkFigures::json));
                 writeln!(output, "{object}")?;
-            } else {
-                write!(output, "{}", side_by_side(step.connections, own, &other))?;
+            } else if let Ok(other) = &other {
+                write!(output, "{}", side_by_side(step.connections, own, other))?;
             }
+            failure = failure.or(other.err());
         }
-        let stamped = |own: &Summary| own.reactor == "epoll-stamped";
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let stamped = |own: &Summary| own.reactor.ends_with("-stamped");
         if !self.args.json && self.steps.iter().any(stamped) {
             writeln!(output, "{STAMPED_NOTE}")?;
         }
@@ -194,7 +251,7 @@ fn obey() -> anyhow::Result<u8> {
     let spec: LoadSpec = serde_json::from_str(&line)
         .context("standard input: the first line is not a load order as JSON")?;
     let mut output = std::io::stdout().lock();
-    let mut gone = false;
+    let stop = Stop::default();
     let mut write = |event: &LoadEvent| -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
@@ -204,17 +261,18 @@ fn obey() -> anyhow::Result<u8> {
     };
     let result = bakeoff_load::run(
         &spec,
+        &stop,
         &mut |_| input.read_line(&mut line).is_ok_and(|bytes| bytes > 0),
         &mut |event| {
-            if write(&event).is_err() && !gone {
-                gone = true;
-                // Nobody listens any more, so nobody wants the load to go on. The engine has no
-                // other way to be stopped in the middle of a window.
-                #[expect(clippy::disallowed_methods, reason = "the session is gone")]
-                std::process::exit(i32::from(exit::ERROR));
+            if write(&event).is_err() {
+                // Nobody listens any more, so nobody wants the load to go on.
+                stop.stop();
             }
         },
     );
+    if stop.is_stopped() {
+        return Ok(exit::ERROR);
+    }
     if let Err(error) = result {
         write(&LoadEvent::Failed {
             message: error.to_string(),
@@ -235,7 +293,7 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     if in_flight == 0 {
         bail!("--streams and --pipeline: must be at least 1");
     }
-    let (duration_ns, pace) = (duration_ns("--duration", &args.duration)?, pace(args)?);
+    let (duration_ns, pace) = (step_duration_ns(args)?, pace(args)?);
     let steps = args.connections.iter().map(|connections| StepSpec {
         connections: *connections,
         duration_ns,
@@ -262,6 +320,15 @@ fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     })
 }
 
+/// How long each step is at most.
+fn step_duration_ns(args: &LoadArgs) -> anyhow::Result<u64> {
+    match (&args.duration, args.requests) {
+        (Some(text), _) => duration_ns("--duration", text),
+        (None, 0) => Ok(u64::try_from(DURATION.as_nanos())?),
+        (None, _) => Ok(u64::try_from(DURATION_LONGEST.as_nanos())?),
+    }
+}
+
 fn duration_ns(flag: &str, text: &str) -> anyhow::Result<u64> {
     let duration = parse::duration(text).map_err(|message| anyhow::anyhow!("{flag}: {message}"))?;
     if duration.is_zero() {
@@ -285,9 +352,13 @@ fn reactor(name: &str) -> anyhow::Result<ReactorChoice> {
         "auto" => ReactorChoice::Auto,
         "epoll-stamped" => ReactorChoice::EpollStamped,
         "epoll" => ReactorChoice::Epoll,
+        "uring-stamped" => ReactorChoice::UringStamped,
         "uring" => ReactorChoice::Uring,
         other => {
-            bail!("--reactor: unknown {other}\n  hint: known: auto, epoll-stamped, epoll, uring")
+            bail!(
+                "--reactor: unknown {other}\n  \
+                 hint: known: auto, uring-stamped, epoll-stamped, uring, epoll"
+            )
         }
     })
 }
@@ -306,37 +377,10 @@ fn pace(args: &LoadArgs) -> anyhow::Result<Pace> {
     })
 }
 
-/// Splits the URL into where to connect and what to ask.
+/// Where to connect, and what to ask there.
 fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
-    let hint = "a URL looks like http://127.0.0.1:8080/path";
-    let (scheme, rest) = args.url.split_once("://").unwrap_or(("http", &args.url));
-    let (tls, websocket) = match scheme {
-        "http" => (false, false),
-        "https" => (true, false),
-        "ws" => (false, true),
-        "wss" => (true, true),
-        other => bail!("{}: unknown scheme {other}\n  hint: {hint}", args.url),
-    };
-    let split = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(split);
-    if authority.is_empty() {
-        bail!("{}: no host in it\n  hint: {hint}", args.url);
-    }
-    let has_port = authority
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
-    let default = if tls { 443 } else { 80 };
-    let address = if has_port {
-        authority.to_owned()
-    } else {
-        format!("{authority}:{default}")
-    };
-    let path = if path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("/{path}")
-    };
-    let protocol = match (args.http2, websocket) {
+    let url = load_url::read(&args.url)?;
+    let protocol = match (args.http2, url.websocket) {
         (true, true) => bail!(
             "{}: WebSocket is spoken over HTTP/1.1, not --http2",
             args.url
@@ -352,14 +396,14 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
         (false, false) => Protocol::Http1,
     };
     let target = Target {
-        address,
-        host: Some(authority.to_owned()),
-        tls,
+        address: url.address,
+        host: Some(url.host),
+        tls: url.tls,
         insecure: args.insecure,
         unix_socket: args.unix_socket.clone(),
         protocol,
     };
-    Ok((target, path))
+    Ok((target, url.path))
 }
 
 fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
@@ -371,15 +415,41 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }
     let body = match args.body.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("--body {file}"))?,
-        None => args.body.clone(),
+        Some(file) => std::fs::read(file).with_context(|| format!("--body {file}"))?,
+        None => args.body.clone().into_bytes(),
     };
     Ok(RequestSpec {
         method: args.method.to_uppercase(),
         path,
         headers,
-        body,
+        body: body.into(),
         weight: 1,
         ..RequestSpec::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::spec;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn requests_have_the_time_that_they_need() {
+        let check = |flags: &str, expect_s: u64| {
+            let line = format!("bakeoff load http://h/ {flags}");
+            let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+            let Command::Load(args) = cli.command else {
+                unreachable!("the line says load");
+            };
+            let step = &spec(&args).unwrap().steps[0];
+            assert_eq!(step.duration_ns, expect_s * 1_000_000_000, "{flags}");
+        };
+        check("", 10);
+        check("-d 3s", 3);
+        check("-n 5 -d 3s", 3);
+        check("-n 5", 7 * 24 * 3600);
+        check("-n 0", 10);
+    }
 }

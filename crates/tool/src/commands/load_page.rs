@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::ErrorClass;
 
 use super::load_summary::{Summary, as_f64};
 
@@ -56,6 +57,9 @@ pub(crate) fn page(summary: &Summary) -> String {
         );
     }
     line(&mut text, "errors", &errors(summary));
+    if is_certificate_refused(summary) {
+        line(&mut text, "", "hint: --insecure accepts any certificate");
+    }
     line(
         &mut text,
         "traffic",
@@ -81,7 +85,7 @@ fn line(text: &mut String, name: &str, value: &str) {
     const INDENT: usize = 14;
     let mut column = INDENT;
     let _ = write!(text, "{name:<INDENT$}");
-    for (index, word) in value.split(' ').enumerate() {
+    for (index, word) in value.split_whitespace().enumerate() {
         let width = word.chars().count();
         if index > 0 && column + 1 + width > COLUMNS {
             let _ = write!(text, "\n{:INDENT$}", "");
@@ -90,10 +94,23 @@ fn line(text: &mut String, name: &str, value: &str) {
             text.push(' ');
             column += 1;
         }
-        text.push_str(word);
-        column += width;
+        for (index, character) in word.chars().enumerate() {
+            // A word that is longer than a line, like a body without a space.
+            if index > 0 && column == COLUMNS {
+                let _ = write!(text, "\n{:INDENT$}", "");
+                column = INDENT;
+            }
+            text.push(character);
+            column += 1;
+        }
     }
     text.push('\n');
+}
+
+/// Whether TLS failed by a certificate that the user may want to accept.
+fn is_certificate_refused(summary: &Summary) -> bool {
+    let example = summary.examples.get(&ErrorClass::Tls);
+    example.is_some_and(|example| example.contains("invalid peer certificate"))
 }
 
 fn errors(summary: &Summary) -> String {
@@ -110,7 +127,7 @@ fn errors(summary: &Summary) -> String {
         .collect();
     format!(
         "{:.3} %: {}",
-        summary.error_share() * 100.0,
+        summary.error_share().unwrap_or(0.0) * 100.0,
         list.join("; ")
     )
 }
@@ -157,7 +174,8 @@ fn milliseconds(ns: f64) -> String {
     }
 }
 
-/// How the times are spread, from the shortest to the longest by equal factors.
+/// How the times are spread, from the shortest to the longest by equal factors; nothing when they
+/// are all in one row.
 fn bars(times: &Histogram) -> String {
     let (Some(min), Some(max)) = (times.min_ns(), times.max_ns()) else {
         return "\n".to_owned();
@@ -176,6 +194,9 @@ fn bars(times: &Histogram) -> String {
         counts.push(up_to.saturating_sub(below));
         below = up_to.max(below);
     }
+    if counts.iter().filter(|count| **count > 0).count() < 2 {
+        return "\n".to_owned();
+    }
     let most = counts.iter().copied().max().unwrap_or(1).max(1);
     let mut text = String::from("\n");
     for (row, count) in (1..=ROWS).zip(&counts) {
@@ -186,9 +207,6 @@ fn bars(times: &Histogram) -> String {
             "  <= {:>8} ms |{bar:<BAR_MAX$}| {count:>10}",
             milliseconds(edge(row))
         );
-        if max <= min {
-            break;
-        }
     }
     text.push('\n');
     text
@@ -235,7 +253,7 @@ fn generator(summary: &Summary) -> String {
     if summary.requests == 0 {
         return text;
     }
-    let per_request = as_f64(summary.cpu.total_ns()) / 1e3 / as_f64(summary.requests);
+    let per_request = summary.cpu_us_per_request();
     let _ = write!(text, ", {per_request:.1} us CPU per request");
     if busy > 0.0 {
         let _ = write!(text, ", headroom for {:.1} times the rate", 1.0 / busy);
@@ -252,4 +270,70 @@ fn verdict(summary: &Summary) -> String {
         return "fair: nothing speaks against these numbers".to_owned();
     }
     doubts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::{ErrorClass, LoadSpec};
+
+    use super::{COLUMNS, page};
+    use crate::commands::load_summary::Summary;
+
+    fn page_of_times(times_ms: &[u64]) -> String {
+        let mut summary = Summary::new(&LoadSpec::default());
+        for ms in times_ms {
+            summary.service_time.record(ms * 1_000_000);
+        }
+        page(&summary)
+    }
+
+    fn page_of_error(class: ErrorClass, example: &str) -> String {
+        let mut summary = Summary::new(&LoadSpec::default());
+        summary.errors.insert(class, 1);
+        summary.examples.insert(class, example.to_owned());
+        page(&summary)
+    }
+
+    #[test]
+    fn times_in_one_row_have_no_histogram() {
+        let check = |times_ms: &[u64], expect: bool| {
+            let text = page_of_times(times_ms);
+            assert_eq!(text.contains("<="), expect, "{text}");
+            assert_eq!(text.contains("service time"), !times_ms.is_empty());
+        };
+        check(&[], false);
+        check(&[7], false);
+        check(&[7, 7, 7], false);
+        check(&[7, 8], true);
+    }
+
+    #[test]
+    fn refused_certificates_have_a_hint() {
+        let hint = "hint: --insecure accepts any certificate\n";
+        let check = |class, example: &str, expect: bool| {
+            let text = page_of_error(class, example);
+            assert_eq!(text.contains(hint), expect, "{text}");
+        };
+        let refused = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
+        check(ErrorClass::Tls, refused, true);
+        check(ErrorClass::Tls, "received fatal alert", false);
+        check(ErrorClass::WrongBody, refused, false);
+    }
+
+    #[test]
+    fn no_example_is_wider_than_the_page() {
+        let long = "x".repeat(3 * COLUMNS);
+        for example in [
+            long.clone(),
+            format!("a body: {long} and more"),
+            "a\nb ".repeat(40),
+        ] {
+            let text = page_of_error(ErrorClass::WrongBody, &example);
+            for line in text.lines() {
+                assert!(line.chars().count() <= COLUMNS, "{line}");
+            }
+            let xs = |text: &str| text.matches('x').count();
+            assert!(xs(&text) >= xs(&example), "{text}");
+        }
+    }
 }

@@ -17,6 +17,9 @@ const GENERATOR_FULL: f64 = 0.9;
 /// Share of the offered requests that have to come to an end.
 const ACHIEVED_MIN: f64 = 0.98;
 
+/// Share of failed requests above which the figures of the others say too little.
+const ERRORS_MAX: f64 = 0.01;
+
 /// One step added up.
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -42,6 +45,8 @@ pub(crate) struct Summary {
     pub(crate) by_request: Vec<RequestInterval>,
     figures: Figures,
     keep_alive: bool,
+    /// Time of the slices in which requests failed and none succeeded.
+    failing_ns: u64,
     start_ns: Option<u64>,
     end_ns: u64,
 }
@@ -73,6 +78,7 @@ impl Summary {
             by_request: Vec::new(),
             figures: Figures::default(),
             keep_alive: !spec.keep_alive_off,
+            failing_ns: 0,
             start_ns: None,
             end_ns: 0,
         }
@@ -122,6 +128,10 @@ impl Summary {
             }
         }
         self.connections.reconnects += interval.connections.reconnects;
+        let lost = !interval.errors.is_empty() || interval.connections.established == 0;
+        if interval.requests == 0 && lost {
+            self.failing_ns += interval.end_ns.saturating_sub(interval.start_ns);
+        }
         self.start_ns.get_or_insert(interval.start_ns);
         self.end_ns = interval.end_ns;
     }
@@ -142,10 +152,22 @@ impl Summary {
         }
     }
 
-    /// Failed requests over all that ended, 0 to 1.
-    pub(crate) fn error_share(&self) -> f64 {
+    /// Failed requests over all that ended, 0 to 1; `None` when none did.
+    pub(crate) fn error_share(&self) -> Option<f64> {
         let failed: u64 = self.errors.values().sum();
-        as_f64(failed) / as_f64((failed + self.requests).max(1))
+        (self.ended() > 0).then(|| as_f64(failed) / as_f64(self.ended()))
+    }
+
+    /// Requests that came to an end, good or bad.
+    fn ended(&self) -> u64 {
+        self.requests + self.errors.values().sum::<u64>()
+    }
+
+    /// Requests that were answered, rightly or wrongly.
+    fn answered(&self) -> u64 {
+        let wrong = [ErrorClass::UnexpectedStatus, ErrorClass::WrongBody];
+        let wrong = wrong.iter().filter_map(|class| self.errors.get(class));
+        self.requests + wrong.sum::<u64>()
     }
 
     /// The response times where there are any, else the service times.
@@ -184,13 +206,28 @@ impl Summary {
                 "only {established} of {asked} connections were open"
             ));
         }
-        let answered = as_f64(self.requests + self.errors.values().sum::<u64>());
+        let ended = self.ended();
         match self.offered {
-            Some(offered) if answered < ACHIEVED_MIN * as_f64(offered) => doubts.push(format!(
-                "the service did not keep up with the rate: {answered:.0} of {offered} requests \
-                 came to an end"
+            Some(offered) if as_f64(ended) < ACHIEVED_MIN * as_f64(offered) => doubts.push(format!(
+                "the service did not keep up with the rate: {ended} of {offered} requests came to \
+                 an end"
             )),
             _ => {}
+        }
+        if self.requests > 0 && self.failing_ns > 0 {
+            let failing_s = as_f64(self.failing_ns) / 1e9;
+            doubts.push(format!(
+                "no request succeeded in {failing_s:.1} of {:.1} s",
+                self.duration_s()
+            ));
+        }
+        if let Some(share) = self.error_share().filter(|share| *share > ERRORS_MAX)
+            && self.requests > 0
+        {
+            doubts.push(format!(
+                "{:.1} % of the requests failed: rate and times are those of the others",
+                share * 100.0
+            ));
         }
         if let Some(turnaround_ns) = self.turnaround_ns
             && self.errors.is_empty()
@@ -208,10 +245,15 @@ impl Summary {
         doubts
     }
 
+    /// The loader's CPU time for each request that came to an end, us.
+    pub(crate) fn cpu_us_per_request(&self) -> f64 {
+        as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.ended().max(1))
+    }
+
     /// From an answer to the next request in its place on average, us; closed load only.
     pub(crate) fn turnaround_us(&self) -> Option<f64> {
         let turnaround_us = as_f64(self.turnaround_ns?) / 1e3;
-        Some(turnaround_us / as_f64(self.requests.max(1)))
+        Some(turnaround_us / as_f64(self.answered().max(1)))
     }
 
     pub(crate) fn generator_busy(&self) -> f64 {
@@ -254,8 +296,7 @@ impl Summary {
                 "user": as_f64(self.cpu.user_ns) / 1e9,
                 "system": as_f64(self.cpu.system_ns) / 1e9,
             },
-            "cpu_us_per_request":
-                as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.requests.max(1)),
+            "cpu_us_per_request": self.cpu_us_per_request(),
             "generator_busy": self.generator_busy(),
             "fair": self.doubts().is_empty(),
             "doubts": self.doubts(),

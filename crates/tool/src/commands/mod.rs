@@ -11,6 +11,7 @@ pub(crate) mod load;
 pub(crate) mod load_feed;
 pub(crate) mod load_page;
 pub(crate) mod load_summary;
+pub(crate) mod load_url;
 pub(crate) mod machine;
 pub(crate) mod null_server;
 pub(crate) mod plan;

@@ -9,6 +9,8 @@ use anyhow::{Context as _, bail};
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, StepSpec};
 use serde_json::{Value, json};
 
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// What wrk printed about one step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WrkFigures {
@@ -53,8 +55,11 @@ pub(crate) fn check(spec: &LoadSpec) -> anyhow::Result<()> {
     if spec.target.unix_socket.is_some() {
         return cannot("--unix-socket");
     }
-    if spec.target.protocol != Protocol::Http1 {
-        return cannot("--http2");
+    match spec.target.protocol {
+        Protocol::Http1 if spec.in_flight > 1 => return cannot("--pipeline"),
+        Protocol::Http1 => {}
+        Protocol::Http2 => return cannot("--http2"),
+        Protocol::Websocket(_) => return cannot("WebSocket"),
     }
     if spec.target.tls && !spec.target.insecure {
         return cannot("TLS with a check of the certificate; add --insecure");
@@ -66,6 +71,9 @@ pub(crate) fn check(spec: &LoadSpec) -> anyhow::Result<()> {
         if step.requests_max > 0 {
             return cannot("--requests");
         }
+        if step.duration_ns % SECOND_NS != 0 {
+            bail!("--engine wrk: wrk measures whole seconds\n  hint: like --duration 10s");
+        }
     }
     Ok(())
 }
@@ -73,27 +81,29 @@ pub(crate) fn check(spec: &LoadSpec) -> anyhow::Result<()> {
 /// Lets wrk carry out one step. Blocks.
 pub(crate) fn run(spec: &LoadSpec, step: &StepSpec) -> anyhow::Result<WrkFigures> {
     let request = spec.requests.first().context("there is no request")?;
-    let mut script = tempfile::Builder::new()
-        .prefix("bakeoff-wrk-")
-        .suffix(".lua")
-        .tempfile()?;
-    writeln!(script, "wrk.method = {}", lua(&request.method))?;
+    // wrk opens it by its descriptor: a file without a name is never left behind.
+    let mut script = tempfile::tempfile()?;
+    writeln!(script, "wrk.method = {}", lua(request.method.as_bytes()))?;
     if !request.body.is_empty() {
-        writeln!(script, "wrk.body = {}", lua(&request.body))?;
+        writeln!(script, "wrk.body = {}", lua(request.body.as_bytes()))?;
     }
     for (name, value) in &request.headers {
-        writeln!(script, "wrk.headers[{}] = {}", lua(name), lua(value))?;
+        writeln!(
+            script,
+            "wrk.headers[{}] = {}",
+            lua(name.as_bytes()),
+            lua(value.as_bytes())
+        )?;
     }
     if spec.keep_alive_off {
         writeln!(script, "wrk.headers[\"Connection\"] = \"close\"")?;
     }
-    script.flush()?;
     let threads = match spec.threads {
         0 => super::host_cores(),
         threads => threads,
     };
-    let seconds = step.duration_ns.div_ceil(1_000_000_000).max(1);
-    let timeout = spec.timeout_answer_ns.div_ceil(1_000_000_000).max(1);
+    let seconds = step.duration_ns / SECOND_NS;
+    let timeout = spec.timeout_answer_ns.div_ceil(SECOND_NS);
     let scheme = if spec.target.tls { "https" } else { "http" };
     let host = spec.target.host.as_ref().unwrap_or(&spec.target.address);
     let mut command = match spec.cores.as_slice() {
@@ -111,9 +121,9 @@ pub(crate) fn run(spec: &LoadSpec, step: &StepSpec) -> anyhow::Result<WrkFigures
         .arg(format!("-c{}", step.connections))
         .arg(format!("-d{seconds}s"))
         .arg(format!("--timeout={timeout}s"))
-        .arg("-s")
-        .arg(script.path())
-        .arg(format!("{scheme}://{host}{}", request.path));
+        .args(["-s", "/dev/stdin"])
+        .arg(format!("{scheme}://{host}{}", request.path))
+        .stdin(script);
     let output = command
         .output()
         .context("cannot start wrk\n  hint: install it, for example `apt install wrk`")?;
@@ -125,10 +135,10 @@ pub(crate) fn run(spec: &LoadSpec, step: &StepSpec) -> anyhow::Result<WrkFigures
     read(&text).with_context(|| format!("cannot read what wrk printed:\n{text}"))
 }
 
-/// A text as Lua writes it, whatever is in it.
-fn lua(text: &str) -> String {
+/// Bytes as Lua writes them, whatever they are.
+fn lua(bytes: &[u8]) -> String {
     let mut quoted = String::from("\"");
-    for byte in text.bytes() {
+    for &byte in bytes {
         if byte.is_ascii_alphanumeric() {
             quoted.push(char::from(byte));
         } else {
@@ -222,6 +232,6 @@ Transfer/sec:      7.20MB
         }
         assert!((figures.duration_s - 2.01).abs() < 1e-9);
         assert_eq!(read("unable to connect"), None);
-        assert_eq!(lua("a\"\n"), "\"a\\034\\010\"");
+        assert_eq!(lua(b"a\"\n\xff"), "\"a\\034\\010\\255\"");
     }
 }

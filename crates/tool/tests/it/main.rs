@@ -6,6 +6,7 @@
 mod bad_input;
 mod engine;
 mod interruption;
+mod load_ends;
 mod records;
 mod rounds;
 mod sessions;
