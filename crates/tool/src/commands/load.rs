@@ -78,7 +78,12 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         writeln!(std::io::stderr(), "interrupted: {cut}")?;
         return Ok(exit::INTERRUPTED);
     }
-    printer.compare()?;
+    let compared = printer.compare(&stop);
+    if stop.is_stopped() {
+        writeln!(std::io::stderr(), "interrupted: wrk did not do all of it")?;
+        return Ok(exit::INTERRUPTED);
+    }
+    compared?;
     Ok(printer.status)
 }
 
@@ -163,7 +168,7 @@ impl Printer<'_> {
     }
 
     /// Lets the other engine do the same, now that ours has closed its connections.
-    fn compare(&self) -> anyhow::Result<()> {
+    fn compare(&self, stop: &Stop) -> anyhow::Result<()> {
         if self.args.engine == Engine::Bakeoff {
             return Ok(());
         }
@@ -174,7 +179,11 @@ impl Printer<'_> {
         // What we measured is shown whether or not wrk could.
         let mut failure = None;
         for (step, own) in self.spec.steps.iter().zip(&self.steps) {
-            let other = wrk::run(self.spec, step);
+            let other = if stop.is_stopped() {
+                Err(anyhow::anyhow!("interrupted"))
+            } else {
+                wrk::run(self.spec, step)
+            };
             if self.args.json {
                 let mut object = own.json();
                 object["wrk"] = json!(other.as_ref().ok().map(WrkFigures::json));
