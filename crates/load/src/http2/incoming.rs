@@ -129,10 +129,11 @@ impl Client {
         if increment > 0 {
             frame::write_window_update(&mut self.out, 0, increment);
         }
-        let Some(place) = place else { return Ok(()) };
+        // A service may not know yet that the request is over.
         if !data.is_empty() {
             self.idle_frames = 0;
         }
+        let Some(place) = place else { return Ok(()) };
         let stream = &mut self.streams[place];
         let increment = stream.inflow.take(payload.len()).ok_or_else(too_much)?;
         let ends = head.has(flag::END_STREAM);
@@ -409,20 +410,25 @@ impl Client {
         if payload.len() != 4 {
             return Err(size("a window update of a wrong size"));
         }
-        let increment = i64::from(number(payload));
+        let increment = number(payload);
         if head.stream == 0 {
             if increment == 0 {
                 return Err(protocol("a window update by nothing"));
             }
             let too_large = || fault(code::FLOW_CONTROL_ERROR, WINDOW_TOO_LARGE.to_owned());
-            self.outflow.change(increment).ok_or_else(too_large)?;
+            if self.outflow.update(increment).ok_or_else(too_large)? {
+                self.idle_frames = 0;
+            }
         } else if let Some(place) = self.place(head)? {
             if increment == 0 {
                 self.malformed(place, "a window update by nothing", told);
-            } else if self.streams[place].outflow.change(increment).is_none() {
-                self.malformed(place, WINDOW_TOO_LARGE, told);
-            } else {
+            } else if let Some(taken) = self.streams[place].outflow.update(increment) {
+                if taken {
+                    self.idle_frames = 0;
+                }
                 self.queue(place);
+            } else {
+                self.malformed(place, WINDOW_TOO_LARGE, told);
             }
         }
         self.send_bodies();

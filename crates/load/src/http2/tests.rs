@@ -435,3 +435,52 @@ fn a_service_that_allows_fewer_streams_gets_fewer() {
     client.feed(&two, &mut told);
     assert!(matches!(told[..], [Told::Greeted]), "{told:?}");
 }
+
+/// A window update.
+fn update(stream: u32, increment: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::write_window_update(&mut bytes, stream, increment);
+    bytes
+}
+
+/// Whether a client with a request of this body in flight takes the frames, each so often.
+fn takes(first: &[u8], body: usize, frames: &[(Vec<u8>, usize)]) -> bool {
+    let requests = requests(&[("accept".into(), "*/*".into(), "b".repeat(body))]);
+    let mut client = Client::new(1);
+    client.greet();
+    let mut told = Vec::new();
+    client.feed(first, &mut told);
+    client.begin(0, requests.get(0).asked(), false);
+    if body == 0 {
+        client.cancel(0);
+    }
+    for (bytes, times) in frames {
+        for _ in 0..*times {
+            client.feed(bytes, &mut told);
+            client.output();
+        }
+    }
+    !told.iter().any(|told| matches!(told, Told::Fault(..)))
+}
+
+#[test]
+fn frames_that_bring_something_are_not_counted() {
+    let tight = settings(&[(setting::INITIAL_WINDOW_SIZE, 1)]);
+    let wide = settings(&[(setting::INITIAL_WINDOW_SIZE, 1 << 30)]);
+    let data = |data: &[u8]| frame(kind::DATA, 0, 1, data);
+    // The body goes out byte by byte, in two halves of which the second waits for the connection,
+    // and at once.
+    assert!(takes(&tight, 30_000, &[(update(1, 1), 20_000)]));
+    assert!(takes(&wide, 90_000, &[(update(0, 1), 20_000)]));
+    assert!(takes(&wide, 60_000, &[(update(1, 2), 20_000)]));
+    // The service has taken all of the body and goes on.
+    let all = [(update(1, 1), 60_000), (update(1, 1), 10_001)];
+    assert!(!takes(&wide, 60_000, &all));
+    let all = [(update(0, 1), 60_000), (update(0, 1), 10_001)];
+    assert!(!takes(&wide, 60_000, &all));
+    // The answer to a request that was given up.
+    let head = frame(kind::HEADERS, flag::END_HEADERS, 1, &hex("88"));
+    let late = |bytes: &[u8]| [(head.clone(), 1), (data(bytes), 20_000)];
+    assert!(takes(&wide, 0, &late(b"x")));
+    assert!(!takes(&wide, 0, &late(b"")));
+}

@@ -600,6 +600,22 @@ fn a_service_that_never_greets_is_no_connection() {
 }
 
 #[test]
+fn uploads_to_a_service_that_gives_back_every_frame_arrive() {
+    on_each_reactor(|| {
+        let server = Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
+            send(&[hello(stream)])
+        });
+        let mut spec = http2_order(&server.address, 1, 16, 16);
+        spec.requests[0].method = "POST".to_owned();
+        spec.requests[0].body = "b".repeat(5 << 20);
+        spec.timeout_answer_ns = 10 * SECOND;
+        let total = run(&spec);
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!(total.requests, 16);
+    });
+}
+
+#[test]
 fn orders_that_http2_cannot_carry_out_are_refused() {
     for (change, expected) in [
         (
