@@ -231,13 +231,14 @@ impl Wire {
         }
     }
 
-    /// Bytes that the link has to carry now; empty = none.
-    pub(crate) fn output(&mut self) -> Vec<u8> {
+    /// Bytes that the link has to carry now; empty = none. `flowing` tells that the kernel has
+    /// taken all that it had to carry before.
+    pub(crate) fn output(&mut self, flowing: bool) -> Vec<u8> {
         match self {
             Self::Http1(_) => Vec::new(),
             Self::Pipelined(pipeline) => pipeline.output(),
-            Self::Http2(client) => client.output(),
-            Self::WebSocket(client) => client.output(),
+            Self::Http2(client) => client.output(flowing),
+            Self::WebSocket(client) => client.output(flowing),
         }
     }
 }

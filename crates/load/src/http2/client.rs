@@ -81,6 +81,8 @@ pub(crate) struct Client {
     fed: u64,
     /// Frames in a row that brought no request further.
     pub(super) idle_frames: u32,
+    /// Answers that the connection itself asked for since the kernel last took all output.
+    pub(super) unsent: u32,
     /// What is to be sent.
     pub(super) out: Vec<u8>,
     /// Header block of the request in hand.
@@ -115,6 +117,7 @@ impl Client {
             partial: Vec::new(),
             fed: 0,
             idle_frames: 0,
+            unsent: 0,
             out: Vec::new(),
             scratch: Vec::new(),
         }
@@ -158,8 +161,12 @@ impl Client {
         &mut self.streams[place].received
     }
 
-    /// Bytes that the connection has to carry now.
-    pub(crate) fn output(&mut self) -> Vec<u8> {
+    /// Bytes that the connection has to carry now; `flowing` when the kernel has taken all that it
+    /// had to carry before.
+    pub(crate) fn output(&mut self, flowing: bool) -> Vec<u8> {
+        if flowing {
+            self.unsent = 0;
+        }
         std::mem::take(&mut self.out)
     }
 

@@ -19,6 +19,9 @@ const BLOCK_FRAMES_MAX: u32 = 128;
 /// few enough that answering them does not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
+/// Answers to settings and pings that may wait for a service that does not read them.
+const UNSENT_MAX: u32 = 10_000;
+
 impl Client {
     /// Takes the next bytes of the connection.
     pub(super) fn take(&mut self, mut bytes: &[u8], told: &mut Vec<Told>) -> Result<(), Fault> {
@@ -311,7 +314,7 @@ impl Client {
             self.take_setting(name, frame::code_of(&entry[2..]))?;
         }
         self.heard = true;
-        frame::write_head(&mut self.out, 0, kind::SETTINGS, flag::ACK, 0);
+        self.acknowledge(kind::SETTINGS, &[])?;
         if !self.greeted && self.settings.streams > 0 {
             self.greeted = true;
             told.push(Told::Greeted);
@@ -364,9 +367,20 @@ impl Client {
             return Err(size("a ping of a wrong size"));
         }
         if !head.has(flag::ACK) {
-            frame::write_head(&mut self.out, 8, kind::PING, flag::ACK, 0);
-            self.out.extend_from_slice(payload);
+            self.acknowledge(kind::PING, payload)?;
         }
+        Ok(())
+    }
+
+    /// Answers a frame of the connection itself, unless such answers are not read.
+    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Fault> {
+        self.unsent += 1;
+        if self.unsent > UNSENT_MAX {
+            let message = format!("{UNSENT_MAX} settings and pings whose answers are not read");
+            return Err(fault(code::ENHANCE_YOUR_CALM, message));
+        }
+        frame::write_head(&mut self.out, payload.len(), kind, flag::ACK, 0);
+        self.out.extend_from_slice(payload);
         Ok(())
     }
 

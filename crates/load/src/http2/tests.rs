@@ -236,7 +236,7 @@ fn read(requests: &Requests, bytes: &[u8], cuts: &[usize]) -> (Vec<String>, Vec<
         let received = client.received(place);
         all.push(format!("{} {}", received.status, received.body_bytes));
     }
-    (all, client.output())
+    (all, client.output(true))
 }
 
 /// A frame that a service might send, sensible or not.
@@ -342,7 +342,7 @@ proptest! {
         let first = settings(&[(setting::INITIAL_WINDOW_SIZE, window)]);
         let (mut client, _) = busy_client(&requests, &first);
         let mut service = Service::new(window);
-        service.take(&client.output());
+        service.take(&client.output(true));
         // Some windows as they come, then enough for everything.
         let enough = (0..5).map(|at| (at, 500_000));
         for (at, increment) in steps.into_iter().chain(enough) {
@@ -353,7 +353,7 @@ proptest! {
             client.feed(&update, &mut told);
             prop_assert!(told.is_empty(), "{:?}", told);
             service.allow(stream, increment);
-            service.take(&client.output());
+            service.take(&client.output(true));
         }
         for place in 0..4 {
             prop_assert!(service.bodies[place] == body(place).as_bytes(), "{}", place);
@@ -457,7 +457,7 @@ fn takes(first: &[u8], body: usize, frames: &[(Vec<u8>, usize)]) -> bool {
     for (bytes, times) in frames {
         for _ in 0..*times {
             client.feed(bytes, &mut told);
-            client.output();
+            client.output(true);
         }
     }
     !told.iter().any(|told| matches!(told, Told::Fault(..)))
@@ -483,4 +483,37 @@ fn frames_that_bring_something_are_not_counted() {
     let late = |bytes: &[u8]| [(head.clone(), 1), (data(bytes), 20_000)];
     assert!(takes(&wide, 0, &late(b"x")));
     assert!(!takes(&wide, 0, &late(b"")));
+}
+
+#[test]
+fn answers_that_are_not_read_do_not_pile_up() {
+    for (asking, bytes) in [
+        (frame(kind::PING, 0, 0, &[7; 8]), 17),
+        (settings(&[]), frame::HEAD_BYTES),
+    ] {
+        for flowing in [true, false] {
+            let (mut client, _) = busy_client(&get(), &settings(&[]));
+            let (mut told, mut sent) = (Vec::new(), 0);
+            client.feed(
+                &frame(kind::HEADERS, flag::END_HEADERS, 1, &hex("88")),
+                &mut told,
+            );
+            client.output(true);
+            // A byte of an answer after each of them.
+            let data = frame(kind::DATA, 0, 1, b"x");
+            for _ in 0..30_000 {
+                if told.is_empty() {
+                    client.feed(&[&asking[..], &data].concat(), &mut told);
+                    sent += client.output(flowing).len();
+                }
+            }
+            if flowing {
+                assert!(told.is_empty(), "{told:?}");
+                assert_eq!(sent, 30_000 * bytes);
+            } else {
+                assert!(matches!(told[..], [Told::Fault(..)]), "{told:?}");
+                assert!(sent <= 10_100 * bytes, "{sent}");
+            }
+        }
+    }
 }

@@ -93,7 +93,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// Sends what the protocol of a slot has to say.
     pub(super) fn flush(&mut self, slot: usize) {
         let link = &mut self.links[slot];
-        let mut bytes = link.wire.output();
+        let mut bytes = link.wire.output(!self.reactor.is_sending(slot));
         if bytes.is_empty() {
             return;
         }
