@@ -157,7 +157,9 @@ impl<R: Reactor> Worker<'_, R> {
         for told in told.drain(..) {
             let first = slot * self.width;
             match told {
-                Told::Greeted => self.opened(slot),
+                Told::Greeted if self.links[slot].stage == Stage::Greeting => self.opened(slot),
+                // The link failed for what came before.
+                Told::Greeted => {}
                 Told::Whole(place) => self.answered(first + place, None),
                 Told::Failed(place, class, message) => {
                     self.fail_request(first + place, class, || message);

@@ -600,6 +600,20 @@ fn a_service_that_never_greets_is_no_connection() {
 }
 
 #[test]
+fn a_service_that_takes_leave_before_it_greets_is_asked_again() {
+    on_each_reactor(|| {
+        let streams = |number| frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, number]);
+        let leave = frame(GOAWAY, 0, 0, &[0; 8]);
+        let greeting = [streams(0), leave, streams(1)].concat();
+        let server = Server::start(greeting, |_, _| vec![Act::Hold]);
+        let total = run(&http2_order(&server.address, 1, 1, 4));
+        let early = total.count(ErrorClass::EarlyClose);
+        assert_eq!((early, total.requests), (4, 0), "{:?}", total.errors);
+        assert!(server.connections() > 4, "{}", server.connections());
+    });
+}
+
+#[test]
 fn uploads_to_a_service_that_gives_back_every_frame_arrive() {
     on_each_reactor(|| {
         let server = Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
