@@ -262,7 +262,7 @@ impl Client {
             // The service has answered without the rest of the request.
             self.reset(place, code::CANCEL);
         }
-        self.numbers[place] = 0;
+        self.close(place);
         told.push(Told::Whole(place));
     }
 
@@ -286,7 +286,7 @@ impl Client {
             return Err(size("a reset of a wrong size"));
         }
         if let Some(place) = self.place(head)? {
-            self.numbers[place] = 0;
+            self.close(place);
             let message = format!("stream reset: {}", code_name(frame::code_of(payload)));
             told.push(Told::Failed(place, ErrorClass::Reset, message));
         }
@@ -406,7 +406,7 @@ impl Client {
         };
         for place in 0..self.numbers.len() {
             if self.numbers[place] > last {
-                self.numbers[place] = 0;
+                self.close(place);
                 let name = code_name(code);
                 let message = format!("the service said GOAWAY ({name}) before this request");
                 told.push(Told::Failed(place, class, message));

@@ -205,7 +205,7 @@ fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
     let mut told = Vec::new();
     client.feed(first, &mut told);
     for place in 0..4 {
-        if client.has_room(place) {
+        if client.has_room() {
             client.begin(
                 place,
                 requests.get(place % requests.len()).asked(),
@@ -419,21 +419,77 @@ fn a_service_that_allows_fewer_streams_gets_fewer() {
     let two = settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]);
     let (mut client, told) = busy_client(&requests, &two);
     assert_eq!(told, ["Greeted"]);
-    assert_eq!((0..4).filter(|place| client.has_room(*place)).count(), 2);
+    assert_eq!(client.numbers, [1, 3, 0, 0]);
+    assert!(!client.has_room() && client.has_refused());
     let mut told = Vec::new();
     client.feed(
         &settings(&[(setting::MAX_CONCURRENT_STREAMS, 3)]),
         &mut told,
     );
     assert!(matches!(told[..], [Told::Wider]), "{told:?}");
-    assert!(client.has_room(2) && !client.has_room(3));
+    assert!(client.has_room());
     // None at all is no greeting yet.
     let none = settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]);
     let (mut client, told) = busy_client(&requests, &none);
-    assert!(told.is_empty() && !client.has_room(0));
+    assert!(told.is_empty() && !client.has_room());
     let mut told = Vec::new();
     client.feed(&two, &mut told);
     assert!(matches!(told[..], [Told::Greeted]), "{told:?}");
+}
+
+/// A right answer without a body.
+fn answer(stream: u32) -> Vec<u8> {
+    frame(
+        kind::HEADERS,
+        flag::END_HEADERS | flag::END_STREAM,
+        stream,
+        &hex("88"),
+    )
+}
+
+#[test]
+fn streams_are_allowed_by_their_number_not_by_their_place() {
+    let (mut client, _) = busy_client(&get(), &settings(&[]));
+    let two = settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]);
+    let reset = frame(kind::RST_STREAM, 0, 3, &[0; 4]);
+    let leave = frame(kind::GOAWAY, 0, 0, &[[0, 0, 0, 5], [0; 4]].concat());
+    // The streams of places 0 and 1 end while those of places 2 and 3 are open.
+    for (bytes, room) in [
+        (two, false),
+        (answer(1), false),
+        (reset, false),
+        (answer(5), true),
+    ] {
+        client.feed(&bytes, &mut Vec::new());
+        assert_eq!(client.has_room(), room, "{:?}", client.numbers);
+    }
+    client.begin(0, get().get(0).asked(), false);
+    assert!(!client.has_room());
+    client.cancel(0);
+    assert!(client.has_room());
+    client.feed(&leave, &mut Vec::new());
+    assert_eq!(client.numbers, [0; 4]);
+    client.greet();
+    client.feed(&settings(&[]), &mut Vec::new());
+    assert!(client.has_room() && !client.has_refused());
+}
+
+#[test]
+fn nothing_is_begun_after_a_fault() {
+    let (mut client, _) = busy_client(&get(), &settings(&[]));
+    let mut told = Vec::new();
+    let nonsense = frame(kind::DATA, 0, 0, b"x");
+    client.feed(&[answer(1), nonsense.clone()].concat(), &mut told);
+    assert!(
+        matches!(told[..], [Told::Whole(0), Told::Fault(..)]),
+        "{told:?}"
+    );
+    assert!(!client.has_room());
+    // A greeting is none either.
+    client.greet();
+    told.clear();
+    client.feed(&[settings(&[]), nonsense].concat(), &mut told);
+    assert!(matches!(told[..], [Told::Fault(..)]), "{told:?}");
 }
 
 /// A window update.

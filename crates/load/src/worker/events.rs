@@ -336,7 +336,7 @@ impl<R: Reactor> Worker<'_, R> {
         match after {
             Some(after) if !after.keep => self.reopen(slot),
             // The same bytes may hold the next answer.
-            _ if self.in_hand.is_some() => self.give_work(index, now_ns()),
+            _ if self.in_hand.is_some() => self.pass_on(index, now_ns()),
             _ => self.answered.push(index),
         }
     }

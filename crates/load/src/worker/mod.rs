@@ -438,9 +438,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             let (slot, _) = self.link_of(index);
             match self.links.get(slot).map(|link| link.stage) {
                 Some(Stage::Down) => self.connect(slot, now),
-                Some(Stage::Open) if self.connections[index].state == State::Idle => {
-                    self.give_work(index, now);
-                }
+                Some(Stage::Open) => self.pass_on(index, now),
                 _ => {}
             }
         }

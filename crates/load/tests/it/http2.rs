@@ -600,6 +600,18 @@ fn a_service_that_never_greets_is_no_connection() {
 }
 
 #[test]
+fn what_comes_after_a_right_answer_costs_no_other_request() {
+    on_each_reactor(|| {
+        let server = Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
+            send(&[hello(stream), frame(DATA, 0, 0, b"x")])
+        });
+        let total = run(&http2_order(&server.address, 1, 1, 20));
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!((total.requests, server.requests()), (20, 20));
+    });
+}
+
+#[test]
 fn a_service_that_takes_leave_before_it_greets_is_asked_again() {
     on_each_reactor(|| {
         let streams = |number| frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, number]);
