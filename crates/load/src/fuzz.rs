@@ -121,7 +121,7 @@ pub fn http2(data: &[u8]) {
     let read = |pieces: &[&[u8]]| {
         let mut client = Client::new(4);
         client.greet();
-        let (mut all, mut sent) = (Vec::new(), client.output().len());
+        let (mut all, mut sent) = (Vec::new(), client.output(true).len());
         for piece in std::iter::once(&&SETTINGS[..]).chain(pieces) {
             let mut told = Vec::new();
             client.feed(piece, &mut told);
@@ -133,11 +133,11 @@ pub fn http2(data: &[u8]) {
                 let fault = matches!(told, Told::Fault(..));
                 all.push(format!("{told:?}"));
                 if fault {
-                    let _ = client.output();
+                    let _ = client.output(true);
                     return (all, sent);
                 }
             }
-            sent += client.output().len();
+            sent += client.output(true).len();
         }
         let received = (0..4)
             .map(|place| client.received(place).body_bytes)
@@ -182,7 +182,7 @@ pub fn websocket(data: &[u8]) {
                 let goes_on = matches!(happened, Happened::Upgraded | Happened::Message);
                 all.push((happened, if goes_on { bytes } else { 0 }));
                 if !goes_on {
-                    return (all, client.output());
+                    return (all, client.output(true));
                 }
             }
             assert_eq!(at, piece.len(), "bytes left without a reason");
@@ -191,7 +191,7 @@ pub fn websocket(data: &[u8]) {
             client.received.body_bytes <= whole.len() as u64,
             "more than what came"
         );
-        (all, client.output())
+        (all, client.output(true))
     };
     let (happened, sent) = read(&[&whole]);
     assert!(

@@ -172,13 +172,27 @@ impl Wire {
         }
     }
 
-    /// Whether the request at this place may be sent now.
+    /// Whether a request may be sent now where none is in flight.
     #[inline]
-    pub(crate) fn has_room(&self, place: usize) -> bool {
+    pub(crate) fn has_room(&mut self) -> bool {
         match self {
             Self::Http1(_) | Self::WebSocket(_) => true,
             Self::Pipelined(pipeline) => pipeline.has_room(),
-            Self::Http2(client) => client.has_room(place),
+            Self::Http2(client) => client.has_room(),
+        }
+    }
+
+    /// Whether a request may be waiting because the service allows fewer at a time than there are
+    /// places.
+    #[inline]
+    pub(crate) fn has_refused(&self) -> bool {
+        matches!(self, Self::Http2(client) if client.has_refused())
+    }
+
+    /// No request waits for that any longer.
+    pub(crate) fn forget_refused(&mut self) {
+        if let Self::Http2(client) = self {
+            client.forget_refused();
         }
     }
 
@@ -231,13 +245,14 @@ impl Wire {
         }
     }
 
-    /// Bytes that the link has to carry now; empty = none.
-    pub(crate) fn output(&mut self) -> Vec<u8> {
+    /// Bytes that the link has to carry now; empty = none. `flowing` tells that the kernel has
+    /// taken all that it had to carry before.
+    pub(crate) fn output(&mut self, flowing: bool) -> Vec<u8> {
         match self {
             Self::Http1(_) => Vec::new(),
             Self::Pipelined(pipeline) => pipeline.output(),
-            Self::Http2(client) => client.output(),
-            Self::WebSocket(client) => client.output(),
+            Self::Http2(client) => client.output(flowing),
+            Self::WebSocket(client) => client.output(flowing),
         }
     }
 }

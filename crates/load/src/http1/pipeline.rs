@@ -27,8 +27,8 @@ pub(crate) struct Pipeline {
     /// By place: what came of the last answer.
     received: Vec<Received>,
     awaited: VecDeque<Awaited>,
-    /// The service closes after an answer that has come.
-    closing: bool,
+    /// The service closes after an answer that has come, or what came is none.
+    over: bool,
     out: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Pipeline {
                 .take(width)
                 .collect(),
             awaited: VecDeque::with_capacity(width),
-            closing: false,
+            over: false,
             out: Vec::new(),
         }
     }
@@ -49,13 +49,13 @@ impl Pipeline {
     /// Begins anew on a fresh connection.
     pub(crate) fn greet(&mut self) {
         self.awaited.clear();
-        self.closing = false;
+        self.over = false;
         self.out.clear();
     }
 
     /// Whether a request may be sent.
     pub(crate) fn has_room(&self) -> bool {
-        !self.closing
+        !self.over
     }
 
     /// Sends a request after those that are in flight.
@@ -93,6 +93,7 @@ impl Pipeline {
     pub(crate) fn feed(&mut self, mut bytes: &[u8], last: &mut LastHead, told: &mut Vec<Told>) {
         while !bytes.is_empty() {
             if self.awaited.is_empty() {
+                self.over = true;
                 let message = "bytes that nobody asked for".to_owned();
                 told.push(Told::Fault(ErrorClass::BadFraming, message));
                 return;
@@ -101,12 +102,13 @@ impl Pipeline {
                 Ok(Progress::More) => return,
                 Ok(Progress::Whole { rest }) => bytes = &bytes[bytes.len() - rest..],
                 Err(message) => {
+                    self.over = true;
                     told.push(Told::Fault(ErrorClass::BadFraming, message));
                     return;
                 }
             }
             self.end_answer(told);
-            if self.closing {
+            if self.over {
                 return;
             }
         }
@@ -129,7 +131,7 @@ impl Pipeline {
         std::mem::swap(&mut self.reader.received, &mut self.received[first.place]);
         told.push(Told::Whole(first.place));
         if !self.reader.keeps_alive() {
-            self.closing = true;
+            self.over = true;
             let message = "the service closed after an answer to an earlier request".to_owned();
             told.push(Told::Fault(ErrorClass::EarlyClose, message));
         } else if let Some(next) = self.awaited.front() {

@@ -59,6 +59,10 @@ pub(crate) struct Client {
     pub(super) streams: Vec<Stream>,
     /// By place: the number of its stream; 0 = no request in flight.
     pub(super) numbers: Vec<u32>,
+    /// Streams that are open.
+    open: u32,
+    /// Somebody wanted to send a request and the service allowed no further stream.
+    refused: bool,
     /// The number of the next stream.
     pub(super) next: u32,
     pub(super) settings: Settings,
@@ -68,6 +72,8 @@ pub(crate) struct Client {
     pub(super) greeted: bool,
     /// The service wants no further streams.
     pub(super) retired: bool,
+    /// The connection cannot go on.
+    faulted: bool,
     pub(super) decoder: Decoder,
     pub(super) encoder: Encoder,
     pub(super) block: Block,
@@ -81,6 +87,8 @@ pub(crate) struct Client {
     fed: u64,
     /// Frames in a row that brought no request further.
     pub(super) idle_frames: u32,
+    /// Answers that the connection itself asked for since the kernel last took all output.
+    pub(super) unsent: u32,
     /// What is to be sent.
     pub(super) out: Vec<u8>,
     /// Header block of the request in hand.
@@ -93,6 +101,8 @@ impl Client {
         Self {
             streams: std::iter::repeat_with(Stream::new).take(width).collect(),
             numbers: vec![0; width],
+            open: 0,
+            refused: false,
             next: 1,
             settings: Settings {
                 streams: MAX_31_BITS,
@@ -101,6 +111,7 @@ impl Client {
             heard: false,
             greeted: false,
             retired: false,
+            faulted: false,
             decoder: Decoder::new(),
             encoder: Encoder::new(),
             block: Block {
@@ -115,6 +126,7 @@ impl Client {
             partial: Vec::new(),
             fed: 0,
             idle_frames: 0,
+            unsent: 0,
             out: Vec::new(),
             scratch: Vec::new(),
         }
@@ -140,11 +152,25 @@ impl Client {
         frame::write_window_update(&mut self.out, 0, increment);
     }
 
-    /// Whether a request may be sent at this place. The service may allow fewer streams than there
-    /// are places; those beyond stay empty.
-    pub(crate) fn has_room(&self, place: usize) -> bool {
-        let allowed = usize::try_from(self.settings.streams).unwrap_or(usize::MAX);
-        self.greeted && !self.retired && place < allowed && self.next <= NUMBER_MAX
+    /// Whether a request may be sent at an empty place. The service may allow fewer streams than
+    /// there are places; that somebody was refused because of that is kept.
+    pub(crate) fn has_room(&mut self) -> bool {
+        if !self.greeted || self.retired || self.faulted || self.next > NUMBER_MAX {
+            return false;
+        }
+        let allowed = self.open < self.settings.streams;
+        self.refused |= !allowed;
+        allowed
+    }
+
+    /// Whether somebody may be waiting for room that the service did not allow.
+    pub(crate) fn has_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// Nobody waits for room any longer.
+    pub(crate) fn forget_refused(&mut self) {
+        self.refused = false;
     }
 
     /// Requests that may be in flight.
@@ -158,8 +184,12 @@ impl Client {
         &mut self.streams[place].received
     }
 
-    /// Bytes that the connection has to carry now.
-    pub(crate) fn output(&mut self) -> Vec<u8> {
+    /// Bytes that the connection has to carry now; `flowing` when the kernel has taken all that it
+    /// had to carry before.
+    pub(crate) fn output(&mut self, flowing: bool) -> Vec<u8> {
+        if flowing {
+            self.unsent = 0;
+        }
         std::mem::take(&mut self.out)
     }
 
@@ -169,6 +199,7 @@ impl Client {
         let number = self.next;
         self.next += 2;
         self.numbers[place] = number;
+        self.open += 1;
         let body = http2.body.clone();
         let ends = body.is_empty();
         let window = self.settings.window;
@@ -208,10 +239,17 @@ impl Client {
 
     /// Ends the stream at this place before its time.
     pub(super) fn reset(&mut self, place: usize, code: u32) {
-        let number = std::mem::take(&mut self.numbers[place]);
+        let number = self.close(place);
         if number != 0 {
             frame::write_reset(&mut self.out, number, code);
         }
+    }
+
+    /// The stream at this place is over; its number, 0 when there was none.
+    pub(super) fn close(&mut self, place: usize) -> u32 {
+        let number = std::mem::take(&mut self.numbers[place]);
+        self.open -= u32::from(number != 0);
+        number
     }
 
     /// Puts a place with a part of its body to send at the end of the queue.
@@ -254,7 +292,10 @@ impl Client {
     pub(crate) fn feed(&mut self, bytes: &[u8], told: &mut Vec<Told>) {
         self.fed += 1;
         if let Err(fault) = self.take(bytes, told) {
+            self.faulted = true;
             frame::write_goaway(&mut self.out, fault.code);
+            // A greeting that comes along with nonsense is none.
+            told.retain(|told| !matches!(told, Told::Greeted));
             told.push(Told::Fault(ErrorClass::BadFraming, fault.message));
         } else if self.next > NUMBER_MAX {
             told.push(Told::Retired);

@@ -38,29 +38,49 @@ impl Inflow {
     }
 }
 
-/// What we may send. Settings of the service can make it negative.
+/// What we may send.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outflow(i64);
+pub(super) struct Outflow {
+    /// Settings of the service can make it negative.
+    free: i64,
+    /// Bytes that were sent and not yet allowed anew.
+    sent: i64,
+}
 
 impl Outflow {
     /// A window of this size.
     pub(super) fn new(size: u32) -> Self {
-        Self(i64::from(size))
+        Self {
+            free: i64::from(size),
+            sent: 0,
+        }
     }
 
     /// Bytes that may be sent now.
     pub(super) fn free(self) -> usize {
-        usize::try_from(self.0).unwrap_or(0)
+        usize::try_from(self.free).unwrap_or(0)
     }
 
     /// Notes that bytes were sent; no more of them than are free.
     pub(super) fn spend(&mut self, bytes: usize) {
-        self.0 -= i64::try_from(bytes).unwrap_or(0);
+        let bytes = i64::try_from(bytes).unwrap_or(0);
+        self.free -= bytes;
+        self.sent += bytes;
     }
 
     /// Opens or closes the window; `None` when it is larger than it may be then.
     pub(super) fn change(&mut self, by: i64) -> Option<()> {
-        self.0 += by;
-        (self.0 <= i64::from(MAX_31_BITS)).then_some(())
+        self.free += by;
+        (self.free <= i64::from(MAX_31_BITS)).then_some(())
+    }
+
+    /// Opens the window by what the service has taken; `None` when it is larger than it may be
+    /// then. Otherwise whether any of that had been sent.
+    pub(super) fn update(&mut self, increment: u32) -> Option<bool> {
+        let increment = i64::from(increment);
+        let taken = self.sent > 0;
+        self.sent = (self.sent - increment).max(0);
+        self.change(increment)?;
+        Some(taken)
     }
 }

@@ -19,6 +19,9 @@ const BLOCK_FRAMES_MAX: u32 = 128;
 /// few enough that answering them does not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
+/// Answers to settings and pings that may wait for a service that does not read them.
+const UNSENT_MAX: u32 = 10_000;
+
 impl Client {
     /// Takes the next bytes of the connection.
     pub(super) fn take(&mut self, mut bytes: &[u8], told: &mut Vec<Told>) -> Result<(), Fault> {
@@ -129,10 +132,11 @@ impl Client {
         if increment > 0 {
             frame::write_window_update(&mut self.out, 0, increment);
         }
-        let Some(place) = place else { return Ok(()) };
+        // A service may not know yet that the request is over.
         if !data.is_empty() {
             self.idle_frames = 0;
         }
+        let Some(place) = place else { return Ok(()) };
         let stream = &mut self.streams[place];
         let increment = stream.inflow.take(payload.len()).ok_or_else(too_much)?;
         let ends = head.has(flag::END_STREAM);
@@ -258,7 +262,7 @@ impl Client {
             // The service has answered without the rest of the request.
             self.reset(place, code::CANCEL);
         }
-        self.numbers[place] = 0;
+        self.close(place);
         told.push(Told::Whole(place));
     }
 
@@ -282,7 +286,7 @@ impl Client {
             return Err(size("a reset of a wrong size"));
         }
         if let Some(place) = self.place(head)? {
-            self.numbers[place] = 0;
+            self.close(place);
             let message = format!("stream reset: {}", code_name(frame::code_of(payload)));
             told.push(Told::Failed(place, ErrorClass::Reset, message));
         }
@@ -310,7 +314,7 @@ impl Client {
             self.take_setting(name, frame::code_of(&entry[2..]))?;
         }
         self.heard = true;
-        frame::write_head(&mut self.out, 0, kind::SETTINGS, flag::ACK, 0);
+        self.acknowledge(kind::SETTINGS, &[])?;
         if !self.greeted && self.settings.streams > 0 {
             self.greeted = true;
             told.push(Told::Greeted);
@@ -363,9 +367,20 @@ impl Client {
             return Err(size("a ping of a wrong size"));
         }
         if !head.has(flag::ACK) {
-            frame::write_head(&mut self.out, 8, kind::PING, flag::ACK, 0);
-            self.out.extend_from_slice(payload);
+            self.acknowledge(kind::PING, payload)?;
         }
+        Ok(())
+    }
+
+    /// Answers a frame of the connection itself, unless such answers are not read.
+    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Fault> {
+        self.unsent += 1;
+        if self.unsent > UNSENT_MAX {
+            let message = format!("{UNSENT_MAX} settings and pings whose answers are not read");
+            return Err(fault(code::ENHANCE_YOUR_CALM, message));
+        }
+        frame::write_head(&mut self.out, payload.len(), kind, flag::ACK, 0);
+        self.out.extend_from_slice(payload);
         Ok(())
     }
 
@@ -391,7 +406,7 @@ impl Client {
         };
         for place in 0..self.numbers.len() {
             if self.numbers[place] > last {
-                self.numbers[place] = 0;
+                self.close(place);
                 let name = code_name(code);
                 let message = format!("the service said GOAWAY ({name}) before this request");
                 told.push(Told::Failed(place, class, message));
@@ -409,20 +424,25 @@ impl Client {
         if payload.len() != 4 {
             return Err(size("a window update of a wrong size"));
         }
-        let increment = i64::from(number(payload));
+        let increment = number(payload);
         if head.stream == 0 {
             if increment == 0 {
                 return Err(protocol("a window update by nothing"));
             }
             let too_large = || fault(code::FLOW_CONTROL_ERROR, WINDOW_TOO_LARGE.to_owned());
-            self.outflow.change(increment).ok_or_else(too_large)?;
+            if self.outflow.update(increment).ok_or_else(too_large)? {
+                self.idle_frames = 0;
+            }
         } else if let Some(place) = self.place(head)? {
             if increment == 0 {
                 self.malformed(place, "a window update by nothing", told);
-            } else if self.streams[place].outflow.change(increment).is_none() {
-                self.malformed(place, WINDOW_TOO_LARGE, told);
-            } else {
+            } else if let Some(taken) = self.streams[place].outflow.update(increment) {
+                if taken {
+                    self.idle_frames = 0;
+                }
                 self.queue(place);
+            } else {
+                self.malformed(place, WINDOW_TOO_LARGE, told);
             }
         }
         self.send_bodies();

@@ -205,7 +205,7 @@ fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
     let mut told = Vec::new();
     client.feed(first, &mut told);
     for place in 0..4 {
-        if client.has_room(place) {
+        if client.has_room() {
             client.begin(
                 place,
                 requests.get(place % requests.len()).asked(),
@@ -236,7 +236,7 @@ fn read(requests: &Requests, bytes: &[u8], cuts: &[usize]) -> (Vec<String>, Vec<
         let received = client.received(place);
         all.push(format!("{} {}", received.status, received.body_bytes));
     }
-    (all, client.output())
+    (all, client.output(true))
 }
 
 /// A frame that a service might send, sensible or not.
@@ -342,7 +342,7 @@ proptest! {
         let first = settings(&[(setting::INITIAL_WINDOW_SIZE, window)]);
         let (mut client, _) = busy_client(&requests, &first);
         let mut service = Service::new(window);
-        service.take(&client.output());
+        service.take(&client.output(true));
         // Some windows as they come, then enough for everything.
         let enough = (0..5).map(|at| (at, 500_000));
         for (at, increment) in steps.into_iter().chain(enough) {
@@ -353,7 +353,7 @@ proptest! {
             client.feed(&update, &mut told);
             prop_assert!(told.is_empty(), "{:?}", told);
             service.allow(stream, increment);
-            service.take(&client.output());
+            service.take(&client.output(true));
         }
         for place in 0..4 {
             prop_assert!(service.bodies[place] == body(place).as_bytes(), "{}", place);
@@ -419,19 +419,157 @@ fn a_service_that_allows_fewer_streams_gets_fewer() {
     let two = settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]);
     let (mut client, told) = busy_client(&requests, &two);
     assert_eq!(told, ["Greeted"]);
-    assert_eq!((0..4).filter(|place| client.has_room(*place)).count(), 2);
+    assert_eq!(client.numbers, [1, 3, 0, 0]);
+    assert!(!client.has_room() && client.has_refused());
     let mut told = Vec::new();
     client.feed(
         &settings(&[(setting::MAX_CONCURRENT_STREAMS, 3)]),
         &mut told,
     );
     assert!(matches!(told[..], [Told::Wider]), "{told:?}");
-    assert!(client.has_room(2) && !client.has_room(3));
+    assert!(client.has_room());
     // None at all is no greeting yet.
     let none = settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]);
     let (mut client, told) = busy_client(&requests, &none);
-    assert!(told.is_empty() && !client.has_room(0));
+    assert!(told.is_empty() && !client.has_room());
     let mut told = Vec::new();
     client.feed(&two, &mut told);
     assert!(matches!(told[..], [Told::Greeted]), "{told:?}");
+}
+
+/// A right answer without a body.
+fn answer(stream: u32) -> Vec<u8> {
+    frame(
+        kind::HEADERS,
+        flag::END_HEADERS | flag::END_STREAM,
+        stream,
+        &hex("88"),
+    )
+}
+
+#[test]
+fn streams_are_allowed_by_their_number_not_by_their_place() {
+    let (mut client, _) = busy_client(&get(), &settings(&[]));
+    let two = settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]);
+    let reset = frame(kind::RST_STREAM, 0, 3, &[0; 4]);
+    let leave = frame(kind::GOAWAY, 0, 0, &[[0, 0, 0, 5], [0; 4]].concat());
+    // The streams of places 0 and 1 end while those of places 2 and 3 are open.
+    for (bytes, room) in [
+        (two, false),
+        (answer(1), false),
+        (reset, false),
+        (answer(5), true),
+    ] {
+        client.feed(&bytes, &mut Vec::new());
+        assert_eq!(client.has_room(), room, "{:?}", client.numbers);
+    }
+    client.begin(0, get().get(0).asked(), false);
+    assert!(!client.has_room());
+    client.cancel(0);
+    assert!(client.has_room());
+    client.feed(&leave, &mut Vec::new());
+    assert_eq!(client.numbers, [0; 4]);
+    client.greet();
+    client.feed(&settings(&[]), &mut Vec::new());
+    assert!(client.has_room() && !client.has_refused());
+}
+
+#[test]
+fn nothing_is_begun_after_a_fault() {
+    let (mut client, _) = busy_client(&get(), &settings(&[]));
+    let mut told = Vec::new();
+    let nonsense = frame(kind::DATA, 0, 0, b"x");
+    client.feed(&[answer(1), nonsense.clone()].concat(), &mut told);
+    assert!(
+        matches!(told[..], [Told::Whole(0), Told::Fault(..)]),
+        "{told:?}"
+    );
+    assert!(!client.has_room());
+    // A greeting is none either.
+    client.greet();
+    told.clear();
+    client.feed(&[settings(&[]), nonsense].concat(), &mut told);
+    assert!(matches!(told[..], [Told::Fault(..)]), "{told:?}");
+}
+
+/// A window update.
+fn update(stream: u32, increment: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame::write_window_update(&mut bytes, stream, increment);
+    bytes
+}
+
+/// Whether a client with a request of this body in flight takes the frames, each so often.
+fn takes(first: &[u8], body: usize, frames: &[(Vec<u8>, usize)]) -> bool {
+    let requests = requests(&[("accept".into(), "*/*".into(), "b".repeat(body))]);
+    let mut client = Client::new(1);
+    client.greet();
+    let mut told = Vec::new();
+    client.feed(first, &mut told);
+    client.begin(0, requests.get(0).asked(), false);
+    if body == 0 {
+        client.cancel(0);
+    }
+    for (bytes, times) in frames {
+        for _ in 0..*times {
+            client.feed(bytes, &mut told);
+            client.output(true);
+        }
+    }
+    !told.iter().any(|told| matches!(told, Told::Fault(..)))
+}
+
+#[test]
+fn frames_that_bring_something_are_not_counted() {
+    let tight = settings(&[(setting::INITIAL_WINDOW_SIZE, 1)]);
+    let wide = settings(&[(setting::INITIAL_WINDOW_SIZE, 1 << 30)]);
+    let data = |data: &[u8]| frame(kind::DATA, 0, 1, data);
+    // The body goes out byte by byte, in two halves of which the second waits for the connection,
+    // and at once.
+    assert!(takes(&tight, 30_000, &[(update(1, 1), 20_000)]));
+    assert!(takes(&wide, 90_000, &[(update(0, 1), 20_000)]));
+    assert!(takes(&wide, 60_000, &[(update(1, 2), 20_000)]));
+    // The service has taken all of the body and goes on.
+    let all = [(update(1, 1), 60_000), (update(1, 1), 10_001)];
+    assert!(!takes(&wide, 60_000, &all));
+    let all = [(update(0, 1), 60_000), (update(0, 1), 10_001)];
+    assert!(!takes(&wide, 60_000, &all));
+    // The answer to a request that was given up.
+    let head = frame(kind::HEADERS, flag::END_HEADERS, 1, &hex("88"));
+    let late = |bytes: &[u8]| [(head.clone(), 1), (data(bytes), 20_000)];
+    assert!(takes(&wide, 0, &late(b"x")));
+    assert!(!takes(&wide, 0, &late(b"")));
+}
+
+#[test]
+fn answers_that_are_not_read_do_not_pile_up() {
+    for (asking, bytes) in [
+        (frame(kind::PING, 0, 0, &[7; 8]), 17),
+        (settings(&[]), frame::HEAD_BYTES),
+    ] {
+        for flowing in [true, false] {
+            let (mut client, _) = busy_client(&get(), &settings(&[]));
+            let (mut told, mut sent) = (Vec::new(), 0);
+            client.feed(
+                &frame(kind::HEADERS, flag::END_HEADERS, 1, &hex("88")),
+                &mut told,
+            );
+            client.output(true);
+            // A byte of an answer after each of them.
+            let data = frame(kind::DATA, 0, 1, b"x");
+            for _ in 0..30_000 {
+                if told.is_empty() {
+                    client.feed(&[&asking[..], &data].concat(), &mut told);
+                    sent += client.output(flowing).len();
+                }
+            }
+            if flowing {
+                assert!(told.is_empty(), "{told:?}");
+                assert_eq!(sent, 30_000 * bytes);
+            } else {
+                assert!(matches!(told[..], [Told::Fault(..)]), "{told:?}");
+                assert!(sent <= 10_100 * bytes, "{sent}");
+            }
+        }
+    }
 }

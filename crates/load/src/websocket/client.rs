@@ -15,6 +15,10 @@ const BEGINNING_MAX: usize = 64;
 /// to send, few enough that answering them does not fill the memory.
 const IDLE_FRAMES_MAX: u32 = 10_000;
 
+/// Pongs that may wait for a service that does not read them. Of further pings only the last one
+/// is answered, when it reads again (RFC 6455, 5.5.3).
+const UNSENT_PONGS_MAX: u32 = 1_000;
+
 /// Frames in which one message may come without bringing a byte of it.
 const EMPTY_FRAMES_MAX: u32 = 10_000;
 
@@ -64,6 +68,10 @@ pub(crate) struct Client {
     /// Beginning of the upgrade's answer, of a head, or a control frame's payload.
     partial: Vec<u8>,
     idle_frames: u32,
+    /// Pongs since the kernel last took all output.
+    unsent_pongs: u32,
+    /// The payload of the one that is held back.
+    pong: Option<Vec<u8>>,
     random: Random,
     out: Vec<u8>,
 }
@@ -85,6 +93,8 @@ impl Client {
             asked: false,
             partial: Vec::new(),
             idle_frames: 0,
+            unsent_pongs: 0,
+            pong: None,
             random: Random::new(seed),
             out: Vec::new(),
         }
@@ -100,6 +110,7 @@ impl Client {
         self.asked = false;
         self.partial.clear();
         self.idle_frames = 0;
+        self.pong = None;
         self.out.clear();
         self.out.extend_from_slice(&self.upgrade);
         let line = format!("Sec-WebSocket-Key: {}\r\n\r\n", self.key);
@@ -126,7 +137,7 @@ impl Client {
 
     /// Says farewell; the service is not waited for.
     pub(crate) fn close(&mut self) {
-        self.write(opcode::CLOSE, &1000_u16.to_be_bytes());
+        self.write_farewell(&1000_u16.to_be_bytes());
     }
 
     /// The beginning of the last message.
@@ -134,9 +145,22 @@ impl Client {
         &self.beginning
     }
 
-    /// Bytes that the connection has to carry now.
-    pub(crate) fn output(&mut self) -> Vec<u8> {
+    /// Bytes that the connection has to carry now; `flowing` when the kernel has taken all that it
+    /// had to carry before.
+    pub(crate) fn output(&mut self, flowing: bool) -> Vec<u8> {
+        if flowing {
+            self.unsent_pongs = 0;
+            if let Some(payload) = self.pong.take() {
+                self.write(opcode::PONG, &payload);
+            }
+        }
         std::mem::take(&mut self.out)
+    }
+
+    /// Says farewell; nothing may be sent after it.
+    fn write_farewell(&mut self, payload: &[u8]) {
+        self.pong = None;
+        self.write(opcode::CLOSE, payload);
     }
 
     fn write(&mut self, opcode: u8, payload: &[u8]) {
@@ -265,7 +289,12 @@ impl Client {
             opcode::CLOSE => return self.closed().map(Some),
             opcode::PING => {
                 let payload = std::mem::take(&mut self.partial);
-                self.write(opcode::PONG, &payload);
+                if self.unsent_pongs < UNSENT_PONGS_MAX {
+                    self.unsent_pongs += 1;
+                    self.write(opcode::PONG, &payload);
+                } else {
+                    self.pong = Some(payload);
+                }
                 return Ok(None);
             }
             opcode::PONG => {
@@ -295,7 +324,7 @@ impl Client {
             if !payload.is_empty() {
                 return Err("a farewell with half a code");
             }
-            self.write(opcode::CLOSE, &[]);
+            self.write_farewell(&[]);
             return Ok(Happened::Closed("without a reason".to_owned()));
         };
         let code = u16::from_be_bytes(*code);
@@ -306,7 +335,7 @@ impl Client {
         let Ok(reason) = std::str::from_utf8(reason) else {
             return Err("a farewell that is not UTF-8");
         };
-        self.write(opcode::CLOSE, &code.to_be_bytes());
+        self.write_farewell(&code.to_be_bytes());
         Ok(Happened::Closed(format!("with code {code} {reason:?}")))
     }
 }

@@ -41,12 +41,12 @@ fn read(pieces: &[&[u8]]) -> (Vec<(Happened, u64)>, Vec<u8>) {
             let bytes = if over { 0 } else { client.received.body_bytes };
             all.push((happened, bytes));
             if over {
-                return (all, client.output());
+                return (all, client.output(true));
             }
         }
         assert_eq!(at, piece.len());
     }
-    (all, client.output())
+    (all, client.output(true))
 }
 
 /// A frame that a service might send, sensible or not.
@@ -92,7 +92,7 @@ proptest! {
     fn our_frames_are_masked_and_whole(text in prop::collection::vec(any::<u8>(), 1..70_000)) {
         let mut client = upgraded();
         client.begin(&text, false);
-        let out = client.output();
+        let out = client.output(true);
         let (short, head) = (out[1] & 0x7F, match text.len() {
             0..=125 => 2,
             126..=65_535 => 4,
@@ -182,5 +182,41 @@ fn what_no_service_may_send_is_refused() {
             panic!("{words}: {happened:?}");
         };
         assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn of_pings_whose_answers_nobody_reads_the_last_is_answered() {
+    let ping = |number: u32| frame(0x89, &number.to_be_bytes());
+    let message = frame(0x81, b"m");
+    let pong_bytes = 2 + 4 + 4;
+    for close in [false, true] {
+        let mut client = upgraded();
+        let mut sent = 0;
+        for number in 0..5_000 {
+            let (used, happened) = client.feed(&ping(number));
+            assert_eq!((used, happened), (6, None));
+            let (_, happened) = client.feed(&message);
+            assert_eq!(happened, Some(Happened::Message));
+            sent += client.output(false).len();
+        }
+        assert_eq!(sent, 1_000 * pong_bytes);
+        if close {
+            client.close();
+        }
+        let out = client.output(true);
+        if close {
+            // Nothing follows a farewell.
+            assert_eq!((out[0], out.len()), (0x88, 8));
+            continue;
+        }
+        assert_eq!((out[0], out.len()), (0x8A, pong_bytes));
+        let payload = out[6..]
+            .iter()
+            .zip(&out[2..6])
+            .map(|(byte, mask)| byte ^ mask);
+        assert_eq!(payload.collect::<Vec<u8>>(), 4_999_u32.to_be_bytes());
+        client.feed(&ping(0));
+        assert_eq!(client.output(true).len(), pong_bytes);
     }
 }

@@ -93,7 +93,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// Sends what the protocol of a slot has to say.
     pub(super) fn flush(&mut self, slot: usize) {
         let link = &mut self.links[slot];
-        let mut bytes = link.wire.output();
+        let mut bytes = link.wire.output(!self.reactor.is_sending(slot));
         if bytes.is_empty() {
             return;
         }
@@ -157,7 +157,9 @@ impl<R: Reactor> Worker<'_, R> {
         for told in told.drain(..) {
             let first = slot * self.width;
             match told {
-                Told::Greeted => self.opened(slot),
+                Told::Greeted if self.links[slot].stage == Stage::Greeting => self.opened(slot),
+                // The link failed for what came before.
+                Told::Greeted => {}
                 Told::Whole(place) => self.answered(first + place, None),
                 Told::Failed(place, class, message) => {
                     self.fail_request(first + place, class, || message);
@@ -334,7 +336,7 @@ impl<R: Reactor> Worker<'_, R> {
         match after {
             Some(after) if !after.keep => self.reopen(slot),
             // The same bytes may hold the next answer.
-            _ if self.in_hand.is_some() => self.give_work(index, now_ns()),
+            _ if self.in_hand.is_some() => self.pass_on(index, now_ns()),
             _ => self.answered.push(index),
         }
     }

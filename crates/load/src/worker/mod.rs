@@ -365,6 +365,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
             let link = &mut self.links[slot];
             link.stalled = sending && link.sending;
             link.sending = sending;
+            // What was held back while the kernel took nothing more.
+            if !sending && link.is_up() {
+                self.flush(slot);
+            }
+            let link = &self.links[slot];
             let age_ns = now.saturating_sub(link.since_ns);
             if self.links[slot].is_opening() && age_ns > connect_ns {
                 self.fail_link(slot, ErrorClass::ConnectTimeout, late(age_ns));
@@ -433,9 +438,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             let (slot, _) = self.link_of(index);
             match self.links.get(slot).map(|link| link.stage) {
                 Some(Stage::Down) => self.connect(slot, now),
-                Some(Stage::Open) if self.connections[index].state == State::Idle => {
-                    self.give_work(index, now);
-                }
+                Some(Stage::Open) => self.pass_on(index, now),
                 _ => {}
             }
         }

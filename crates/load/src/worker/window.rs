@@ -278,12 +278,12 @@ impl<R: Reactor> Worker<'_, R> {
     /// A free connection: gives it a request when there is one to send.
     #[inline]
     pub(super) fn give_work(&mut self, index: usize, now: u64) {
-        let (slot, place) = self.link_of(index);
+        let (slot, _) = self.link_of(index);
         let Some(window) = &mut self.window else {
             return;
         };
-        let link = &self.links[slot];
-        if window.closed || link.stage != Stage::Open || !link.wire.has_room(place) {
+        let link = &mut self.links[slot];
+        if window.closed || link.stage != Stage::Open || !link.wire.has_room() {
             return;
         }
         if self.users.is_some() && !window.is_scheduled() {
@@ -305,6 +305,38 @@ impl<R: Reactor> Worker<'_, R> {
             self.connections[index].queued = true;
             self.free.push_back(index);
         }
+    }
+
+    /// A request has come to its end, or the pause after it: another one may be sent. Where the
+    /// service allows fewer at a time than there are connections, those that wait have their turn
+    /// first. One request goes out at most, so that the pauses after failures remain.
+    #[inline]
+    pub(super) fn pass_on(&mut self, index: usize, now: u64) {
+        let (slot, place) = self.link_of(index);
+        if self.links[slot].wire.has_refused() {
+            self.pass_around(slot, place, now);
+        } else if self.connections[index].state == State::Idle {
+            self.give_work(index, now);
+        }
+    }
+
+    /// Gives a request to the first connection of a link, after the one at `place`, that has one
+    /// to send.
+    fn pass_around(&mut self, slot: usize, place: usize, now: u64) {
+        if !self.links[slot].wire.has_room() {
+            return;
+        }
+        let (busy, first) = (self.busy, slot * self.width);
+        for step in 1..=self.width {
+            let index = first + (place + step) % self.width;
+            if self.connections[index].state == State::Idle {
+                self.give_work(index, now);
+            }
+            if self.busy > busy {
+                return;
+            }
+        }
+        self.links[slot].wire.forget_refused();
     }
 
     /// Sends the next request of a free connection.

@@ -1,7 +1,7 @@
 //! A server that speaks HTTP/2 by a script: after each request it reads, it sends the frames that
 //! the script gives for its stream.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -151,6 +151,9 @@ fn serve(
             Ok(0) | Err(_) => return,
             Ok(bytes) => incoming.take(&chunk[..bytes]),
         };
+        if stream.write_all(&incoming.updates()).is_err() {
+            return;
+        }
         most.fetch_max(ended.len() as u64, Ordering::SeqCst);
         for number in ended {
             let index = requests.fetch_add(1, Ordering::SeqCst);
@@ -166,6 +169,8 @@ fn serve(
 pub(crate) struct Incoming {
     input: Vec<u8>,
     greeted: bool,
+    /// The windows that the data since the last look have to be given back to.
+    updates: Vec<u8>,
 }
 
 impl Incoming {
@@ -190,8 +195,20 @@ impl Incoming {
             if matches!(kind, HEADERS | DATA) && flags & END != 0 {
                 ended.push(number);
             }
+            if kind == DATA && length > 9 {
+                let increment = u32::try_from(length - 9).unwrap().to_be_bytes();
+                for stream in [0, number] {
+                    let update = frame(WINDOW_UPDATE, 0, stream, &increment);
+                    self.updates.extend(update);
+                }
+            }
             input.drain(..length);
         }
         ended
+    }
+
+    /// Window updates for the data that came, one for each frame and window.
+    pub(crate) fn updates(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.updates)
     }
 }

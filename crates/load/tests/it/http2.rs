@@ -600,6 +600,48 @@ fn a_service_that_never_greets_is_no_connection() {
 }
 
 #[test]
+fn what_comes_after_a_right_answer_costs_no_other_request() {
+    on_each_reactor(|| {
+        let server = Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
+            send(&[hello(stream), frame(DATA, 0, 0, b"x")])
+        });
+        let total = run(&http2_order(&server.address, 1, 1, 20));
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!((total.requests, server.requests()), (20, 20));
+    });
+}
+
+#[test]
+fn a_service_that_takes_leave_before_it_greets_is_asked_again() {
+    on_each_reactor(|| {
+        let streams = |number| frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, number]);
+        let leave = frame(GOAWAY, 0, 0, &[0; 8]);
+        let greeting = [streams(0), leave, streams(1)].concat();
+        let server = Server::start(greeting, |_, _| vec![Act::Hold]);
+        let total = run(&http2_order(&server.address, 1, 1, 4));
+        let early = total.count(ErrorClass::EarlyClose);
+        assert_eq!((early, total.requests), (4, 0), "{:?}", total.errors);
+        assert!(server.connections() > 4, "{}", server.connections());
+    });
+}
+
+#[test]
+fn uploads_to_a_service_that_gives_back_every_frame_arrive() {
+    on_each_reactor(|| {
+        let server = Server::start(frame(SETTINGS, 0, 0, &[]), |stream, _| {
+            send(&[hello(stream)])
+        });
+        let mut spec = http2_order(&server.address, 1, 16, 16);
+        spec.requests[0].method = "POST".to_owned();
+        spec.requests[0].body = "b".repeat(5 << 20);
+        spec.timeout_answer_ns = 10 * SECOND;
+        let total = run(&spec);
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!(total.requests, 16);
+    });
+}
+
+#[test]
 fn orders_that_http2_cannot_carry_out_are_refused() {
     for (change, expected) in [
         (

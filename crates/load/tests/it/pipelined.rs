@@ -145,6 +145,29 @@ fn what_a_service_does_not_answer_is_told_apart() {
 }
 
 #[test]
+fn garbage_after_the_answers_costs_no_request() {
+    on_each_reactor(|| {
+        // All four are answered together, so that none is sent between.
+        let (address, seen) = serve(|index, line| match index {
+            0..3 => (Vec::new(), true),
+            _ => (
+                [echo(1, line).repeat(4), b"garbage".to_vec()].concat(),
+                true,
+            ),
+        });
+        let mut spec = pipelined_order(&address, 1, 40);
+        spec.in_flight = 4;
+        let total = run(&spec);
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!(
+            (total.requests, seen.requests.load(Ordering::SeqCst)),
+            (40, 40)
+        );
+        assert!(seen.connections.load(Ordering::SeqCst) >= 10);
+    });
+}
+
+#[test]
 fn pipelining_needs_connections_that_stay() {
     let mut spec = pipelined_order("127.0.0.1:1", 1, 1);
     spec.keep_alive_off = true;

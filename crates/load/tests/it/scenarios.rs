@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, RequestSpec};
@@ -13,8 +14,8 @@ use hyper::Response;
 use hyper::body::Bytes;
 
 use crate::http2::serve_http2;
-use crate::server::Server;
-use crate::{MILLISECOND, get, on_each_reactor, order, run, try_run};
+use crate::server::{Act, Server};
+use crate::{MILLISECOND, SECOND, frames, get, on_each_reactor, order, run, try_run};
 
 /// A server that answers by path and shows what it was sent.
 fn service(answer: fn(&str) -> String) -> (Server, Receiver<String>) {
@@ -147,6 +148,64 @@ fn users_share_connections_of_http2() {
             spec.target.protocol = Protocol::Http2;
             check_shopping(&spec);
         }
+    });
+}
+
+/// Eight users on one connection whose service allows two streams, each with two requests.
+fn crowded_users(address: &str, times: u64, pause_ns: u64) -> LoadSpec {
+    let pause = Pause {
+        min_ns: pause_ns,
+        max_ns: pause_ns,
+    };
+    let request = RequestSpec {
+        pause: Some(pause),
+        ..get("/")
+    };
+    let mut spec = scenario(address, 1, times, vec![request.clone(), request]);
+    spec.threads = 1;
+    spec.target.protocol = Protocol::Http2;
+    spec.in_flight = 8;
+    spec.timeout_answer_ns = 5 * SECOND;
+    spec
+}
+
+#[test]
+fn users_take_turns_when_the_service_allows_fewer_streams() {
+    on_each_reactor(|| {
+        let two = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2]);
+        let server = frames::Server::start(two, |stream, _| {
+            vec![
+                Act::Pause(Duration::from_millis(1)),
+                Act::Send(frames::hello(stream)),
+            ]
+        });
+        // All come to their end, also those who wait while the others pause.
+        let total = run(&crowded_users(&server.address, 3, 5 * MILLISECOND));
+        assert!(total.errors.is_empty(), "{:?}", total.errors);
+        assert_eq!(total.requests, 8 * 3 * 2);
+        // Nobody asks twice before everybody has asked once.
+        let mut spec = crowded_users(&server.address, 0, 0);
+        spec.steps[0].pace = Pace::Closed;
+        spec.steps[0].requests_max = 8;
+        let total = run(&spec);
+        let counts = total.intervals[0].by_request.iter();
+        let counts: Vec<u64> = counts.map(|count| count.requests).collect();
+        assert_eq!((total.requests, counts), (8, vec![8, 0]));
+        assert!(server.most_at_once() <= 2, "{}", server.most_at_once());
+    });
+}
+
+#[test]
+fn users_who_wait_for_a_stream_have_their_turn_after_a_failure() {
+    on_each_reactor(|| {
+        let one = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 1]);
+        let server = frames::Server::start(one, |stream, _| {
+            let reset = frames::frame(frames::RST_STREAM, 0, stream, &[0, 0, 0, 7]);
+            vec![Act::Send(reset)]
+        });
+        let total = run(&crowded_users(&server.address, 1, 0));
+        assert_eq!(total.count(ErrorClass::Reset), 8, "{:?}", total.errors);
+        assert_eq!((server.requests(), server.connections()), (8, 1));
     });
 }
 
