@@ -633,7 +633,7 @@ fn uploads_to_a_service_that_gives_back_every_frame_arrive() {
         });
         let mut spec = http2_order(&server.address, 1, 16, 16);
         spec.requests[0].method = "POST".to_owned();
-        spec.requests[0].body = "b".repeat(5 << 20);
+        spec.requests[0].body = "b".repeat(5 << 20).into();
         spec.timeout_answer_ns = 10 * SECOND;
         let total = run(&spec);
         assert!(total.errors.is_empty(), "{:?}", total.errors);
