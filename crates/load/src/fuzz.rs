@@ -6,6 +6,7 @@ use bakeoff_model::load::{LoadSpec, Protocol, ReactorChoice, RequestSpec, Target
 use crate::http1::{Chunked, LastHead, Progress, Reader};
 use crate::http2::{Client, Decoder};
 use crate::link::Told;
+use crate::received::Keep;
 use crate::request::Requests;
 use crate::websocket::{self, Happened};
 
@@ -35,7 +36,7 @@ pub fn response(data: &[u8]) {
     let mut last = LastHead::default();
     let mut read = |pieces: &[&[u8]]| {
         let mut reader = Reader::new();
-        reader.begin(head_only, sampled);
+        reader.begin(head_only, kept(sampled));
         let mut fed = 0;
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             fed += piece.len();
@@ -127,8 +128,9 @@ pub fn http2(data: &[u8]) {
             client.feed(piece, &mut told);
             for told in told {
                 if matches!(told, Told::Greeted) {
-                    (0..4)
-                        .for_each(|place| client.begin(place, requests.get(0).asked(), place == 1));
+                    (0..4).for_each(|place| {
+                        client.begin(place, requests.get(0).asked(), kept(place == 1))
+                    });
                 }
                 let fault = matches!(told, Told::Fault(..));
                 all.push(format!("{told:?}"));
@@ -173,7 +175,7 @@ pub fn websocket(data: &[u8]) {
         for piece in pieces {
             let mut at = 0;
             loop {
-                client.begin(b"", first & 0x20 != 0);
+                client.begin(b"", kept(first & 0x20 != 0));
                 let (used, happened) = client.feed(&piece[at..]);
                 at += used;
                 assert!(at <= piece.len(), "more bytes taken than came");
@@ -237,4 +239,8 @@ pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
         in_flight: 4,
     };
     Requests::prepare(&spec).expect("the order is a right one")
+}
+
+fn kept(all: bool) -> Keep {
+    if all { Keep::All } else { Keep::Nothing }
 }

@@ -8,7 +8,7 @@ use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol};
 
 use crate::http1::{Pipeline, Reader};
 use crate::http2::Client;
-use crate::received::Received;
+use crate::received::{Keep, Received};
 use crate::request::{Asked, Requests};
 use crate::tls::Session;
 use crate::websocket;
@@ -207,12 +207,12 @@ impl Wire {
     /// Begins a request. Its bytes are in [`Wire::output`], except for plain HTTP/1.1, whose
     /// prepared bytes are sent as they are.
     #[inline]
-    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, keep: Keep) {
         match self {
-            Self::Http1(reader) => reader.begin(asked.head_only, sampled),
-            Self::Pipelined(pipeline) => pipeline.begin(place, asked, sampled),
-            Self::Http2(client) => client.begin(place, asked, sampled),
-            Self::WebSocket(client) => client.begin(asked.message, sampled),
+            Self::Http1(reader) => reader.begin(asked.head_only, keep),
+            Self::Pipelined(pipeline) => pipeline.begin(place, asked, keep),
+            Self::Http2(client) => client.begin(place, asked, keep),
+            Self::WebSocket(client) => client.begin(asked.message, keep),
         }
     }
 

@@ -9,6 +9,18 @@ const BODY_MAX: usize = 64 * 1024 * 1024;
 /// Memory that is kept for the next sampled body.
 const BODY_KEEP: usize = 64 * 1024;
 
+/// What of an answer is kept beyond its status and length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Nothing: nobody will look at it.
+    #[default]
+    Nothing,
+    /// Its headers, for the cookies in them.
+    Head,
+    /// All of it.
+    All,
+}
+
 /// One answer on its way.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
@@ -18,8 +30,7 @@ pub(crate) struct Received {
     pub(crate) status: u16,
     /// Bytes of the body so far.
     pub(crate) body_bytes: u64,
-    /// The answer is one of the sampled ones.
-    sampled: bool,
+    keep: Keep,
     /// The sampled answer; boxed because most connections never have one.
     sample: Option<Box<Sample>>,
 }
@@ -31,14 +42,14 @@ struct Sample {
 }
 
 impl Received {
-    /// Forgets the last answer; the next one is kept when `sampled`.
+    /// Forgets the last answer; of the next one this much is kept.
     #[inline]
-    pub(crate) fn begin(&mut self, sampled: bool) {
+    pub(crate) fn begin(&mut self, keep: Keep) {
         self.begun = false;
         self.status = 0;
         self.body_bytes = 0;
-        self.sampled = sampled;
-        if sampled {
+        self.keep = keep;
+        if keep != Keep::Nothing {
             let sample = self.sample.get_or_insert_default();
             sample.cut = false;
             sample.answer.headers.clear();
@@ -50,12 +61,13 @@ impl Received {
     /// Whether the answer is one of the sampled ones.
     #[inline]
     pub(crate) fn is_sampled(&self) -> bool {
-        self.sampled
+        self.keep != Keep::Nothing
     }
 
     /// Where the headers of a sampled answer go, names in lower case.
     pub(crate) fn headers(&mut self) -> Option<&mut Vec<(String, String)>> {
-        let sample = self.sample.as_mut().filter(|_| self.sampled)?;
+        let sample = self.sample.as_mut();
+        let sample = sample.filter(|_| self.keep != Keep::Nothing)?;
         Some(&mut sample.answer.headers)
     }
 
@@ -63,17 +75,20 @@ impl Received {
     #[inline]
     pub(crate) fn take_body(&mut self, data: &[u8]) {
         self.body_bytes += data.len() as u64;
-        if let Some(sample) = self.sample.as_mut().filter(|_| self.sampled) {
+        if self.keep == Keep::All
+            && let Some(sample) = &mut self.sample
+        {
             sample.keep(data);
         }
     }
 
-    /// The sampled answer, `None` when this one is not sampled.
+    /// The sampled answer, as far as it is kept; `None` when this one is not sampled.
     ///
     /// # Errors
     /// In words, when its body was too long to be kept.
     pub(crate) fn sample(&mut self) -> Option<Result<&Answer, String>> {
-        let sample = self.sample.as_mut().filter(|_| self.sampled)?;
+        let sample = self.sample.as_mut();
+        let sample = sample.filter(|_| self.keep != Keep::Nothing)?;
         if sample.cut {
             let bytes = self.body_bytes;
             return Some(Err(format!("a body of {bytes} bytes is too long to check")));
@@ -89,6 +104,29 @@ impl Sample {
             self.cut = true;
         } else {
             self.answer.body.extend_from_slice(data);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BODY_MAX, Keep, Received};
+
+    #[test]
+    fn a_body_that_nobody_looks_at_may_have_any_length() {
+        let part = vec![b'x'; BODY_MAX / 2 + 1];
+        for (keep, is_good) in [(Keep::All, false), (Keep::Head, true)] {
+            let mut received = Received::default();
+            received.begin(keep);
+            let header = ("set-cookie".to_owned(), "a=b".to_owned());
+            received.headers().unwrap().push(header.clone());
+            received.take_body(&part);
+            received.take_body(&part);
+            let sample = received.sample().unwrap();
+            assert_eq!(sample.is_ok(), is_good, "{keep:?}");
+            if let Ok(answer) = sample {
+                assert_eq!((&answer.headers[..], answer.body.len()), (&[header][..], 0));
+            }
         }
     }
 }

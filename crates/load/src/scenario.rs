@@ -13,6 +13,7 @@ use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrde
 use crate::LoadError;
 use crate::http2::{self, Field};
 use crate::random::Random;
+use crate::received::Keep;
 use crate::request::{self, Asked, Prepared};
 
 /// What a user knows.
@@ -162,9 +163,13 @@ impl Script {
         self.go_on
     }
 
-    /// Whether the answer to this request has to be kept.
-    pub(crate) fn looks_at(&self, request: usize) -> bool {
-        self.cookies || self.requests[request].looked_at
+    /// What of the answer to this request has to be kept.
+    pub(crate) fn looks_at(&self, request: usize) -> Keep {
+        match (self.requests[request].looked_at, self.cookies) {
+            (true, _) => Keep::All,
+            (false, true) => Keep::Head,
+            (false, false) => Keep::Nothing,
+        }
     }
 
     /// A user begins: it forgets what the last one on its connection knew.

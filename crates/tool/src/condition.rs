@@ -113,7 +113,7 @@ impl Condition {
         holds.then(|| match self.figure {
             Figure::Quantile(_) => format!("{:.3} ms", found / 1e6),
             Figure::Errors => format!("{:.3} %", found * 100.0),
-            Figure::Rate => format!("{found:.0} requests/s"),
+            Figure::Rate => format!("{found:.1} requests/s"),
         })
     }
 }

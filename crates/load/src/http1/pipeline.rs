@@ -8,7 +8,7 @@ use bakeoff_model::load::ErrorClass;
 use super::head::LastHead;
 use super::reader::{Progress, Reader};
 use crate::link::Told;
-use crate::received::Received;
+use crate::received::{Keep, Received};
 use crate::request::Asked;
 
 /// A request whose answer has not come.
@@ -16,7 +16,7 @@ use crate::request::Asked;
 struct Awaited {
     place: usize,
     head_only: bool,
-    sampled: bool,
+    keep: Keep,
 }
 
 /// One connection with several requests in flight.
@@ -59,16 +59,16 @@ impl Pipeline {
     }
 
     /// Sends a request after those that are in flight.
-    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, keep: Keep) {
         let head_only = asked.head_only;
-        self.received[place].begin(sampled);
+        self.received[place].begin(keep);
         if self.awaited.is_empty() {
-            self.reader.begin(head_only, sampled);
+            self.reader.begin(head_only, keep);
         }
         self.awaited.push_back(Awaited {
             place,
             head_only,
-            sampled,
+            keep,
         });
         self.out.extend_from_slice(asked.bytes);
     }
@@ -135,7 +135,7 @@ impl Pipeline {
             let message = "the service closed after an answer to an earlier request".to_owned();
             told.push(Told::Fault(ErrorClass::EarlyClose, message));
         } else if let Some(next) = self.awaited.front() {
-            self.reader.begin(next.head_only, next.sampled);
+            self.reader.begin(next.head_only, next.keep);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::chunked::Chunked;
 use super::head::{self, Framing, Head, LastHead};
-use crate::received::Received;
+use crate::received::{Keep, Received};
 
 /// Bytes that the head of an answer, with its interim answers, may have.
 const HEAD_MAX: usize = 64 * 1024;
@@ -57,15 +57,15 @@ impl Reader {
         }
     }
 
-    /// Begins the next answer: to a request whose answer has no body (`head_only`), kept when
-    /// `sampled`.
+    /// Begins the next answer: to a request whose answer has no body (`head_only`), kept as far
+    /// as `keep` says.
     #[inline]
-    pub(crate) fn begin(&mut self, head_only: bool, sampled: bool) {
+    pub(crate) fn begin(&mut self, head_only: bool, keep: Keep) {
         self.stage = Stage::Head;
         self.partial.clear();
         self.head_bytes = 0;
         self.head_only = head_only;
-        self.received.begin(sampled);
+        self.received.begin(keep);
     }
 
     /// Whether the connection may carry another request.

@@ -3,6 +3,7 @@
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::{LastHead, Progress, Reader};
+use crate::received::Keep;
 
 /// An answer as a server would write it, and its body.
 #[derive(Debug, Clone)]
@@ -120,7 +121,7 @@ proptest! {
         let (mut reader, mut last) = (Reader::new(), LastHead::default());
         // A reader that has had another answer before must not remember it.
         for _ in 0..2 {
-            reader.begin(false, sampled);
+            reader.begin(false, if sampled { Keep::All } else { Keep::Nothing });
             prop_assert_eq!(read(&mut reader, &mut last, &stream, &cuts), Read::Whole {
                 status: written.status,
                 body: written.body.len() as u64,
@@ -140,7 +141,7 @@ proptest! {
         cuts in prop::collection::vec(any::<usize>(), 0..12),
     ) {
         let (mut reader, mut last) = (Reader::new(), LastHead::default());
-        reader.begin(false, false);
+        reader.begin(false, Keep::Nothing);
         let part = &written.bytes[..length % written.bytes.len()];
         prop_assert_eq!(read(&mut reader, &mut last, part, &cuts), Read::More);
         prop_assert!(!reader.finish());
@@ -155,7 +156,7 @@ proptest! {
         for prefix in ["", &head] {
             let stream = [prefix.as_bytes(), &bytes].concat();
             let mut reader = Reader::new();
-            reader.begin(false, true);
+            reader.begin(false, Keep::All);
             read(&mut reader, &mut LastHead::default(), &stream, &cuts);
         }
     }
@@ -172,7 +173,7 @@ proptest! {
         stream[at] = byte;
         let verdict = |last: &mut LastHead, stream: &[u8], cuts: &[usize]| {
             let mut reader = Reader::new();
-            reader.begin(false, false);
+            reader.begin(false, Keep::Nothing);
             read(&mut reader, last, stream, cuts)
         };
         let mut last = LastHead::default();
@@ -194,7 +195,7 @@ fn a_service_that_speaks_another_version_is_told_by_its_first_frame() {
     let settings = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x40";
     let said = |bytes: &[u8]| {
         let mut reader = Reader::new();
-        reader.begin(false, false);
+        reader.begin(false, Keep::Nothing);
         reader.feed(bytes, &mut LastHead::default()).unwrap_err()
     };
     assert!(said(settings).contains("speaks HTTP/2"));

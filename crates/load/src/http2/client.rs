@@ -12,7 +12,7 @@ use super::frame::{
 };
 use super::stream::Stream;
 use crate::link::Told;
-use crate::received::Received;
+use crate::received::{Keep, Received};
 use crate::request::Asked;
 
 /// Bytes of header fields that an answer may have, as we tell the service.
@@ -194,7 +194,7 @@ impl Client {
     }
 
     /// Begins a request at an empty place with room.
-    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, sampled: bool) {
+    pub(crate) fn begin(&mut self, place: usize, asked: Asked<'_>, keep: Keep) {
         let Some(http2) = asked.http2 else { return };
         let number = self.next;
         self.next += 2;
@@ -203,7 +203,7 @@ impl Client {
         let body = http2.body.clone();
         let ends = body.is_empty();
         let window = self.settings.window;
-        self.streams[place].begin(body, asked.head_only, sampled, window);
+        self.streams[place].begin(body, asked.head_only, keep, window);
         self.streams[place].fed_before = self.fed;
         self.scratch.clear();
         for field in &http2.fields {

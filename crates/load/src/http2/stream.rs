@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{DEFAULT_WINDOW, Inflow, Outflow, STREAM_WINDOW};
-use crate::received::Received;
+use crate::received::{Keep, Received};
 
 /// A place for one request in flight after the other.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ impl Stream {
     }
 
     /// Begins a request with this body to a service that takes `window` bytes at first.
-    pub(super) fn begin(&mut self, body: Rc<[u8]>, head_only: bool, sampled: bool, window: u32) {
-        self.received.begin(sampled);
+    pub(super) fn begin(&mut self, body: Rc<[u8]>, head_only: bool, keep: Keep, window: u32) {
+        self.received.begin(keep);
         self.head_only = head_only;
         self.has_head = false;
         self.head_bytes = 0;

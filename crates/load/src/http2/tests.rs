@@ -11,6 +11,7 @@ use super::flow::{Inflow, Outflow};
 use super::frame::{self, Head, flag, kind, setting};
 use super::huffman;
 use crate::link::Told;
+use crate::received::Keep;
 use crate::request::Requests;
 
 fn hex(text: &str) -> Vec<u8> {
@@ -209,7 +210,7 @@ fn busy_client(requests: &Requests, first: &[u8]) -> (Client, Vec<String>) {
             client.begin(
                 place,
                 requests.get(place % requests.len()).asked(),
-                place == 1,
+                if place == 1 { Keep::All } else { Keep::Nothing },
             );
         }
     }
@@ -463,7 +464,7 @@ fn streams_are_allowed_by_their_number_not_by_their_place() {
         client.feed(&bytes, &mut Vec::new());
         assert_eq!(client.has_room(), room, "{:?}", client.numbers);
     }
-    client.begin(0, get().get(0).asked(), false);
+    client.begin(0, get().get(0).asked(), Keep::Nothing);
     assert!(!client.has_room());
     client.cancel(0);
     assert!(client.has_room());
@@ -506,7 +507,7 @@ fn takes(first: &[u8], body: usize, frames: &[(Vec<u8>, usize)]) -> bool {
     client.greet();
     let mut told = Vec::new();
     client.feed(first, &mut told);
-    client.begin(0, requests.get(0).asked(), false);
+    client.begin(0, requests.get(0).asked(), Keep::Nothing);
     if body == 0 {
         client.cancel(0);
     }

@@ -6,7 +6,7 @@ use super::frame::{self, CONTROL_MAX, Head, opcode};
 use super::handshake::{self, Refusal};
 use super::utf8::Check;
 use crate::random::Random;
-use crate::received::Received;
+use crate::received::{Keep, Received};
 
 /// Bytes of a message that are kept to look for a time stamp in.
 const BEGINNING_MAX: usize = 64;
@@ -124,10 +124,10 @@ impl Client {
     }
 
     /// Awaits the next message, after sending `text` unless it is empty.
-    pub(crate) fn begin(&mut self, text: &[u8], sampled: bool) {
+    pub(crate) fn begin(&mut self, text: &[u8], keep: Keep) {
         // A message that is already on its way was not asked for as a sample.
         if self.message.is_none() {
-            self.received.begin(sampled);
+            self.received.begin(keep);
             self.asked = true;
         }
         if !text.is_empty() {
@@ -238,7 +238,7 @@ impl Client {
             (None, opcode::CONTINUATION) => return Err("a continuation of no message"),
             (None, kind) => {
                 if !std::mem::take(&mut self.asked) {
-                    self.received.begin(false);
+                    self.received.begin(Keep::Nothing);
                 }
                 self.received.begun = true;
                 self.received.status = 101;

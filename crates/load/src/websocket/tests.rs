@@ -6,6 +6,7 @@ use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, propte
 use super::frame::{self, opcode};
 use super::utf8::Check;
 use super::{Client, Happened};
+use crate::received::Keep;
 
 /// A frame as a service would send it.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -33,7 +34,7 @@ fn read(pieces: &[&[u8]]) -> (Vec<(Happened, u64)>, Vec<u8>) {
     for piece in pieces {
         let mut at = 0;
         loop {
-            client.begin(b"", false);
+            client.begin(b"", Keep::Nothing);
             let (used, happened) = client.feed(&piece[at..]);
             at += used;
             let Some(happened) = happened else { break };
@@ -91,7 +92,7 @@ proptest! {
     #[test]
     fn our_frames_are_masked_and_whole(text in prop::collection::vec(any::<u8>(), 1..70_000)) {
         let mut client = upgraded();
-        client.begin(&text, false);
+        client.begin(&text, Keep::Nothing);
         let out = client.output(true);
         let (short, head) = (out[1] & 0x7F, match text.len() {
             0..=125 => 2,

@@ -12,7 +12,7 @@ use super::window::Window;
 use crate::clock::now_ns;
 use crate::link::Stage;
 use crate::reactor::Reactor;
-use crate::received::Received;
+use crate::received::{Keep, Received};
 use crate::scenario::{Memory, Rendered, Script};
 
 /// What a user is doing.
@@ -67,8 +67,8 @@ impl Users {
         self.present == 0
     }
 
-    /// The request that a user makes now, and whether its answer has to be kept.
-    pub(super) fn request_of(&self, index: usize) -> (usize, bool) {
+    /// The request that a user makes now, and what of its answer has to be kept.
+    pub(super) fn request_of(&self, index: usize) -> (usize, Keep) {
         let request = self.users[index].request;
         (request, self.script.looks_at(request))
     }

@@ -16,6 +16,7 @@ use crate::connection::State;
 use crate::link::{Stage, Wire};
 use crate::pace::{Schedule, Share};
 use crate::reactor::{Payload, Reactor};
+use crate::received::Keep;
 use crate::shared::Allowance;
 use crate::tally::Tally;
 
@@ -345,8 +346,8 @@ impl<R: Reactor> Worker<'_, R> {
         let sampled = self.next_is_sampled();
         let (slot, place) = self.link_of(index);
         let connection = &mut self.connections[index];
-        let (asked, sampled) = match &self.users {
-            None => (self.requests.index_at(connection.turn), sampled),
+        let (asked, mut keep) = match &self.users {
+            None => (self.requests.index_at(connection.turn), Keep::Nothing),
             Some(users) => users.request_of(index),
         };
         connection.request = asked;
@@ -360,7 +361,9 @@ impl<R: Reactor> Worker<'_, R> {
             connection.came_ns = 0;
         }
         self.busy += 1;
-        let sampled = sampled && (request.expect.is_some() || self.users.is_some());
+        if sampled && request.expect.is_some() {
+            keep = Keep::All;
+        }
         let link = &mut self.links[slot];
         let rendered = self.users.as_ref().map(|users| users.render(index));
         let asked = match &rendered {
@@ -368,7 +371,7 @@ impl<R: Reactor> Worker<'_, R> {
             Some(rendered) => rendered.asked(request),
         };
         link.used = true;
-        link.wire.begin(place, asked, sampled);
+        link.wire.begin(place, asked, keep);
         let payload = match rendered {
             None => Payload::Shared(request.bytes.clone()),
             Some(rendered) => Payload::Owned(rendered.bytes),
