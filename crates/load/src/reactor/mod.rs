@@ -99,7 +99,7 @@ pub(crate) trait Reactor: Sized {
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::thread::sleep;
     use std::time::Duration;
 
@@ -111,15 +111,20 @@ mod tests {
     use crate::clock::now_ns;
     use crate::socket::Endpoint;
 
-    /// Answers that lie there for 20 ms before they are looked for have come when they came.
-    fn answers_come_when_they_arrive<R: Reactor>(make: impl FnOnce(Endpoint) -> R) {
+    /// A reactor with one connection, and the other end of that.
+    fn connected<R: Reactor>(make: impl FnOnce(Endpoint) -> R) -> (R, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut reactor = make(Endpoint::Inet(listener.local_addr().unwrap()));
         reactor.resize(1);
         reactor.open(0);
         reactor.wait(1_000_000_000).unwrap();
         assert!(matches!(reactor.next(), Some((0, Event::Connected))));
-        let (mut server, _) = listener.accept().unwrap();
+        (reactor, listener.accept().unwrap().0)
+    }
+
+    /// Answers that lie there for 20 ms before they are looked for have come when they came.
+    fn answers_come_when_they_arrive<R: Reactor>(make: impl FnOnce(Endpoint) -> R) {
+        let (mut reactor, mut server) = connected(make);
         // The kernel begins to take notes a moment after it was asked to.
         for _ in 0..100 {
             // A reactor may look at most once before it finds something.
@@ -145,13 +150,7 @@ mod tests {
         bytes: usize,
         make: impl FnOnce(Endpoint) -> R,
     ) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut reactor = make(Endpoint::Inet(listener.local_addr().unwrap()));
-        reactor.resize(1);
-        reactor.open(0);
-        reactor.wait(1_000_000_000).unwrap();
-        assert!(matches!(reactor.next(), Some((0, Event::Connected))));
-        let (mut server, _) = listener.accept().unwrap();
+        let (mut reactor, mut server) = connected(make);
         let request = || Payload::Owned(vec![b'x'; bytes]);
         reactor.send(0, request());
         server.read_exact(&mut [0]).unwrap();
