@@ -1,4 +1,4 @@
-//! A contender for the tests of the tool: a tiny service that behaves well or badly as told by
+//! A contender for the tests of the command line: a tiny service that behaves well or badly as told by
 //! `MODE`. It is built with the tests and copied into suites that they make.
 
 #![expect(
