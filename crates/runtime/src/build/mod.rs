@@ -31,6 +31,19 @@ const VERSION_LIMIT: Duration = Duration::from_secs(30);
 /// How long a build may take before it counts as hanging: many times what the slowest one needs.
 pub const BUILD_LIMIT: Duration = Duration::from_secs(30 * 60);
 
+/// Variables of our own environment that change what Cargo makes.
+const INHERITED: [&str; 3] = [
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_BUILD_RUSTFLAGS",
+    "RUSTFLAGS",
+];
+/// Names of more such variables begin with this.
+const INHERITED_PREFIX: &str = "CARGO_PROFILE_";
+
+/// Where Cargo keeps what it compiles on the way to an artifact, for all contenders alike: most of
+/// them are made of the same packages. Older Cargos do not know it and use the artifact's folder.
+const CARGO_BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
+
 /// Longest version text that is kept, letters.
 const VERSION_MAX: usize = 2000;
 
@@ -174,9 +187,13 @@ impl<'a> Job<'a> {
         options: &BuildOptions,
         tools: &BTreeMap<String, Toolchain>,
     ) -> Self {
-        let env = build_env(contender, tools);
+        let mut env = build_env(contender, tools, &inherited());
         let build: Vec<&str> = contender.build.iter().map(String::as_str).collect();
         let key = sources::digest_of(&build, &without_path(&env));
+        if env::var_os(CARGO_BUILD_DIR).is_none() {
+            let shared = options.cache.join("build").join("cargo");
+            env.insert(CARGO_BUILD_DIR.to_owned(), shared.display().to_string());
+        }
         let short = key.get(7..15).unwrap_or_default();
         let name = format!("{}-{short}", contender.folder.replace('/', "_"));
         let place = options.cache.join("build").join(&options.suite).join(name);
@@ -228,9 +245,14 @@ impl<'a> Job<'a> {
         self.write("receipt.json", &receipt)
             .map_err(|error| self.broken(&self.place, &error))?;
         let version = self.version(&artifact, tools).await;
+        // What is not the contender's own choice is named where its compiler is.
         let toolchains = tools
             .iter()
             .map(|(name, tool)| (name.clone(), tool.version.clone()))
+            .chain(inherited().into_iter().map(|(name, value)| {
+                let setting = format!("{name}={value}");
+                (name, setting)
+            }))
             .collect();
         Ok(Built {
             artifact,
@@ -390,19 +412,34 @@ impl<'a> Job<'a> {
 /// The environment as far as it makes a difference: what the search path leads to is in the
 /// versions of the toolchains, and a new folder in it is no reason to build again.
 fn without_path(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let kept = env.iter().filter(|(name, _)| *name != "PATH");
+    let kept = env
+        .iter()
+        .filter(|(name, _)| *name != "PATH" && *name != CARGO_BUILD_DIR);
     kept.map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
 
-/// What a build gets beside our own environment. The JDK that builds is the first one in `needs`,
-/// so that a contender can be built by one and run on another; without one there, or without a
-/// compiler in it, it is the one that the contender runs on.
+/// What of our own environment changes a build: such a build is another one.
+fn inherited() -> BTreeMap<String, String> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| changes_builds(name))
+        .collect()
+}
+
+fn changes_builds(name: &str) -> bool {
+    name.starts_with(INHERITED_PREFIX) || INHERITED.contains(&name)
+}
+
+/// What a build gets beside our own environment, and of that what changes it. The JDK that builds
+/// is the first one in `needs`, so that a contender can be built by one and run on another; without
+/// one there, or without a compiler in it, it is the one that the contender runs on.
 fn build_env(
     contender: &Contender,
     tools: &BTreeMap<String, Toolchain>,
+    inherited: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let mut env = BTreeMap::new();
+    let mut env = inherited.clone();
     let needed = contender
         .needs
         .iter()
@@ -424,4 +461,19 @@ fn build_env(
     }
     env.extend(contender.build_env.clone());
     env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes_builds;
+
+    #[test]
+    fn only_what_compilers_read_makes_another_build() {
+        for name in ["CARGO_PROFILE_RELEASE_OPT_LEVEL", "RUSTFLAGS"] {
+            assert!(changes_builds(name), "{name}");
+        }
+        for name in ["PATH", "CARGO_MANIFEST_DIR", "CARGO_BUILD_BUILD_DIR"] {
+            assert!(!changes_builds(name), "{name}");
+        }
+    }
 }
