@@ -14,7 +14,7 @@ use bakeoff_runtime::docker::{Context, Engine, base_reference, java_in_image};
 use sha2::{Digest as _, Sha256};
 
 use crate::docker::{block_on, found, install, program};
-use crate::say;
+use crate::workspace::say;
 
 /// Label with the digest of what an image was made of.
 const LABEL: &str = "bakeoff.recipe";

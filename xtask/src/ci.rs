@@ -1,179 +1,234 @@
 //! What continuous integration runs, runnable by anyone.
 
-use std::fs;
+use std::env;
 use std::path::Path;
-use std::process::Command;
+use std::thread;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
-use crate::{base_images, docker, say, tidy};
+use crate::chores::{Chores, command, works};
+use crate::needs::{Needs, install_toolchain};
+use crate::suites::{Suite, suites};
+use crate::workspace::say;
+use crate::{base_images, docker, tidy};
 
-/// The suite whose contenders are verified for real.
-const SUITE: &str = "suites/locations";
-/// Those that are verified in containers as well: its main round.
-const MAIN_ROUND: [&str; 4] = ["actix-4", "axum", "http4k-3", "ktor-3"];
-/// What contenders need beside compilers, as Debian calls it, and a program or file of each.
-const PACKAGES: [(&str, &str); 3] = [
-    ("libssl-dev", "/usr/include/openssl/ssl.h"),
-    ("pkg-config", "/usr/bin/pkg-config"),
-    ("patch", "/usr/bin/patch"),
-];
+/// The oldest compiler that `Cargo.toml` promises.
+const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// The one contender whose build fetches a compiler, and how that is fetched.
-const OLD_CONTENDER: &str = "rocket-0.4";
-const OLD_COMPILER: &str =
-    "rustup toolchain install nightly-2022-06-23 --profile minimal --no-self-update";
+/// Built without optimisation: it runs for a second, and compiling it is what takes time.
+const DENY: &str = "cargo install cargo-deny --locked --debug";
 
-/// Format, lints, tidy, licences, then everything of [`test`].
+/// Set where CI can fetch the database of advisories and must not do without.
+const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
+
+/// Format, lints, tidy, scripts, documentation, dependencies, the oldest compiler, then everything
+/// of [`test`].
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
-    run(root, "cargo fmt --all --check")?;
-    run(
-        root,
-        "cargo clippy --workspace --all-targets -- -D warnings",
-    )?;
-    tidy::tidy(root)?;
-    licences(root)?;
-    test(root)
+    finished(root, |chores| {
+        chores.run("format", "cargo fmt --all --check")?;
+        chores.step("tidy", |chores| tidy::tidy(chores.root()))?;
+        let clippy = "cargo clippy --workspace --all-targets --locked -- -D warnings";
+        chores.run("lints", clippy)?;
+        let doc = "cargo doc --workspace --no-deps --document-private-items --locked";
+        chores.run_with("documentation", doc, &[("RUSTDOCFLAGS", "-D warnings")])?;
+        scripts(chores)?;
+        dependencies(chores)?;
+        if let Err(error) = oldest_rust(chores) {
+            if works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
+                return Err(error);
+            }
+            chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
+        }
+        everything(chores, Runner::CargoTest)
+    })
 }
 
-/// All tests of the workspace, then the suite end to end: real processes and containers, a real
-/// Elasticsearch, real JDKs, and a report.
-pub(crate) fn test(root: &Path) -> anyhow::Result<()> {
+/// What runs the tests of the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// `cargo test`.
+    CargoTest,
+    /// `cargo nextest run`, each test in a process of its own; then `cargo test --doc`.
+    Nextest,
+}
+
+/// All tests of the workspace, then the suites end to end: real processes and containers, real
+/// backends, real JDKs, and a report.
+pub(crate) fn test(root: &Path, runner: Runner) -> anyhow::Result<()> {
+    finished(root, |chores| everything(chores, runner))
+}
+
+/// The workspace compiles with the oldest Rust that it promises.
+pub(crate) fn msrv(root: &Path) -> anyhow::Result<()> {
+    finished(root, oldest_rust)
+}
+
+/// Licences, sources and advisories of the dependencies.
+pub(crate) fn deny(root: &Path) -> anyhow::Result<()> {
+    finished(root, dependencies)
+}
+
+/// Does some work, then says what took how long, also when it failed.
+fn finished(
+    root: &Path,
+    work: impl FnOnce(&mut Chores<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut chores = Chores::new(root);
+    let result = work(&mut chores);
+    chores.finish();
+    result
+}
+
+fn everything(chores: &mut Chores<'_>, runner: Runner) -> anyhow::Result<()> {
+    if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
+        bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
+    }
+    let (needs, suites) = (Needs::read()?, suites(chores.root())?);
     let was_there = docker::docker_engine(docker::Action::Status).is_ok();
-    let result = everything(root);
+    announce(&needs, &suites, was_there);
+    let result = with_docker(chores, runner, &needs, &suites);
     // An engine that was started for the tests ends with them.
     if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
-        say(&format!("NOT STOPPED: Docker: {error:#}"));
+        chores.note(format!("NOT STOPPED: Docker: {error:#}"));
     }
     result
 }
 
-fn everything(root: &Path) -> anyhow::Result<()> {
-    let docker = docker::docker_engine(docker::Action::Start).and_then(|()| {
-        // Contenders whose base cannot be made fail below by name; the others are still checked.
-        base_images::base_images()
+fn announce(needs: &Needs, suites: &[Suite], docker: bool) {
+    say("This is about to");
+    needs.announce();
+    say(if docker {
+        "- use the Docker engine that runs, and make the base images that it lacks"
+    } else {
+        "- install Docker if need be, start an engine, make base images, and stop it at the end"
     });
-    let mut said = Vec::new();
-    if let Err(error) = packages() {
-        said.push(format!("NOT INSTALLED: what contenders need: {error:#}"));
+    say("- start servers on the loopback interface, in control groups of their own");
+    for suite in suites {
+        say(&format!("- build and start {}", suite.describe()));
+    }
+    say("What it builds and fetches is kept below the caches of Cargo, Maven and bakeoff.");
+}
+
+fn with_docker(
+    chores: &mut Chores<'_>,
+    runner: Runner,
+    needs: &Needs,
+    suites: &[Suite],
+) -> anyhow::Result<()> {
+    let root = chores.root();
+    // Compilers use all cores, and what is fetched meanwhile waits for the network.
+    let (docker, failures, compiled) = thread::scope(|scope| {
+        let host = scope.spawn(|| {
+            let failures = needs.install(root);
+            (engine(), failures)
+        });
+        let compiled = chores.run(
+            "tests compiled, host prepared",
+            &match runner {
+                Runner::CargoTest => "cargo test --workspace --locked --no-run".to_owned(),
+                Runner::Nextest => "cargo nextest run --workspace --locked --no-run".to_owned(),
+            },
+        );
+        let (docker, failures) = match host.join() {
+            Ok(prepared) => prepared,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        (docker, failures, compiled)
+    });
+    compiled?;
+    for failure in failures {
+        chores.note(failure);
     }
     if let Err(error) = &docker {
-        said.push(format!("NOT TESTED: Docker: {error:#}"));
+        chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
-    run_with(root, "cargo test --workspace", &switches(docker.is_ok()))?;
-    run(root, "cargo build --release --package bakeoff")?;
-    let mut all = contenders(root)?;
-    if let Err(error) = run(root, OLD_COMPILER) {
-        all.retain(|name| name != OLD_CONTENDER);
-        said.push(format!("NOT TESTED: {OLD_CONTENDER}: {error:#}"));
+    tests(chores, runner, docker.is_ok())?;
+    for suite in suites {
+        suite.check(chores, docker.is_ok())?;
     }
-    verify(root, "process", all.iter().map(String::as_str))?;
-    if docker.is_ok() {
-        verify(root, "docker", MAIN_ROUND)?;
-    }
-    let results = tempfile::tempdir().context("no folder for temporary files")?;
-    let results = results.path().join("smoke").display().to_string();
-    bakeoff(
-        root,
-        &format!("run {SUITE} --profile smoke --backend elasticsearch --out {results}"),
-    )?;
-    for line in said {
-        say(&line);
-    }
-    say("end to end: verified and measured, see above");
+    say("end to end: all suites verified and measured, see above");
     Ok(())
 }
 
-/// The variables that switch tests of real things on.
-fn switches(docker: bool) -> Vec<(&'static str, &'static str)> {
+/// A Docker engine with the base images. Contenders whose base cannot be made fail later, by name.
+fn engine() -> anyhow::Result<()> {
+    docker::docker_engine(docker::Action::Start)?;
+    base_images::base_images()
+}
+
+/// The tests of the workspace, those of real things switched on.
+fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Result<()> {
     let mut switches = vec![("BAKEOFF_TEST_ELASTICSEARCH", "1")];
     if docker {
         switches.push(("BAKEOFF_TEST_DOCKER", "1"));
     }
-    switches
-}
-
-/// Installs what is missing of what contenders need.
-fn packages() -> anyhow::Result<()> {
-    let missing = PACKAGES
-        .iter()
-        .filter(|(_, file)| !Path::new(file).exists());
-    let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
-    match missing.as_slice() {
-        [] => Ok(()),
-        missing => docker::install(missing),
+    match runner {
+        Runner::CargoTest => chores.run_with("tests", "cargo test --workspace --locked", &switches),
+        Runner::Nextest => {
+            let line = "cargo nextest run --workspace --locked";
+            chores.run_with("tests", line, &switches)?;
+            chores.run(
+                "examples of the documentation",
+                "cargo test --workspace --locked --doc",
+            )
+        }
     }
 }
 
-/// The contenders of the suite, one of each folder: what bears the folder's own name.
-fn contenders(root: &Path) -> anyhow::Result<Vec<String>> {
-    let folder = root.join(SUITE).join("contenders");
-    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-    let folders = entries.flatten().map(|entry| entry.path());
-    let mut names: Vec<String> = folders
-        .filter(|path| path.join("contender.toml").is_file())
-        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+/// The shell scripts of the tree.
+fn scripts(chores: &mut Chores<'_>) -> anyhow::Result<()> {
+    let scripts = tidy::tracked(chores.root(), "*.sh")?;
+    let names: Vec<String> = scripts
+        .iter()
+        .map(|path| path.display().to_string())
         .collect();
-    names.sort();
-    Ok(names)
+    chores.step("scripts", |chores| {
+        if !works("shellcheck", &["--version"])
+            && let Err(error) = docker::install(&["shellcheck"])
+        {
+            chores.note(format!("NOT CHECKED: scripts: {error:#}"));
+            return Ok(());
+        }
+        let line = format!("shellcheck .ci/run {}", names.join(" "));
+        command(chores.root(), &line, &[])
+    })
 }
 
-/// All checks of some contenders against a real Elasticsearch.
-fn verify<'a>(
-    root: &Path,
-    runtime: &str,
-    contenders: impl IntoIterator<Item = &'a str>,
-) -> anyhow::Result<()> {
-    let chosen: String = contenders
-        .into_iter()
-        .map(|name| format!(" --contender {name}"))
-        .collect();
-    let options = format!("--runtime {runtime} --backend elasticsearch{chosen}");
-    bakeoff(root, &format!("verify {SUITE} {options}"))
+/// Licences, bans and sources are checked always, advisories where their database can be fetched.
+fn dependencies(chores: &mut Chores<'_>) -> anyhow::Result<()> {
+    if !works("cargo", &["deny", "--version"]) {
+        chores.run("cargo-deny installed", DENY)?;
+    }
+    chores.run(
+        "licences and sources",
+        "cargo deny check licenses bans sources",
+    )?;
+    if !works("cargo", &["deny", "fetch", "db"]) {
+        let missing = "advisories: their database cannot be fetched from here";
+        if env::var_os(ADVISORIES).is_some() {
+            bail!("{missing}, and {ADVISORIES} is set");
+        }
+        chores.note(format!("NOT CHECKED: {missing}"));
+        return Ok(());
+    }
+    chores.run("advisories", "cargo deny --offline check advisories")
+}
+
+/// In a folder of its own: what another compiler made is not to be made again for this one.
+fn oldest_rust(chores: &mut Chores<'_>) -> anyhow::Result<()> {
+    chores.step("oldest Rust", |chores| {
+        if !works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
+            install_toolchain(chores.root(), OLDEST_RUST)?;
+        }
+        let line = format!(
+            "rustup run {OLDEST_RUST} cargo check --workspace --locked --target-dir target/msrv"
+        );
+        command(chores.root(), &line, &[])
+    })
 }
 
 /// Writes the JSON Schemas.
 pub(crate) fn schema(root: &Path) -> anyhow::Result<()> {
-    run(
-        root,
-        "cargo run --quiet --package bakeoff -- schema --write docs/schema",
-    )
-}
-
-/// cargo-deny is not everywhere; where it is missing, that is said and nothing is pretended.
-fn licences(root: &Path) -> anyhow::Result<()> {
-    let version = Command::new("cargo").args(["deny", "--version"]).output();
-    if version.is_ok_and(|output| output.status.success()) {
-        return run(root, "cargo deny check licenses bans sources");
-    }
-    say("NOT CHECKED: licences of dependencies (cargo install --locked cargo-deny)");
-    Ok(())
-}
-
-fn bakeoff(root: &Path, arguments: &str) -> anyhow::Result<()> {
-    run(
-        root,
-        &format!("cargo run --quiet --release --package bakeoff -- {arguments}"),
-    )
-}
-
-/// Runs a command in the workspace's root, says which, and fails when it does.
-fn run(root: &Path, line: &str) -> anyhow::Result<()> {
-    run_with(root, line, &[])
-}
-
-fn run_with(root: &Path, line: &str, env: &[(&str, &str)]) -> anyhow::Result<()> {
-    say(&format!("+ {line}"));
-    let mut words = line.split(' ');
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program)
-        .args(words)
-        .envs(env.iter().copied())
-        .current_dir(root)
-        .status()
-        .with_context(|| format!("cannot run {program}"))?;
-    if !status.success() {
-        bail!("{line}: {status}");
-    }
-    Ok(())
+    let line = "cargo run --quiet --bin bakeoff -- schema --write docs/schema";
+    command(root, line, &[])
 }

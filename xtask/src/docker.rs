@@ -16,7 +16,7 @@ use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::docker::{Engine, own_socket};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::say;
+use crate::workspace::say;
 
 /// How long the engine may take to answer, and to stop.
 const PATIENCE: Duration = Duration::from_secs(60);

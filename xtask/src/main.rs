@@ -1,12 +1,16 @@
-//! Chores of the workspace: `cargo xtask tidy | test | ci | schema | docker-engine | base-images`.
+//! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
+//! base-images`.
 
 mod base_images;
+mod chores;
 mod ci;
 mod docker;
+mod needs;
+mod suites;
 mod tidy;
+mod workspace;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -20,12 +24,21 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Check line, function and file lengths.
+    /// Check lengths of lines, functions and files, import circles, and files that must be equal.
     Tidy,
     /// Install or start what the tests need, run all tests, then check the suites end to end.
-    Test,
-    /// All of continuous integration: format, lints, tidy, licences, then `test`.
+    Test {
+        /// Run the tests by cargo-nextest, each in a process of its own.
+        #[arg(long)]
+        nextest: bool,
+    },
+    /// All of continuous integration: format, lints, tidy, scripts, documentation, dependencies,
+    /// the oldest Rust, then `test`.
     Ci,
+    /// Check licences, sources and advisories of the dependencies.
+    Deny,
+    /// Check that the workspace compiles with the oldest Rust that it promises.
+    Msrv,
     /// Write the JSON Schemas into `docs/schema/`.
     Schema,
     /// Install, start, stop or name the Docker engine.
@@ -49,24 +62,16 @@ fn main() -> ExitCode {
 }
 
 fn chore() -> anyhow::Result<()> {
-    let root = root();
+    let root = workspace::root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),
-        Chore::Test => ci::test(&root),
+        Chore::Test { nextest: true } => ci::test(&root, ci::Runner::Nextest),
+        Chore::Test { nextest: false } => ci::test(&root, ci::Runner::CargoTest),
         Chore::Ci => ci::ci(&root),
+        Chore::Deny => ci::deny(&root),
+        Chore::Msrv => ci::msrv(&root),
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
         Chore::BaseImages => base_images::base_images(),
     }
-}
-
-/// The root of the workspace.
-fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_owned()
-}
-
-/// Prints a line; a closed pipe is nobody's fault.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
 }

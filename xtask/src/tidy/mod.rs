@@ -1,0 +1,41 @@
+//! The house style that no linter of the ecosystem checks: line, function and file length, import
+//! circles between modules, and files of contenders that are to be equal.
+
+mod circles;
+mod lengths;
+mod modules;
+mod paths;
+mod same_files;
+mod source;
+
+use std::path::Path;
+
+use anyhow::bail;
+
+use crate::workspace::say;
+
+pub(crate) use self::source::tracked;
+
+/// Checks every file that git knows or would add; all findings at once.
+pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
+    let files = source::rust_files(root)?;
+    let mut findings: Vec<String> = files.iter().flat_map(lengths::check).collect();
+    let crates = modules::crates(&files);
+    let circles: Vec<String> = crates.iter().flat_map(circles::check).collect();
+    for circle in &circles {
+        say(&format!("not yet an error: {circle}"));
+    }
+    findings.extend(same_files::check(root)?);
+    for finding in &findings {
+        say(finding);
+    }
+    if !findings.is_empty() {
+        bail!("tidy: {} findings", findings.len());
+    }
+    say(&format!(
+        "tidy: {} files of {} crates are tidy",
+        files.len(),
+        crates.len()
+    ));
+    Ok(())
+}

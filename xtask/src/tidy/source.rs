@@ -1,0 +1,64 @@
+//! The files of the tree, read and parsed once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+
+/// A Rust file of the tree.
+pub(super) struct SourceFile {
+    /// Relative to the root of the workspace.
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    pub(super) syntax: syn::File,
+}
+
+/// Every Rust file that git knows or would add.
+pub(super) fn rust_files(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
+    let mut files = Vec::new();
+    for path in tracked(root, "*.rs")? {
+        let text = fs::read_to_string(root.join(&path))
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let syntax =
+            syn::parse_file(&text).with_context(|| format!("{}: not Rust", path.display()))?;
+        files.push(SourceFile { path, text, syntax });
+    }
+    Ok(files)
+}
+
+/// The files that git knows or would add and that match a pattern, relative to the root.
+pub(crate) fn tracked(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let output = Command::new("git")
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "-z",
+        ])
+        .arg(pattern)
+        .current_dir(root)
+        .output()
+        .context("cannot run git")?;
+    let list = String::from_utf8(output.stdout).context("git lists a file that is not UTF-8")?;
+    // A file that was deleted and not yet committed is still listed.
+    let mut files: Vec<PathBuf> = list
+        .split_terminator('\0')
+        .map(PathBuf::from)
+        .filter(|file| root.join(file).is_file())
+        .collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+/// Whether an item is compiled for tests only.
+pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|condition| condition.is_ident("test"))
+    })
+}
