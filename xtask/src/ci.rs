@@ -83,10 +83,10 @@ fn everything(chores: &mut Chores<'_>, runner: Runner) -> anyhow::Result<()> {
     if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
         bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
     }
-    let (needs, suites) = (Needs::read()?, suites(chores.root())?);
+    let (needs, mut suites) = (Needs::read()?, suites(chores.root())?);
     let was_there = docker::docker_engine(docker::Action::Status).is_ok();
     announce(&needs, &suites, was_there);
-    let result = with_docker(chores, runner, &needs, &suites);
+    let result = with_docker(chores, runner, &needs, &mut suites);
     // An engine that was started for the tests ends with them.
     if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
         chores.note(format!("NOT STOPPED: Docker: {error:#}"));
@@ -113,7 +113,7 @@ fn with_docker(
     chores: &mut Chores<'_>,
     runner: Runner,
     needs: &Needs,
-    suites: &[Suite],
+    suites: &mut [Suite],
 ) -> anyhow::Result<()> {
     let root = chores.root();
     // Compilers use all cores, and what is fetched meanwhile waits for the network.
@@ -136,14 +136,15 @@ fn with_docker(
         (docker, failures, compiled)
     });
     compiled?;
-    for failure in failures {
-        chores.note(failure);
+    for line in failures.lines {
+        chores.note(line);
     }
     if let Err(error) = &docker {
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
     for suite in suites {
+        suite.without(&failures.contenders);
         suite.check(chores, docker.is_ok())?;
     }
     say("end to end: all suites verified and measured, see above");

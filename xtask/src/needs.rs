@@ -32,7 +32,17 @@ struct Package {
 #[serde(deny_unknown_fields)]
 struct Toolchain {
     name: String,
-    why: String,
+    /// The folder of the contender that needs it.
+    contender: String,
+}
+
+/// What could not be installed.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    /// A line about each.
+    pub(crate) lines: Vec<String>,
+    /// Folders of the contenders that cannot be built without it.
+    pub(crate) contenders: Vec<String>,
 }
 
 impl Needs {
@@ -51,30 +61,29 @@ impl Needs {
         }
         for toolchain in self.missing_toolchains() {
             say(&format!(
-                "- install Rust {} by rustup: {}",
-                toolchain.name, toolchain.why
+                "- install Rust {} by rustup, for {}",
+                toolchain.name, toolchain.contender
             ));
         }
     }
 
-    /// Installs what is missing; for everything that cannot be had, a line about it.
-    pub(crate) fn install(&self, root: &Path) -> Vec<String> {
-        let mut failures = Vec::new();
-        let packages: Vec<&str> = self
-            .missing_packages()
-            .map(|one| one.name.as_str())
-            .collect();
+    /// Installs what is missing.
+    pub(crate) fn install(&self, root: &Path) -> Failures {
+        let mut failures = Failures::default();
+        let packages = self.missing_packages().map(|one| one.name.as_str());
+        let packages: Vec<&str> = packages.collect();
         if !packages.is_empty()
             && let Err(error) = docker::install(&packages)
         {
-            failures.push(format!("NOT INSTALLED: {}: {error:#}", packages.join(" ")));
+            let line = format!("NOT INSTALLED: {}: {error:#}", packages.join(" "));
+            failures.lines.push(line);
         }
         for toolchain in self.missing_toolchains() {
             if let Err(error) = install_toolchain(root, &toolchain.name) {
-                failures.push(format!(
-                    "NOT INSTALLED: Rust {}, for {}: {error:#}",
-                    toolchain.name, toolchain.why
-                ));
+                let contender = &toolchain.contender;
+                let line = format!("NOT TESTED: {contender}: {error:#}");
+                failures.lines.push(line);
+                failures.contenders.push(contender.clone());
             }
         }
         failures
@@ -112,6 +121,8 @@ mod tests {
                 .iter()
                 .all(|one| absolute(&one.file) && !one.why.is_empty())
         );
-        assert!(needs.toolchain.iter().all(|one| !one.why.is_empty()));
+        let root = crate::workspace::root();
+        let there = |contender: &str| root.join(contender).join("contender.toml").is_file();
+        assert!(needs.toolchain.iter().all(|one| there(&one.contender)));
     }
 }

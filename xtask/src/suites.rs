@@ -1,6 +1,7 @@
 //! The suites as continuous integration checks them: all contenders are built and verified against
 //! the suite's real backend, some in containers too, and a short session makes a report.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -22,8 +23,10 @@ const BUILD_ENV: [(&str, &str); 2] = [
 
 /// The profile of the short session, which every suite has.
 const PROFILE: &str = "smoke";
-/// The round whose contenders are verified in containers as well.
+/// The round whose contenders are verified in containers as well, as far as they are named.
 const MAIN_ROUND: &str = "main";
+/// So many at most: containers differ by their base image, hardly by contender.
+const IN_CONTAINERS_MAX: usize = 4;
 /// Not a real backend: it answers from recordings.
 const REPLAY: &str = "replay";
 
@@ -33,10 +36,25 @@ pub(crate) struct Suite {
     folder: String,
     /// The real backend, if contenders need one.
     backend: Option<String>,
-    /// One contender of each folder: what bears the folder's own name.
+    /// One contender of each folder: what bears the folder's own name, else its first variant.
     contenders: Vec<String>,
-    /// Those of the main round that stand there by name.
-    main: Vec<String>,
+    /// Those that are verified in containers as well.
+    in_containers: Vec<String>,
+}
+
+/// The parts of `contender.toml` that are read here.
+#[derive(Debug, Deserialize)]
+struct ContenderFile {
+    contender: ContenderTable,
+    #[serde(default)]
+    variant: BTreeMap<String, toml::Table>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct ContenderTable {
+    #[serde(default)]
+    only_variants: bool,
 }
 
 /// The parts of `suite.toml` that are read here; `bakeoff` itself checks all of it.
@@ -71,7 +89,7 @@ pub(crate) fn suites(root: &Path) -> anyhow::Result<Vec<Suite>> {
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let parsed: SuiteFile =
             toml::from_str(&text).with_context(|| file.display().to_string())?;
-        let contenders = folders(&root.join(&folder).join("contenders"), "contender.toml")?;
+        let contenders = contenders(&root.join(&folder).join("contenders"))?;
         suites.push(suite(folder, parsed, contenders)?);
     }
     Ok(suites)
@@ -87,13 +105,34 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<String>) -> anyhow::Re
         .into_iter()
         .find(|round| round.name == MAIN_ROUND);
     let main: Vec<String> = main.map(|round| round.contenders).unwrap_or_default();
+    let mut in_containers: Vec<String> = main.into_iter().filter(named).collect();
+    if in_containers.is_empty() {
+        in_containers.clone_from(&contenders);
+    }
+    in_containers.truncate(IN_CONTAINERS_MAX);
     let mut backends = file.backend.into_iter().map(|backend| backend.name);
     Ok(Suite {
         folder,
         backend: backends.find(|name| name != REPLAY),
-        main: main.into_iter().filter(named).collect(),
         contenders,
+        in_containers,
     })
+}
+
+/// One contender of each folder.
+fn contenders(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for name in folders(folder, "contender.toml")? {
+        let file = folder.join(&name).join("contender.toml");
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let parsed: ContenderFile =
+            toml::from_str(&text).with_context(|| file.display().to_string())?;
+        names.push(match parsed.variant.keys().next() {
+            Some(variant) if parsed.contender.only_variants => format!("{name}/{variant}"),
+            _ => name,
+        });
+    }
+    Ok(names)
 }
 
 /// The folders in one that hold a certain file, sorted.
@@ -121,6 +160,17 @@ impl Suite {
         )
     }
 
+    /// Leaves out the contenders of some folders.
+    pub(crate) fn without(&mut self, folders: &[String]) {
+        let folder = format!("{}/contenders", self.folder);
+        let stays = |name: &String| {
+            let own = name.split('/').next().unwrap_or(name);
+            !folders.contains(&format!("{folder}/{own}"))
+        };
+        self.contenders.retain(stays);
+        self.in_containers.retain(stays);
+    }
+
     /// Builds all contenders, verifies them, those of the main round in containers too, and makes a
     /// short session.
     pub(crate) fn check(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
@@ -135,8 +185,8 @@ impl Suite {
             format!("verify {folder} --runtime {runtime}{backend}{chosen}")
         };
         self.bakeoff(chores, "verified as processes", &verify("process", &all))?;
-        if docker && !self.main.is_empty() {
-            let line = verify("docker", &chosen(&self.main));
+        if docker {
+            let line = verify("docker", &chosen(&self.in_containers));
             self.bakeoff(chores, "verified in containers", &line)?;
         }
         let results = tempfile::tempdir().context("no folder for temporary files")?;
@@ -169,7 +219,9 @@ fn chosen(contenders: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{SuiteFile, suite, suites};
+    use std::fs;
+
+    use super::{SuiteFile, contenders, suite, suites};
 
     #[test]
     fn the_suites_of_this_repository_are_found() {
@@ -178,18 +230,44 @@ mod tests {
         let locations = locations.unwrap();
         assert_eq!(locations.backend.as_deref(), Some("elasticsearch"));
         assert!(locations.contenders.contains(&"axum".to_owned()));
-        assert!(locations.main.contains(&"axum".to_owned()));
+        assert!(locations.in_containers.contains(&"axum".to_owned()));
     }
 
     #[test]
     fn a_suite_may_do_without_a_backend_but_not_without_a_short_profile() {
         let parse = |text: &str| toml::from_str::<SuiteFile>(text).unwrap();
-        let one = parse("[profile.smoke]\n[[round]]\nname = 'main'\ncontenders = ['a', 'b*']");
-        let one = suite("suites/x".to_owned(), one, vec!["a".to_owned()]).unwrap();
+        let all = vec!["a/x".to_owned(), "b".to_owned()];
+        let file = parse("[profile.smoke]\n[[round]]\nname = 'main'\ncontenders = ['b', 'c*']");
+        let named = suite("suites/x".to_owned(), file, all.clone()).unwrap();
         assert_eq!(
-            (one.backend.as_deref(), one.main.as_slice()),
-            (None, &["a".to_owned()][..])
+            (named.backend, named.in_containers),
+            (None, vec!["b".to_owned()])
+        );
+        let mut one = suite("suites/x".to_owned(), parse("[profile.smoke]"), all.clone()).unwrap();
+        assert_eq!(one.in_containers, all);
+        one.without(&["suites/y/contenders/a".to_owned()]);
+        assert_eq!(one.contenders, all);
+        one.without(&["suites/x/contenders/a".to_owned()]);
+        assert_eq!(
+            (&one.contenders, &one.in_containers),
+            (&vec!["b".to_owned()], &one.contenders)
         );
         assert!(suite("suites/x".to_owned(), parse(""), Vec::new()).is_err());
+    }
+
+    #[test]
+    fn each_folder_is_stood_for_by_one_contender() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("contender.toml"), text).unwrap();
+        };
+        write("b", "[contender]\n[variant.x]");
+        write(
+            "a",
+            "[contender]\nonly-variants = true\n[variant.x]\n[variant.y]",
+        );
+        fs::create_dir(folder.path().join("no-contender")).unwrap();
+        assert_eq!(contenders(folder.path()).unwrap(), ["a/x", "b"]);
     }
 }
