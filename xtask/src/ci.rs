@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 use std::thread;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 
 use crate::chores::{Chores, command, works};
 use crate::needs::{Needs, install_toolchain};
@@ -143,10 +143,15 @@ fn with_docker(
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
+    let mut failed = Vec::new();
     for suite in suites {
         suite.without(&failures.contenders);
-        suite.check(chores, docker.is_ok())?;
+        // What is wrong with one suite says nothing about the next.
+        if let Err(error) = suite.check(chores, docker.is_ok()) {
+            failed.push(format!("{error:#}"));
+        }
     }
+    ensure!(failed.is_empty(), "{}", failed.join("\n"));
     say("end to end: all suites verified and measured, see above");
     Ok(())
 }
@@ -164,9 +169,12 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
         switches.push(("BAKEOFF_TEST_DOCKER", "1"));
     }
     match runner {
-        Runner::CargoTest => chores.run_with("tests", "cargo test --workspace --locked", &switches),
+        Runner::CargoTest => {
+            let line = "cargo test --workspace --locked --no-fail-fast";
+            chores.run_with("tests", line, &switches)
+        }
         Runner::Nextest => {
-            let line = "cargo nextest run --workspace --locked";
+            let line = "cargo nextest run --workspace --locked --no-fail-fast";
             chores.run_with("tests", line, &switches)?;
             chores.run(
                 "examples of the documentation",
