@@ -1,0 +1,24 @@
+package bakeoff.tapir
+
+import sttp.monad.{FutureMonad, MonadError}
+import sttp.tapir.server.netty.{NettyConfig, NettyFutureServer, NettyFutureServerOptions}
+
+import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.concurrent.duration.*
+
+/** Tapir's own server on Netty, with Scala's futures. */
+object Main:
+  private given ExecutionContext = ExecutionContext.global
+  private given MonadError[Future] = new FutureMonad
+
+  def main(args: Array[String]): Unit =
+    val settings = Settings.ofProcess(args.toSeq).withoutVanilla
+    val options = NettyFutureServerOptions.customiseInterceptors
+      .serverLog(Endpoints.serverLog[Future](settings.kind))
+      .options
+    val config = NettyConfig.default.host("0.0.0.0").port(Settings.Port)
+    val server =
+      NettyFutureServer(options, config).addEndpoints(new Endpoints[Future].all(settings.numbers))
+    val binding = Await.result(server.start(), 15.seconds)
+    println(s"listening on port ${Settings.Port}")
+    sys.addShutdownHook(Await.result(binding.stop(), 14.seconds))
