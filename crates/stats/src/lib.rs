@@ -16,7 +16,6 @@ pub mod permutation;
 pub mod queueing;
 pub mod random;
 pub mod rank;
-pub mod repetitions;
 pub mod sample;
 pub mod steady;
 

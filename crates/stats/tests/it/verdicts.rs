@@ -1,9 +1,8 @@
-//! Verdicts, ranks, repetitions and laws at their edges.
+//! Verdicts, ranks and laws at their edges.
 
 use bakeoff_stats::compare::Method;
 use bakeoff_stats::queueing::little_residual;
 use bakeoff_stats::random::Random;
-use bakeoff_stats::repetitions::runs_needed;
 use bakeoff_stats::steady::change_points;
 use bakeoff_stats::{Better, Criteria, Sample, Verdict, compare, rank};
 
@@ -101,17 +100,6 @@ fn ranks_have_ties() {
         [1, 1]
     );
     assert!(rank(&[], &Criteria::new(Better::Lower)).is_empty());
-}
-
-#[test]
-fn repetitions_reach_the_precision() {
-    // A coefficient of variation of 2 %: t(0.975, 6) * 0.02 / sqrt(7) = 1.85 %, six runs: 2.1 %.
-    let spread = sample(&[98.0, 100.0, 102.0]);
-    assert_eq!(runs_needed(&spread, 0.02, 0.95), Some(7));
-    assert_eq!(runs_needed(&spread, 0.5, 0.95), Some(2));
-    assert_eq!(runs_needed(&spread, 0.000_1, 0.95), None);
-    assert_eq!(runs_needed(&sample(&[1.0]), 0.02, 0.95), None);
-    assert_eq!(runs_needed(&spread, 0.0, 0.95), None);
 }
 
 #[test]
