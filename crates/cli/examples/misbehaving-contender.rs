@@ -1,5 +1,5 @@
-//! A contender for the tests of the command line: a tiny service that behaves well or badly as told by
-//! `MODE`. It is built with the tests and copied into suites that they make.
+//! A contender for the tests of the command line: a tiny service that behaves well or badly, as
+//! `MODE` says. It is built with the tests and copied into suites that they make.
 
 #![expect(
     clippy::print_stdout,
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         "never-listens" => loop {
             std::thread::sleep(Duration::from_secs(1));
         },
-        "wrong-address" => "127.0.0.1:18099".to_owned(),
+        "wrong-address" => "127.0.0.1:0".to_owned(),
         _ => format!("0.0.0.0:{port}"),
     };
     let listener = match TcpListener::bind(&address) {

@@ -1,13 +1,23 @@
-//! What the user can type. Only names and shapes; what the values mean is the commands' business.
+//! What the user can type: names, shapes and the help of every command.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use bakeoff_runtime::backend::Delay;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::commands::load::condition::Condition;
+use crate::commands::load::feed::FeedArg;
+use crate::exit;
+use crate::formats;
+use crate::values::{Body, Engine, Header, Rate, Reactor, RuntimeKind, Time, Unit};
 
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.
 #[derive(Debug, Parser)]
-#[command(name = "bakeoff", version, about, max_term_width = 100)]
+#[command(name = "bakeoff", version, about, max_term_width = 100, after_help = exit::HELP)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -19,7 +29,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Check how contenders behave, without load.
     Verify(VerifyArgs),
-    /// Load one URL and print what it took.
+    /// Load one URL and print rates and times.
     Load(Box<LoadArgs>),
     /// Show what `run` would do, in which order, where, and for how long.
     Plan(PlanArgs),
@@ -33,16 +43,20 @@ pub(crate) enum Command {
     Rank(ReportArgs),
     /// Compare the cases that two results folders have in common.
     Compare(CompareArgs),
-    /// Say what this machine can and cannot do for a fair measurement.
+    /// Show what this machine can and cannot do for a fair measurement.
     Doctor(DoctorArgs),
     /// Record the exchanges of contenders with the real backend for the replay backend.
     Record(RecordArgs),
     /// Print the JSON Schema of a file format, or write all of them into a folder.
     Schema(SchemaArgs),
-    /// Answer every request alike, as fast as can be (started by `doctor --load` and `run`).
+    /// Print the completions of a shell.
+    Completions(CompletionsArgs),
+    /// Print the man page, or write that of every command into a folder.
+    Man(ManArgs),
+    /// Send every request the same response, at once (started by `doctor --load` and `run`).
     #[command(hide = true)]
     NullServer(NullServerArgs),
-    /// Answer recorded exchanges from memory (started by `run`; also useful by hand).
+    /// Serve recorded responses from memory (started by `run`; also useful by hand).
     #[command(hide = true)]
     Replay(ReplayArgs),
     /// Enter the given cgroups and become another program (started by the process runtime).
@@ -51,24 +65,6 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-}
-
-/// Where contenders run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuntimeKind {
-    /// Local process in a cgroup of its own.
-    Process,
-    /// Docker container.
-    Docker,
-}
-
-impl RuntimeKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Docker => "docker",
-        }
-    }
 }
 
 /// Which contenders, on what.
@@ -105,7 +101,7 @@ pub(crate) struct RunArgs {
     pub(crate) seed: Option<u64>,
     /// Length of a recorded slice instead of the profile's: `100ms`, `1h` for one slice a step.
     #[arg(long, value_name = "TIME")]
-    pub(crate) slice: Option<String>,
+    pub(crate) slice: Option<Time>,
     /// Results folder; `results/SUITE-TIME` when absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -126,10 +122,10 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// Print nothing but errors and the final table.
+    /// Print only errors and the final table.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Print events as JSON Lines.
+    /// Print the session's events as JSON Lines (`bakeoff schema event`) and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -174,7 +170,7 @@ pub(crate) struct PlanArgs {
     /// Print the plan as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the loader's order of the first run that matches this contender, for `bakeoff load -`.
+    /// Print the load spec of the first run of this contender, for `bakeoff load -`.
     #[arg(long, value_name = "CONTENDER")]
     pub(crate) case: Option<String>,
 }
@@ -210,14 +206,14 @@ pub(crate) struct ReportArgs {
 pub(crate) struct NullServerArgs {
     /// Address to listen on; with port 0, the one that was chosen is printed.
     #[arg(long, default_value = "127.0.0.1:0")]
-    pub(crate) listen: String,
-    /// Length of the body.
+    pub(crate) listen: SocketAddr,
+    /// Length of the body, bytes.
     #[arg(long, default_value_t = 13)]
     pub(crate) body_bytes: usize,
     /// End when standard input does.
     #[arg(long)]
     pub(crate) until_input_ends: bool,
-    /// CPU time that each answer burns, microseconds.
+    /// CPU time that each response takes, microseconds.
     #[arg(long, default_value_t = 0)]
     pub(crate) work_us: u64,
     /// Cores that it may use, `0,2`.
@@ -255,9 +251,23 @@ pub(crate) struct RecordArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
     /// The format; all are listed when absent.
+    #[arg(value_parser = PossibleValuesParser::new(formats::NAMES))]
     pub(crate) format: Option<String>,
     /// Write all schemas into this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    pub(crate) write: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this folder.
+    #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
 }
 
@@ -268,10 +278,10 @@ pub(crate) struct ReplayArgs {
     pub(crate) recordings: PathBuf,
     /// Address to listen on.
     #[arg(long)]
-    pub(crate) listen: String,
+    pub(crate) listen: SocketAddr,
     /// `none`, `recorded`, `constant:10ms` or `exponential:10ms`.
     #[arg(long, default_value = "none")]
-    pub(crate) delay: String,
+    pub(crate) delay: Delay,
     /// Unknown requests are appended to this file.
     #[arg(long)]
     pub(crate) unknown: Option<PathBuf>,
@@ -279,71 +289,80 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// The URL, or `-`: read a load order as JSON from standard input, write events as JSON Lines.
+    /// The URL, or `-`: read a load spec as JSON from standard input, write events as JSON Lines.
     pub(crate) url: String,
     /// Connections; a list is a ladder of steps, `1,8,64`.
-    #[arg(short = 'c', long, default_value = "10", value_delimiter = ',')]
+    #[arg(
+        short = 'c', long, value_name = "LIST", default_value = "10", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) connections: Vec<u32>,
     /// Threads; 0 = one per core, but never more than connections.
-    #[arg(short = 't', long, default_value_t = 0)]
+    #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// How long each step; `10s`, or with `-n` as long as it takes.
-    #[arg(short = 'd', long)]
-    pub(crate) duration: Option<String>,
+    #[arg(short = 'd', long, value_name = "TIME")]
+    pub(crate) duration: Option<Time>,
     /// End each step after this many requests; 0 = no bound.
-    #[arg(short = 'n', long, default_value_t = 0)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub(crate) requests: u64,
     /// A header, `Name: value`; may be repeated.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
-    pub(crate) headers: Vec<String>,
+    pub(crate) headers: Vec<Header>,
     /// The method.
     #[arg(short = 'm', long, default_value = "GET")]
     pub(crate) method: String,
     /// The body; `@FILE` reads it from a file, text or not.
     #[arg(long, default_value = "")]
-    pub(crate) body: String,
-    /// Variables for `${NAME}` in path, headers and body, anew for each request: `id=unique`,
+    pub(crate) body: Body,
+    /// Variables for `${NAME}` in path, headers and body, new for each request: `id=unique`,
     /// `id=1..`, `id=1..1000`, `id=random:1..1000`, `name,age=@people.csv`; may be repeated.
     #[arg(long, value_name = "FEED")]
-    pub(crate) feed: Vec<String>,
-    /// Open load: requests per second at equal distances.
+    pub(crate) feed: Vec<FeedArg>,
+    /// Open load: requests per second, equally spaced. Response time then runs from the intended
+    /// send time, which avoids coordinated omission.
     #[arg(long, value_name = "PER_S")]
-    pub(crate) rate: Option<f64>,
-    /// Open load: distances are exponential (a Poisson process).
+    pub(crate) rate: Option<Rate>,
+    /// Open load: exponential distances between requests (a Poisson process).
     #[arg(long, requires = "rate")]
     pub(crate) poisson: bool,
-    /// Time allowed for connecting and for each answer.
-    #[arg(long, default_value = "15s")]
-    pub(crate) timeout: String,
-    /// Speak HTTP/2: by prior knowledge, or agreed upon in TLS (ALPN).
+    /// Timeout for connecting and for each response.
+    #[arg(long, value_name = "TIME", default_value = "15s")]
+    pub(crate) timeout: Time,
+    /// HTTP/2: by prior knowledge, or negotiated by TLS (ALPN).
     #[arg(long)]
     pub(crate) http2: bool,
-    /// Requests in flight at the same time on each connection of HTTP/2.
-    #[arg(long, value_name = "N", requires = "http2")]
+    /// HTTP/2: concurrent streams on each connection.
+    #[arg(
+        long, value_name = "N", requires = "http2",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) streams: Option<u32>,
-    /// Requests in flight at the same time on each connection of HTTP/1.1, sent without waiting for
-    /// the answers before.
-    #[arg(long, value_name = "N", conflicts_with = "http2")]
+    /// HTTP/1.1 pipelining: requests in flight on each connection, sent without waiting for the
+    /// responses before.
+    #[arg(
+        long, value_name = "N", conflicts_with = "http2",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) pipeline: Option<u32>,
-    /// WebSocket (`ws://` or `wss://`): close a connection after this many messages and make it
-    /// anew; 0 = never. A request is one message; `--body` is sent before each.
+    /// WebSocket (`ws://` or `wss://`): close a connection after this many messages and reconnect;
+    /// 0 = never. A request is one message; `--body` is sent before each.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) messages: u32,
-    /// WebSocket: each message carries the time of its sending as digits since the Unix epoch, in
-    /// `ms`, `us` or `ns`; latency runs from there.
+    /// WebSocket: each message carries the time at which it was sent as digits since the Unix
+    /// epoch, in this unit; latency runs from there.
     #[arg(long, value_name = "UNIT")]
-    pub(crate) timestamp: Option<String>,
+    pub(crate) timestamp: Option<Unit>,
     /// Accept any certificate.
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Close each connection after its answer.
+    /// Close each connection after its response.
     #[arg(long)]
     pub(crate) no_keep_alive: bool,
-    /// Kernel interface: `uring-stamped` and `epoll-stamped` take the instants of answers from the
-    /// kernel, `uring` and `epoll` when they find them, for a little less CPU; `auto` is the first
-    /// where the kernel allows io_uring, otherwise the second.
-    #[arg(long, default_value = "auto")]
-    pub(crate) reactor: String,
+    /// Kernel interface: with kernel receive timestamps, or timed when a response is read, for a
+    /// little less CPU.
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) reactor: Reactor,
     /// Connect to this Unix socket.
     #[arg(long, value_name = "PATH")]
     pub(crate) unix_socket: Option<String>,
@@ -351,24 +370,15 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cores: Vec<usize>,
     /// Seed of random choices.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Let another engine do the same after ours and print both: `wrk`, which must be installed.
+    /// Run wrk, which must be installed, after the built-in engine and print both.
     #[arg(long, value_name = "NAME", default_value = "bakeoff")]
     pub(crate) engine: Engine,
     /// Exit with status 3 when this holds, `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
     #[arg(long, value_name = "CONDITION")]
-    pub(crate) fail_if: Vec<String>,
+    pub(crate) fail_if: Vec<Condition>,
     /// Print one JSON object a step.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What carries out a load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    /// The built-in engine.
-    Bakeoff,
-    /// The built-in engine, then wrk.
-    Wrk,
 }

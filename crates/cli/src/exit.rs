@@ -1,7 +1,9 @@
-//! Exit statuses, and how an error is told to a person.
+//! Exit statuses, and how an error is shown to a person.
 
 use std::io::Write as _;
 use std::process::ExitCode;
+
+use bakeoff_session::hint::Hinted;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;
@@ -14,45 +16,51 @@ pub(crate) const CONDITION: u8 = 3;
 /// Stopped by Ctrl-C or a termination signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The status of a command that ended with `result`, its error told on standard error.
+/// The same for people, below the help of all commands.
+pub(crate) const HELP: &str = "\
+Exit status:
+    0  everything asked for was done
+    1  it could not be done: bad usage or input, missing tool, full disk
+    2  a check failed, or a contender could not be measured
+    3  a condition given with --fail-if holds
+  130  stopped by Ctrl-C or a termination signal";
+
+/// The status of a command that ended with `result`, its error shown on standard error.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
-            // Standard error may be gone too; there is nobody left to tell then.
+            // Standard error may be gone too; nobody could read it then.
             let _ = writeln!(std::io::stderr(), "error: {}", sentence(&error));
             ExitCode::from(ERROR)
         }
     }
 }
 
-/// The status of a command line that is only about itself: help, or a mistake in it. Tells it.
-pub(crate) fn usage(told: &clap::Error) -> ExitCode {
-    // Standard output and error may be gone; there is nobody left to tell then.
-    let _ = told.print();
-    ExitCode::from(if told.use_stderr() { ERROR } else { DONE })
+/// The status of a command line that is only about itself: help, or a mistake in it. Prints it.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Standard output and error may be gone; nobody could read it then.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { ERROR } else { DONE })
 }
 
-/// The chain of an error as one text: what was being done, then why it failed. Hints stay last.
+/// The chain of an error as one text: what was being done, then why it failed. Hints stand last.
 fn sentence(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
-    let mut hints: Vec<String> = Vec::new();
     for cause in error.chain() {
-        let text = cause.to_string();
-        let (message, hint) = match text.split_once("\n  hint: ") {
-            Some((message, hint)) if !hint.contains("\n\n") => (message.to_owned(), Some(hint)),
-            _ => (text.clone(), None),
-        };
+        let message = cause.to_string();
         // A cause that its wrapper has already quoted adds nothing.
         if !parts.iter().any(|part| part.contains(&message)) {
             parts.push(message);
         }
-        hints.extend(hint.map(str::to_owned));
     }
     let mut text = parts.join(": ");
-    for hint in hints {
-        text.push_str(&format!("\n  hint: {hint}"));
+    let hints = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<Hinted>());
+    for hinted in hints {
+        text.push_str(&format!("\n  hint: {}", hinted.hint()));
     }
     text
 }

@@ -6,6 +6,8 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod duration_ns;
+pub mod failure;
 pub mod histogram;
 pub mod json_path;
 pub mod load;

@@ -6,12 +6,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
 use crate::transport::Transport;
 
-/// Version of the plan format.
-pub const FORMAT: u32 = 1;
+/// Version of the plan format. Before 2, durations were not in nanoseconds.
+pub const FORMAT: u32 = 2;
 
 /// All runs of a session in the order in which they will be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,7 +62,9 @@ pub struct PlannedRun {
     pub transport: Transport,
     /// Whether the slow lifecycle checks belong to this run.
     pub lifecycle: bool,
-    /// Expected duration, without builds.
+    /// Expected duration, without builds; in files in ns.
+    #[serde(rename = "expected_ns", alias = "expected", with = "duration_ns")]
+    #[schemars(with = "u64")]
     pub expected: Duration,
 }
 

@@ -7,13 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::CheckOutcome;
+use crate::failure::Failure;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::ResourceSample;
 
 /// Version of the record format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One line of a run's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -297,6 +298,16 @@ pub enum Outcome {
     Interrupted,
 }
 
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Self::Failed {
+            stage: failure.stage.name().to_owned(),
+            message: failure.message,
+            evidence: failure.evidence,
+        }
+    }
+}
+
 /// All records of one attempt at a run, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecords {
@@ -334,7 +345,7 @@ pub struct Results {
 }
 
 /// How a qualification round ended, as the round that it feeds was told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualification {
     /// The round.
     pub round: String,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
+use crate::duration_ns;
 use crate::load::{Pace, RequestSpec};
 use crate::published::Published;
 use crate::scenario::Scenario;
@@ -98,7 +99,9 @@ pub struct Limits {
 pub struct Step {
     /// Connections.
     pub connections: u32,
-    /// How long.
+    /// How long; in files in ns.
+    #[serde(rename = "duration_ns", alias = "duration", with = "duration_ns")]
+    #[schemars(with = "u64")]
     pub duration: Duration,
     /// How sends are paced.
     pub pace: Pace,

@@ -3,26 +3,22 @@
 use std::io::Write as _;
 use std::pin::pin;
 
-use bakeoff_model::plan;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, BuildError, Built};
+use bakeoff_session::selection;
+use bakeoff_session::store::suite_folder;
+use bakeoff_session::testbed::builds::{BUILDS_AT_ONCE, build_options};
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::json;
 
-use super::builds::{BUILDS_AT_ONCE, build_options};
 use crate::args::BuildArgs;
-use crate::{exit, suite_folder};
+use crate::exit;
 
 /// Runs the command. A failed build does not keep the others from being built.
 pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.suite)?;
     let suite = &folder.suite;
-    let names: Vec<String> = suite
-        .contenders
-        .iter()
-        .map(|one| one.name.clone())
-        .collect();
-    let chosen = plan::select("contender", &names, &args.contender).map_err(super::unknown)?;
+    let chosen = selection::contenders(suite, &args.contender)?;
     let contenders = suite
         .contenders
         .iter()
@@ -36,14 +32,14 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         let mut status = exit::DONE;
         let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
         while let Some((contender, built)) = builds.next().await {
-            status = status.max(tell(contender, built, args.json)?);
+            status = status.max(print(contender, built, args.json)?);
         }
         Ok(status)
     })
 }
 
 /// Prints what came of one contender; the status that this alone would end the command with.
-fn tell(
+fn print(
     contender: &Contender,
     built: Result<Built, BuildError>,
     as_json: bool,

@@ -4,23 +4,25 @@ use std::io::Write as _;
 
 use anyhow::bail;
 
-use super::report;
+use bakeoff_session::hint::hinted;
+use bakeoff_session::store::results;
+
 use crate::args::CompareArgs;
 use crate::exit;
 
 /// Runs the command.
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
-    let first = report::read(&args.first)?;
-    let second = report::read(&args.second)?;
+    let first = results::read(&args.first)?;
+    let second = results::read(&args.second)?;
     let differences = bakeoff_report::incompatible(&first, &second);
     let mut output = std::io::stdout().lock();
     if !differences.is_empty() {
         let list = differences.join("\n  ");
         if !args.anyway {
-            bail!(
-                "the sessions cannot be compared:\n  {list}\n  hint: --anyway compares them all \
-                 the same, and says so"
-            );
+            return Err(hinted(
+                format_args!("the sessions cannot be compared:\n  {list}"),
+                "--anyway compares them all the same, and says so",
+            ));
         }
         writeln!(output, "NOT COMPARABLE, compared all the same:\n  {list}\n")?;
     }

@@ -3,13 +3,15 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use bakeoff_model::record::Cores;
+use bakeoff_model::record::{Cores, LoaderCeiling};
 use bakeoff_runtime::build::toolchain;
 use bakeoff_runtime::host;
+use bakeoff_session::selection::host_cores;
+use bakeoff_session::testbed::{ceiling, runtimes};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
-use crate::{ceiling, exit};
+use crate::exit;
 
 /// Toolchains that contenders of the suites name.
 const TOOLCHAINS: [&str; 5] = ["rust", "maven", "jdk-11", "jdk-17", "jdk-25"];
@@ -40,10 +42,11 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// What the engine can do at best, loader and server on cores of their own where there are two.
+/// What the load generator can do at best, with the server on a core of its own where there are
+/// two.
 fn load_findings() -> anyhow::Result<Vec<Finding>> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let cores = match super::host_cores() {
+    let cores = match host_cores() {
         0 | 1 => Cores::default(),
         _ => Cores {
             contender: vec![0],
@@ -57,12 +60,41 @@ fn load_findings() -> anyhow::Result<Vec<Finding>> {
         good: true,
         found,
     };
-    Ok(ceiling::words(&ceiling).map(finding).into())
+    Ok(describe(&ceiling).map(finding).into())
+}
+
+/// The ceiling in words, two lines.
+fn describe(ceiling: &LoaderCeiling) -> [(&'static str, String); 2] {
+    let limit = if ceiling.busy > 0.9 {
+        "the engine was the limit"
+    } else {
+        "the null server was the limit, so that the engine can do more"
+    };
+    [
+        (
+            "load ceiling",
+            format!(
+                "{:.0} requests/s by {} on {} thread{}, {:.1} us CPU each: {limit}",
+                ceiling.requests_per_s,
+                ceiling.reactor,
+                ceiling.threads,
+                if ceiling.threads == 1 { "" } else { "s" },
+                ceiling.cpu_us_per_request,
+            ),
+        ),
+        (
+            "latency floor",
+            format!(
+                "p50 {:.0} us, p99 {:.0} us on one connection",
+                ceiling.floor_p50_us, ceiling.floor_p99_us
+            ),
+        ),
+    ]
 }
 
 async fn findings() -> Vec<Finding> {
     let mut findings = host_findings();
-    let process = super::bench::process_runtime();
+    let process = runtimes::process_runtime();
     findings.push(match process {
         Ok(runtime) => {
             let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);
@@ -79,7 +111,7 @@ async fn findings() -> Vec<Finding> {
             found: error.to_string(),
         },
     });
-    findings.push(match super::machine::docker_engine().await {
+    findings.push(match runtimes::docker_engine().await {
         Ok(engine) => Finding {
             what: "docker".to_owned(),
             good: true,
@@ -116,9 +148,9 @@ fn host_findings() -> Vec<Finding> {
         found,
     };
     let cores = match host.cores {
-        1 => "1: contender, loader and backend share it".to_owned(),
+        1 => "1: contender, load generator and backend share it".to_owned(),
         2 | 3 => format!(
-            "{}: loader and backend share one; profiles scale down",
+            "{}: load generator and backend share one; profiles scale down",
             host.cores
         ),
         cores => cores.to_string(),

@@ -3,10 +3,12 @@
 use std::io::Write as _;
 
 use bakeoff_model::suite::Suite;
+use bakeoff_session::contracts::GROUP;
+use bakeoff_session::store::suite_folder;
 use serde_json::json;
 
 use crate::args::ListArgs;
-use crate::{exit, suite_folder};
+use crate::exit;
 
 /// Runs the command.
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<u8> {
@@ -76,10 +78,7 @@ fn groups(suite: &Suite) -> Vec<(String, String)> {
             None => groups.push((check.group.clone(), 1)),
         }
     }
-    let lifecycle = (
-        "lifecycle".to_owned(),
-        "start, threads, logs, stop".to_owned(),
-    );
+    let lifecycle = (GROUP.to_owned(), "start, threads, logs, stop".to_owned());
     let counted = groups
         .into_iter()
         .map(|(name, count)| (name, format!("{count} checks")));

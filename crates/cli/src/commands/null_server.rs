@@ -20,7 +20,7 @@ fn end_with_input() {
 
 /// Says where it listens and serves until it is stopped.
 pub(crate) fn null_server(args: &NullServerArgs) -> anyhow::Result<u8> {
-    let listener = TcpListener::bind(&args.listen)
+    let listener = TcpListener::bind(args.listen)
         .with_context(|| format!("--listen {}: cannot listen there", args.listen))?;
     if args.until_input_ends {
         std::thread::spawn(end_with_input);

@@ -5,17 +5,19 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_session::hint::hinted;
+use bakeoff_session::placement::Placement;
+use bakeoff_session::selection::{self, Selection};
+use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
+use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 
-use super::rounds;
 use crate::args::PlanArgs;
-use crate::progress::{human, wrapped};
-use crate::session::order::{self, OrderInput};
-use crate::session::placement::{Placement, place};
-use crate::suite_folder::SuiteFolder;
-use crate::{exit, suite_folder};
+use crate::exit;
+use crate::output::text::{human, wrapped};
 
 /// Runs the command.
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
@@ -24,14 +26,14 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let mut output = std::io::stdout().lock();
     let round = match args.round.as_deref() {
         Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args),
-        Some(name) => Some(rounds::named(suite, name)?),
-        None => super::main_round(suite),
+        Some(name) => Some(selection::round(suite, name)?),
+        None => selection::main_round(suite),
     };
     let plan = planned(suite, args, round)?;
-    let placement = placement(&plan);
+    let placement = selection::placement(&plan);
     if let Some(contender) = &args.case {
-        let order = order_of(&folder, &plan, contender, &placement.cores)?;
-        writeln!(output, "{}", serde_json::to_string(&order)?)?;
+        let spec = spec_of(&folder, &plan, contender, &placement.cores)?;
+        writeln!(output, "{}", serde_json::to_string(&spec)?)?;
     } else if args.json {
         writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
     } else {
@@ -41,16 +43,16 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
 }
 
 fn planned(suite: &Suite, args: &PlanArgs, round: Option<&Round>) -> anyhow::Result<Plan> {
-    let options = super::plan_options(
-        suite,
-        &args.selection,
-        &args.benchmark,
-        &args.profile,
-        args.runs,
-        args.seed,
-        round,
-    );
-    super::planned(suite, &options)
+    let selection = Selection {
+        contenders: args.selection.contender.clone(),
+        benchmarks: args.benchmark.clone(),
+        profile: args.profile.clone(),
+        runtime: args.selection.runtime.name().to_owned(),
+        backend: args.selection.backend.clone(),
+        runs: args.runs,
+        seed: args.seed,
+    };
+    selection::planned(suite, &selection.plan_options(suite, round))
 }
 
 /// A line for each round; who wins and so joins a later one is not known before.
@@ -63,7 +65,7 @@ fn all_rounds(
         bail!("--json and --case are about the plan of one round: name one with --round");
     }
     let (mut runs, mut total) = (0, Duration::ZERO);
-    for round in rounds::in_order(suite) {
+    for round in selection::rounds_in_order(suite) {
         let plan = planned(suite, args, Some(round))?;
         let expected = plan.runs.iter().map(|run| run.expected).sum();
         writeln!(
@@ -89,12 +91,6 @@ fn all_rounds(
         human(total)
     )?;
     Ok(exit::DONE)
-}
-
-/// Where the parts of a plan run on this host.
-pub(crate) fn placement(plan: &Plan) -> Placement {
-    let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
-    place(super::host_cores(), &limits, plan.backend != "none")
 }
 
 fn write_text(
@@ -126,7 +122,7 @@ fn write_text(
     };
     writeln!(
         output,
-        "contender on {}, loader on {}, backend on {}",
+        "contender on {}, load generator on {}, backend on {}",
         cores(&placement.cores.contender),
         cores(&placement.cores.loader),
         cores(&placement.cores.backend)
@@ -156,17 +152,20 @@ fn write_text(
     Ok(())
 }
 
-/// The loader's order for the first run of a contender, as if it listened on loopback.
-fn order_of(
+/// The load spec of the first run of a contender, as if it listened on loopback.
+fn spec_of(
     folder: &SuiteFolder,
     plan: &Plan,
     contender: &str,
     cores: &Cores,
-) -> anyhow::Result<bakeoff_model::load::LoadSpec> {
+) -> anyhow::Result<LoadSpec> {
     let suite = &folder.suite;
     let mut loads = plan.runs.iter().filter(|run| run.kind.is_load());
     let Some(run) = loads.find(|run| run.contender == contender) else {
-        bail!("no load of {contender} in the plan\n  hint: `bakeoff list` names the contenders");
+        return Err(hinted(
+            format_args!("no load of {contender} in the plan"),
+            "`bakeoff list` names the contenders",
+        ));
     };
     let benchmark = suite
         .benchmarks
@@ -180,7 +179,7 @@ fn order_of(
         .get(&plan.profile)
         .map(|profile| profile.slice)
         .unwrap_or_default();
-    let mut order = order::order(&OrderInput {
+    let mut spec = load_spec(&SpecInput {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
@@ -191,6 +190,6 @@ fn order_of(
         seed: plan.seed,
     });
     // By hand nobody sends the lines that a session sends.
-    order.stepwise = false;
-    Ok(order)
+    spec.stepwise = false;
+    Ok(spec)
 }

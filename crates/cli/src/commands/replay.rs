@@ -1,25 +1,15 @@
 //! `bakeoff replay`: the replay backend itself, started by sessions as a process of its own.
 
-use std::net::SocketAddr;
-
 use anyhow::Context as _;
-use bakeoff_runtime::backend::{Delay, Recording, Replay, ReplayOptions};
+use bakeoff_runtime::backend::{Recording, Replay, ReplayOptions};
 
 use crate::args::ReplayArgs;
 
 /// Serves until it is stopped.
 pub(crate) fn replay(args: &ReplayArgs) -> anyhow::Result<u8> {
-    let delay: Delay = args
-        .delay
-        .parse()
-        .map_err(|message| anyhow::anyhow!("--delay: {message}"))?;
-    let listen: SocketAddr = args
-        .listen
-        .parse()
-        .with_context(|| format!("--listen {}: not ADDRESS:PORT", args.listen))?;
     let recording = Recording::read(&args.recordings)?;
     let options = ReplayOptions {
-        delay,
+        delay: args.delay,
         unknown: args.unknown.clone(),
         seed: 0,
     };
@@ -28,9 +18,9 @@ pub(crate) fn replay(args: &ReplayArgs) -> anyhow::Result<u8> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let replay = Replay::bind(&recording, listen, &options)
+        let replay = Replay::bind(&recording, args.listen, &options)
             .await
-            .with_context(|| format!("cannot listen on {listen}"))?;
+            .with_context(|| format!("cannot listen on {}", args.listen))?;
         match replay.serve().await {}
     })
 }

@@ -23,7 +23,9 @@ fn unknown_names_list_the_known_ones() {
     world
         .run("run SUITE --profile tiny --backend oracle")
         .check(1, &["oracle"]);
-    world.run("schema nothing").check(1, &["nothing", "hint:"]);
+    world
+        .run("schema nothing")
+        .check(1, &["nothing", "possible values", "event"]);
 }
 
 #[test]

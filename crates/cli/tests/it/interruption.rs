@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::world::{Ran, World};
 
-/// Starts a session and lets it go on until it tells an event that is `wanted`.
+/// Starts a session and lets it go on until it prints an event that is `wanted`.
 fn until(world: &World, out: &str, wanted: impl Fn(&Value) -> bool) -> Child {
     let command = format!("run SUITE --profile tiny --runs 2 --json --out {out}");
     let mut command = world.command(&command);
@@ -26,7 +26,7 @@ fn until(world: &World, out: &str, wanted: impl Fn(&Value) -> bool) -> Child {
 }
 
 fn is_stage(event: &Value, stage: &str) -> bool {
-    event["event"] == "stage" && event["stage"] == stage
+    event["event"] == "stage-began" && event["stage"] == stage
 }
 
 #[test]

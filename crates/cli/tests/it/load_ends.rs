@@ -1,32 +1,47 @@
-//! How `bakeoff load` ends: when it is interrupted, when nobody reads, when a service fails.
+//! How `bakeoff load` ends: when it is interrupted, when its reader is gone, when a service fails.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::world::{Ran, World};
 
-/// A server that answers the requests of each connection until `is_over` says so, and then closes
-/// what there is and what comes.
-fn server(is_over: impl Fn() -> bool + Send + Sync + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let is_over = std::sync::Arc::new(is_over);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let is_over = is_over.clone();
-            std::thread::spawn(move || answer(stream, &*is_over));
-        }
-    });
-    url
+/// What a server has seen.
+#[derive(Default)]
+struct Seen {
+    connections: AtomicUsize,
+    requests: AtomicUsize,
 }
 
-fn answer(mut stream: TcpStream, is_over: &dyn Fn() -> bool) {
+/// A server that answers so many requests, and then closes what there is and what comes.
+fn server(requests_max: usize) -> (String, Arc<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let seen = Arc::new(Seen::default());
+    let of_server = seen.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            of_server.connections.fetch_add(1, SeqCst);
+            let seen = of_server.clone();
+            std::thread::spawn(move || answer(stream, &seen, requests_max));
+        }
+    });
+    (url, seen)
+}
+
+fn answer(mut stream: TcpStream, seen: &Seen, requests_max: usize) {
     let mut buffer = [0; 4096];
-    while !is_over() && stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
+    while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
+        if seen.requests.fetch_add(1, SeqCst) >= requests_max {
+            return;
+        }
+        // So that the counts of a test stay small.
         std::thread::sleep(Duration::from_millis(5));
         let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
         if stream.write_all(answer).is_err() {
@@ -51,10 +66,12 @@ fn start(world: &World, arguments: &str) -> Child {
 #[test]
 fn an_interrupted_load_shows_what_was_measured() {
     let world = World::new(&[]);
-    let url = server(|| false);
     for signal in ["-INT", "-TERM"] {
-        let load = start(&world, &format!("load {url} -c 2,2 -d 60s --json"));
-        std::thread::sleep(Duration::from_secs(1));
+        let (url, seen) = server(usize::MAX);
+        let load = start(&world, &format!("load {url} -c 2,2 -d 600s --json"));
+        while seen.requests.load(SeqCst) < 20 {
+            std::thread::yield_now();
+        }
         let sent = Command::new("kill")
             .args([signal, &load.id().to_string()])
             .status();
@@ -63,17 +80,16 @@ fn an_interrupted_load_shows_what_was_measured() {
         ran.check(130, &["interrupted: the last step ended after "]);
         let object: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert!(object["requests"].as_u64().unwrap() > 0, "{object}");
-        assert!(object["duration_s"].as_f64().unwrap() < 30.0, "{object}");
+        assert!(object["duration_s"].as_f64().unwrap() < 600.0, "{object}");
     }
 }
 
 #[test]
 fn a_reader_that_goes_away_ends_the_load() {
     let world = World::new(&[]);
-    let url = server(|| false);
     for (conditions, status) in [("", 0), ("--fail-if p99>1ns", 3)] {
-        let begun = Instant::now();
-        let command = format!("load {url} -c 1,1,1 -d 1s --json {conditions}");
+        let (url, seen) = server(usize::MAX);
+        let command = format!("load {url} -c 1,1,7 -n 100 --json {conditions}");
         let mut load = start(&world, &command);
         let mut line = String::new();
         BufReader::new(load.stdout.take().unwrap())
@@ -81,12 +97,12 @@ fn a_reader_that_goes_away_ends_the_load() {
             .unwrap();
         Ran::from(load.wait_with_output().unwrap()).check(status, &[]);
         // The pipe is found broken when the second step writes; the third is never begun.
-        assert!(begun.elapsed() < Duration::from_secs(3), "{line}");
+        assert!(seen.connections.load(SeqCst) < 7, "{line}");
     }
 }
 
 #[test]
-fn a_service_that_gives_no_answer_is_a_failure() {
+fn a_service_that_does_not_respond_is_a_failure() {
     let world = World::new(&[]);
     let (listener, url) = silent();
     let command = format!("load {url} -c 1 -d 300ms");
@@ -102,8 +118,7 @@ fn a_service_that_gives_no_answer_is_a_failure() {
 #[test]
 fn a_service_that_dies_is_not_fair() {
     let world = World::new(&[]);
-    let begun = Instant::now();
-    let url = server(move || begun.elapsed() > Duration::from_millis(800));
+    let (url, _) = server(300);
     let ran = world.run(&format!("load {url} -c 4 -d 3s --json"));
     ran.check(
         0,

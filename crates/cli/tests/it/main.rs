@@ -1,8 +1,9 @@
-//! The tool from outside: a suite is made in a temporary folder, the binary is run on it, and
+//! The program from outside: a suite is made in a temporary folder, the binary is run on it, and
 //! what a person would see is asserted.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod about;
 mod bad_input;
 mod engine;
 mod interruption;

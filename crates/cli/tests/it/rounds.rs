@@ -1,6 +1,9 @@
 //! Rounds and cold starts, end to end.
 
+use std::collections::BTreeSet;
 use std::fs;
+
+use serde_json::Value;
 
 use crate::world::World;
 
@@ -49,7 +52,8 @@ fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
         &[
             "round manners: the winner is good by highest throughput at its peak on item",
             "wrong-body could not win",
-            "round unbuildable: Nobody could take part",
+            "round unbuildable: no winner",
+            "No contender could take part",
             "jdk-99",
         ],
     );
@@ -135,4 +139,47 @@ fn cold_starts_are_a_distribution_of_fresh_instances() {
     assert!(csv.lines().next().unwrap().contains("startup_cpu_s"));
     assert_eq!(csv.lines().count(), 4);
     assert!(world.read("out/results.md").contains("### Cold starts"));
+}
+
+/// Names of events in the published schema.
+fn event_names() -> BTreeSet<String> {
+    let schema = include_str!("../../../../docs/schema/event.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let kinds = schema["oneOf"].as_array().unwrap().iter();
+    let name = |kind: &Value| {
+        kind["properties"]["event"]["const"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    kinds.map(|kind| name(kind).unwrap()).collect()
+}
+
+#[test]
+fn the_event_stream_has_a_version_and_is_all_that_is_printed() {
+    let world = world();
+    let ran = world.run("run SUITE --round all --profile tiny --out OUT --json");
+    let events: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(events[0]["event"], "stream-began");
+    assert_eq!(events[0]["format"], 1);
+    let known = event_names();
+    let names: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    for name in &names {
+        assert!(known.contains(*name), "{name}");
+    }
+    let count = |wanted: &str| names.iter().filter(|name| **name == wanted).count();
+    assert_eq!(count("stream-began"), 1);
+    assert_eq!(count("round-began"), 3);
+    assert_eq!(count("winner-picked"), 2);
+    assert_eq!(count("session-ended"), 2);
+    let ended = |event: &&Value| event["event"] == "session-ended";
+    let last = events.iter().rfind(ended).unwrap();
+    assert_eq!((&last["runs"], &last["failed"]), (&2.into(), &1.into()));
+    assert!(world.out().join("main/report/index.html").is_file());
 }

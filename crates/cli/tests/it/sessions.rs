@@ -20,7 +20,7 @@ fn a_session_of_good_and_bad_contenders_ends_in_a_report() {
         2,
         &[
             "giving up on purpose",
-            "127.0.0.1:18099",
+            "it listens on 127.0.0.1:",
             "expected \"Plzeň\"",
             "killed for memory",
             "good",

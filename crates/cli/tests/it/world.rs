@@ -1,29 +1,40 @@
 //! A suite in a temporary folder and the binary to run on it.
 
 use std::fs;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard};
 
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 use tempfile::TempDir;
 
-/// A suite of misbehaving contenders. Tests that start contenders hold the port's lock.
+/// A suite of misbehaving contenders with a port of its own.
 pub(crate) struct World {
     folder: TempDir,
     port: u16,
-    _port_lock: MutexGuard<'static, ()>,
+    /// Keeps the kernel from giving the port to somebody else.
+    _reservation: OwnedFd,
 }
 
-static PORT: Mutex<()> = Mutex::new(());
+/// A port that the kernel chose, and the socket that holds it. It does not listen, so that a
+/// contender, which like every server allows the reuse of its address, can.
+fn reserved_port() -> (u16, OwnedFd) {
+    let holder = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    sockopt::set_socket_reuseaddr(&holder, true).unwrap();
+    bind(&holder, &SocketAddr::from(([0, 0, 0, 0], 0))).unwrap();
+    let address = SocketAddr::try_from(getsockname(&holder).unwrap()).unwrap();
+    (address.port(), holder)
+}
 
 impl World {
     /// A suite with one contender for each mode.
     pub(crate) fn new(modes: &[&str]) -> Self {
-        let lock = PORT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (port, reservation) = reserved_port();
         let world = Self {
             folder: TempDir::new().unwrap(),
-            port: 18_080,
-            _port_lock: lock,
+            port,
+            _reservation: reservation,
         };
         world.write("suite.toml", &suite_toml(world.port));
         world.write("checks/all.toml", CHECKS);
@@ -93,8 +104,8 @@ impl World {
                 .filter_map(|exe| fs::read_link(exe).ok())
                 .filter(ours),
         );
-        let told = found.iter().map(|path| path.display().to_string());
-        told.collect()
+        let found = found.iter().map(|path| path.display().to_string());
+        found.collect()
     }
 
     /// Runs the binary to its end.

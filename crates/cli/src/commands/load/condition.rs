@@ -1,0 +1,155 @@
+//! Conditions of `--fail-if`: `p99>50ms`, `errors>0.1%`, `rate<1000`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bakeoff_model::parse;
+
+use super::summary::Summary;
+
+/// One condition on a finished load.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Condition {
+    text: String,
+    figure: Figure,
+    above: bool,
+    bound: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Figure {
+    /// A quantile of the response time (open load) or service time (closed load), ns.
+    Quantile(f64),
+    /// Share of failed requests, 0 to 1.
+    Errors,
+    /// Successful requests per second.
+    Rate,
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "not a condition: write p99>50ms, errors>0.1% or rate<1000".to_owned();
+        let at = text.find(['<', '>']).ok_or_else(wrong)?;
+        let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
+        let figure = match name {
+            "errors" => Figure::Errors,
+            "rate" => Figure::Rate,
+            "max" => Figure::Quantile(1.0),
+            _ => Figure::Quantile(quantile(name).ok_or_else(wrong)?),
+        };
+        let bound = match figure {
+            Figure::Quantile(_) => parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9,
+            Figure::Rate => number(rest).ok_or_else(wrong)?,
+            Figure::Errors => match rest.strip_suffix('%') {
+                Some(percent) => number(percent).ok_or_else(wrong)? / 100.0,
+                None => number(rest).ok_or_else(wrong)?,
+            },
+        };
+        if figure == Figure::Errors && bound > 1.0 {
+            let meant = match rest.ends_with('%') {
+                true => "errors>5% is one in twenty".to_owned(),
+                false => format!("write {text}% for percent"),
+            };
+            return Err(format!("more than all requests: {meant}"));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            figure,
+            above: &text[at..=at] == ">",
+            bound,
+        })
+    }
+}
+
+/// A number that a figure can be compared with.
+fn number(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+/// `p99` and `p99.9` as a share.
+fn quantile(name: &str) -> Option<f64> {
+    let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+    // Rounded to what was typed: 99.9 / 100 is a little more than 0.999 otherwise.
+    let share = (percent * 1e7).round() / 1e9;
+    (percent > 0.0 && percent <= 100.0).then_some(share)
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Condition {
+    /// What was found, when the condition holds. A figure that could not be measured, because no
+    /// request succeeded, makes a bound on it hold: the service certainly did not keep it.
+    pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
+        let found = match self.figure {
+            Figure::Quantile(share) => summary.quantile_ns(share),
+            Figure::Errors => summary.error_share(),
+            Figure::Rate => Some(summary.requests_per_s()),
+        };
+        let Some(found) = found else {
+            return Some(if summary.error_share().is_some() {
+                "no request succeeded".to_owned()
+            } else {
+                "no request came to an end".to_owned()
+            });
+        };
+        let holds = if self.above {
+            found > self.bound
+        } else {
+            found < self.bound
+        };
+        holds.then(|| match self.figure {
+            Figure::Quantile(_) => format!("{:.3} ms", found / 1e6),
+            Figure::Errors => format!("{:.3} %", found * 100.0),
+            Figure::Rate => format!("{found:.1} requests/s"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Condition, Figure};
+
+    #[test]
+    fn conditions_are_read() {
+        let check = |text: &str, figure, above, bound: f64| {
+            let condition: Condition = text.parse().unwrap();
+            assert_eq!(
+                (condition.figure, condition.above),
+                (figure, above),
+                "{text}"
+            );
+            assert!((condition.bound - bound).abs() < 1e-9 * bound, "{text}");
+        };
+        check("p99>50ms", Figure::Quantile(0.99), true, 50e6);
+        check("p99.9 > 1s", Figure::Quantile(0.999), true, 1e9);
+        check("errors>0.1%", Figure::Errors, true, 0.001);
+        check("errors>0.05", Figure::Errors, true, 0.05);
+        check("errors<100%", Figure::Errors, false, 1.0);
+        check("rate<1000", Figure::Rate, false, 1000.0);
+        check("p99>0.5ms", Figure::Quantile(0.99), true, 0.5e6);
+    }
+
+    #[test]
+    fn what_no_figure_can_be_is_refused() {
+        let check = |text: &str, expect: &str| {
+            let message = text.parse::<Condition>().unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        };
+        for wrong in ["", "p99", "p0>1ms", "p99>fast", "speed>1", "rate<many"] {
+            check(wrong, "not a condition");
+        }
+        for wrong in ["rate<nan", "rate<inf", "rate<-1", "errors>NaN%", "p99>inf"] {
+            check(wrong, "not a condition");
+        }
+        check("errors>5", "write errors>5% for percent");
+        check("errors > 5", "write errors > 5% for percent");
+        check("errors>500%", "more than all requests");
+    }
+}

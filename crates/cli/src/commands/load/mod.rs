@@ -1,0 +1,241 @@
+//! `bakeoff load`: the load generator alone, on a URL or on a load spec from standard input.
+
+pub(crate) mod condition;
+pub(crate) mod feed;
+mod page;
+mod spec;
+mod stdin;
+mod summary;
+mod url;
+mod wrk;
+
+use std::io::Write as _;
+
+use anyhow::bail;
+use bakeoff_load::Stop;
+use bakeoff_model::load::{LoadEvent, LoadSpec};
+use serde_json::json;
+
+use super::signals::interrupted;
+use crate::args::LoadArgs;
+use crate::exit;
+use crate::values::Engine;
+use condition::Condition;
+use summary::{Summary, as_f64};
+use wrk::WrkFigures;
+
+/// Runs the command.
+pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
+    if args.url == "-" {
+        return stdin::serve();
+    }
+    let spec = spec::spec(args)?;
+    if args.engine == Engine::Wrk {
+        wrk::check(&spec)?;
+    }
+    let mut printer = Printer {
+        args,
+        spec: &spec,
+        summary: Summary::new(&spec),
+        live: !args.json && std::io::IsTerminal::is_terminal(&std::io::stderr()),
+        conditions: &args.fail_if,
+        status: exit::DONE,
+        steps: Vec::new(),
+    };
+    let stop = Stop::default();
+    stop_on_signal(&stop);
+    let mut failure = None;
+    bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| {
+        if failure.is_none()
+            && let Err(error) = printer.observe(event)
+        {
+            failure = Some(error);
+            stop.stop();
+        }
+    })?;
+    match failure {
+        // A reader that went away must not hide what failed.
+        Some(error) if exit::is_broken_pipe(&error) && printer.status != exit::DONE => {
+            return Ok(printer.status);
+        }
+        Some(error) => return Err(error),
+        None => {}
+    }
+    if stop.is_stopped() {
+        let cut = match printer.steps.last() {
+            Some(step) => format!("the last step ended after {:.1} s", step.duration_s()),
+            None => "nothing was measured".to_owned(),
+        };
+        writeln!(std::io::stderr(), "interrupted: {cut}")?;
+        return Ok(exit::INTERRUPTED);
+    }
+    let compared = printer.compare(&stop);
+    if stop.is_stopped() {
+        writeln!(std::io::stderr(), "interrupted: wrk did not do all of it")?;
+        return Ok(exit::INTERRUPTED);
+    }
+    compared?;
+    Ok(printer.status)
+}
+
+/// Lets the first signal end the load, so that what was measured is shown, and the second one end
+/// the program.
+fn stop_on_signal(stop: &Stop) {
+    let stop = stop.clone();
+    let wait = async move {
+        interrupted().await;
+        stop.stop();
+        interrupted().await;
+        #[expect(clippy::disallowed_methods, reason = "the user does not want to wait")]
+        std::process::exit(i32::from(exit::INTERRUPTED));
+    };
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        // Without it a signal ends the program at once, as it does by default.
+        if let Ok(runtime) = runtime {
+            runtime.block_on(wait);
+        }
+    });
+}
+
+/// Prints each step when it is over.
+struct Printer<'a> {
+    args: &'a LoadArgs,
+    spec: &'a LoadSpec,
+    summary: Summary,
+    live: bool,
+    conditions: &'a [Condition],
+    status: u8,
+    /// The steps that are over.
+    steps: Vec<Summary>,
+}
+
+impl Printer<'_> {
+    fn observe(&mut self, event: LoadEvent) -> anyhow::Result<()> {
+        match event {
+            LoadEvent::Ready {
+                connections,
+                reactor,
+                streams,
+                ..
+            } => self.summary.ready(connections, &reactor, streams),
+            LoadEvent::Interval(interval) => {
+                self.summary.add(&interval);
+                if self.live {
+                    let line = self.summary.live_line(&interval);
+                    // The live view is a courtesy; a closed terminal must not end the load.
+                    let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+                }
+            }
+            LoadEvent::StepDone { step } => self.step_done(step)?,
+            LoadEvent::Failed { message } => bail!("{}: {message}", self.args.url),
+            LoadEvent::Done => {}
+        }
+        Ok(())
+    }
+
+    fn step_done(&mut self, step: usize) -> anyhow::Result<()> {
+        if self.live {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+        let summary = std::mem::replace(&mut self.summary, Summary::new(self.spec));
+        let mut output = std::io::stdout().lock();
+        let written = match (self.args.json, self.args.engine) {
+            (true, Engine::Bakeoff) => writeln!(output, "{}", summary.json()),
+            (true, Engine::Wrk) => Ok(()),
+            (false, _) => {
+                let gap = if step > 0 { "\n" } else { "" };
+                write!(output, "{gap}{}", page::page(&summary))
+            }
+        };
+        if summary.requests == 0 {
+            self.status = self.status.max(exit::CHECK_FAILED);
+        }
+        self.status = self.status.max(judge(self.conditions, &summary)?);
+        self.steps.push(summary);
+        Ok(written?)
+    }
+
+    /// Lets the other engine do the same, now that ours has closed its connections.
+    fn compare(&self, stop: &Stop) -> anyhow::Result<()> {
+        if self.args.engine == Engine::Bakeoff {
+            return Ok(());
+        }
+        let mut output = std::io::stdout().lock();
+        if !self.args.json {
+            writeln!(output, "\n{}", side_by_side_head())?;
+        }
+        // What we measured is shown whether or not wrk could.
+        let mut failure = None;
+        for (step, own) in self.spec.steps.iter().zip(&self.steps) {
+            let other = if stop.is_stopped() {
+                Err(anyhow::anyhow!("interrupted"))
+            } else {
+                wrk::run(self.spec, step)
+            };
+            if self.args.json {
+                let mut object = own.json();
+                object["wrk"] = json!(other.as_ref().ok().map(WrkFigures::json));
+                writeln!(output, "{object}")?;
+            } else if let Ok(other) = &other {
+                write!(output, "{}", side_by_side(step.connections, own, other))?;
+            }
+            failure = failure.or(other.err());
+        }
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let by_kernel = |own: &Summary| own.is_timed_by_kernel();
+        if !self.args.json && self.steps.iter().any(by_kernel) {
+            writeln!(output, "{TIMESTAMPS_NOTE}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why the times below a millisecond differ.
+const TIMESTAMPS_NOTE: &str = "\
+note: wrk's times end when it has read the response, bakeoff's when the kernel
+      received it; --reactor epoll does as wrk does";
+
+fn side_by_side_head() -> String {
+    format!(
+        "{:>11}  {:<8} {:>12} {:>10} {:>10} {:>10} {:>7}",
+        "connections", "engine", "requests/s", "p50 ms", "p90 ms", "p99 ms", "errors"
+    )
+}
+
+/// Both engines' figures of a step, one below the other.
+fn side_by_side(connections: u32, own: &Summary, other: &WrkFigures) -> String {
+    let row = |engine: &str, rate: f64, times_ms: [f64; 3], errors: u64| {
+        let [p50, p90, p99] = times_ms;
+        format!(
+            "{connections:>11}  {engine:<8} {rate:>12.1} {p50:>10.3} {p90:>10.3} {p99:>10.3} \
+             {errors:>7}\n"
+        )
+    };
+    let ms = |share| own.service_time.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
+    let own_errors = own.errors.values().sum();
+    let other_ms = [other.p50_us, other.p90_us, other.p99_us].map(|us| us / 1e3);
+    let other_errors = other.socket_errors + other.bad_statuses;
+    row(
+        "bakeoff",
+        own.requests_per_s(),
+        [ms(0.5), ms(0.9), ms(0.99)],
+        own_errors,
+    ) + &row("wrk", other.requests_per_s, other_ms, other_errors)
+}
+
+/// The status by the user's own conditions.
+fn judge(conditions: &[Condition], summary: &Summary) -> anyhow::Result<u8> {
+    let mut status = exit::DONE;
+    for condition in conditions {
+        if let Some(found) = condition.holds(summary) {
+            writeln!(std::io::stderr(), "failed: {condition}: {found}")?;
+            status = exit::CONDITION;
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,322 @@
+//! The page that `bakeoff load` prints for a person: one step within 80 columns.
+
+use std::fmt::Write as _;
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::ErrorClass;
+
+use super::summary::{Summary, as_f64};
+use crate::output::text::wrapped;
+
+/// Rows of the histogram.
+const ROWS: i32 = 12;
+/// Longest bar, characters.
+const BAR_MAX: usize = 40;
+/// Longest line of the page.
+const COLUMNS: usize = 80;
+
+/// The page.
+pub(crate) fn page(summary: &Summary) -> String {
+    let mut text = String::new();
+    let connections = summary.connections;
+    line(&mut text, "target", &summary.target);
+    let plural = if summary.threads == 1 { "" } else { "s" };
+    line(
+        &mut text,
+        "engine",
+        &format!("{} on {} thread{plural}", summary.reactor, summary.threads),
+    );
+    line(
+        &mut text,
+        "connections",
+        &format!(
+            "{} of {} established, {} reconnects",
+            connections.established, connections.asked, connections.reconnects
+        ),
+    );
+    let (asked, allowed) = summary.streams;
+    if allowed > 0 {
+        let value = format!("{allowed} on each connection, {asked} requested");
+        line(&mut text, "streams", &value);
+    }
+    line(
+        &mut text,
+        "requests",
+        &format!(
+            "{} in {:.2} s, {:.1} per second",
+            summary.requests,
+            summary.duration_s(),
+            summary.requests_per_s()
+        ),
+    );
+    if let Some(offered) = summary.offered {
+        let rate = as_f64(offered) / summary.duration_s().max(1e-9);
+        line(
+            &mut text,
+            "offered",
+            &format!("{offered}, {rate:.1} per second"),
+        );
+    }
+    line(&mut text, "errors", &errors(summary));
+    if is_certificate_refused(summary) {
+        line(&mut text, "", "hint: --insecure accepts any certificate");
+    }
+    line(
+        &mut text,
+        "traffic",
+        &format!(
+            "{:.2} MiB sent, {:.2} MiB received",
+            as_f64(summary.sent_bytes) / 1_048_576.0,
+            as_f64(summary.received_bytes) / 1_048_576.0
+        ),
+    );
+    text.push_str(&times(summary));
+    text.push_str(&bars(summary.times()));
+    text.push_str(&parts(summary));
+    line(&mut text, "generator", &generator(summary));
+    line(&mut text, "verdict", &verdict(summary));
+    for symptom in summary.symptoms() {
+        line(&mut text, "note", &symptom);
+    }
+    text
+}
+
+/// A name and its value; what does not fit goes on below the value.
+fn line(text: &mut String, name: &str, value: &str) {
+    const INDENT: usize = 14;
+    for (index, line) in wrapped(value, COLUMNS - INDENT).iter().enumerate() {
+        let name = if index == 0 { name } else { "" };
+        let _ = writeln!(text, "{name:<INDENT$}{line}");
+    }
+}
+
+/// Whether TLS failed by a certificate that the user may want to accept.
+fn is_certificate_refused(summary: &Summary) -> bool {
+    let example = summary.examples.get(&ErrorClass::Tls);
+    example.is_some_and(|example| example.contains("invalid peer certificate"))
+}
+
+fn errors(summary: &Summary) -> String {
+    if summary.errors.is_empty() {
+        return "none".to_owned();
+    }
+    let list: Vec<String> = summary
+        .errors
+        .iter()
+        .map(|(class, count)| match summary.examples.get(class) {
+            Some(example) => format!("{count} {} ({example})", class.name()),
+            None => format!("{count} {}", class.name()),
+        })
+        .collect();
+    format!(
+        "{:.3} %: {}",
+        summary.error_share().unwrap_or(0.0) * 100.0,
+        list.join("; ")
+    )
+}
+
+/// The quantiles of all times in milliseconds.
+fn times(summary: &Summary) -> String {
+    if summary.times().count() + summary.censored.count() == 0 {
+        return String::new();
+    }
+    let mut text =
+        String::from("\nms                 p50      p90      p99    p99.9      max     mean\n");
+    let mut row = |name: &str, times: Option<&Histogram>| {
+        let Some(times) = times.filter(|times| times.count() > 0) else {
+            return;
+        };
+        let ms = |ns: Option<u64>| milliseconds(ns.map_or(0.0, as_f64));
+        let _ = writeln!(
+            text,
+            "{name:<14}{:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+            ms(times.quantile_ns(0.5)),
+            ms(times.quantile_ns(0.9)),
+            ms(times.quantile_ns(0.99)),
+            ms(times.quantile_ns(0.999)),
+            ms(times.max_ns()),
+            milliseconds(times.mean_ns().unwrap_or(0.0)),
+        );
+    };
+    row("response time", summary.response_time.as_ref());
+    row("service time", Some(&summary.service_time));
+    row("send lag", summary.send_lag.as_ref());
+    row("unanswered", Some(&summary.censored));
+    text
+}
+
+/// Four digits that matter.
+fn milliseconds(ns: f64) -> String {
+    let ms = ns / 1e6;
+    if ms < 10.0 {
+        format!("{ms:.3}")
+    } else if ms < 1000.0 {
+        format!("{ms:.1}")
+    } else {
+        format!("{ms:.0}")
+    }
+}
+
+/// How the times are spread, from the shortest to the longest by equal factors; nothing when they
+/// are all in one row.
+fn bars(times: &Histogram) -> String {
+    let (Some(min), Some(max)) = (times.min_ns(), times.max_ns()) else {
+        return "\n".to_owned();
+    };
+    let (min, max) = (as_f64(min.max(1)), as_f64(max.max(1)));
+    let factor = (max / min).powf(1.0 / f64::from(ROWS));
+    let edge = |row: i32| min * factor.powi(row);
+    let mut counts = Vec::new();
+    let mut below = 0;
+    for row in 1..=ROWS {
+        let up_to = if row == ROWS {
+            times.count()
+        } else {
+            times.count_between(1, whole(edge(row)))
+        };
+        counts.push(up_to.saturating_sub(below));
+        below = up_to.max(below);
+    }
+    if counts.iter().filter(|count| **count > 0).count() < 2 {
+        return "\n".to_owned();
+    }
+    let most = counts.iter().copied().max().unwrap_or(1).max(1);
+    let mut text = String::from("\n");
+    for (row, count) in (1..=ROWS).zip(&counts) {
+        let width = (*count * BAR_MAX as u64).div_ceil(most);
+        let bar = "#".repeat(usize::try_from(width).unwrap_or(BAR_MAX));
+        let _ = writeln!(
+            text,
+            "  <= {:>8} ms |{bar:<BAR_MAX$}| {count:>10}",
+            milliseconds(edge(row))
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn whole(ns: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "times lie between 1 ns and 60 s"
+    )]
+    let ns = ns as u64;
+    ns.max(1)
+}
+
+/// The requests one by one, when there are several.
+fn parts(summary: &Summary) -> String {
+    if summary.by_request.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "{:<32}{:>9} {:>7} {:>9} {:>9} {:>9}\n",
+        "request", "good", "failed", "p50 ms", "p95 ms", "p99 ms"
+    );
+    for part in &summary.by_request {
+        let name: String = part.name.chars().take(31).collect();
+        let ms = |share| milliseconds(part.times.quantile_ns(share).map_or(0.0, as_f64));
+        let _ = writeln!(
+            text,
+            "{name:<32}{:>9} {:>7} {:>9} {:>9} {:>9}",
+            part.requests,
+            part.failures,
+            ms(0.5),
+            ms(0.95),
+            ms(0.99)
+        );
+    }
+    text + "\n"
+}
+
+fn generator(summary: &Summary) -> String {
+    let busy = summary.generator_busy();
+    let mut text = format!("{:.0} % of its threads' time", busy * 100.0);
+    if summary.requests == 0 {
+        return text;
+    }
+    let per_request = summary.cpu_us_per_request();
+    let _ = write!(text, ", {per_request:.1} us CPU per request");
+    if busy > 0.0 {
+        let _ = write!(text, ", headroom for {:.1} times the rate", 1.0 / busy);
+    }
+    if let Some(us) = summary.turnaround_us() {
+        let _ = write!(text, ", next request {us:.0} us after a response");
+    }
+    text
+}
+
+fn verdict(summary: &Summary) -> String {
+    let warnings = summary.warnings();
+    if warnings.is_empty() {
+        return "fair: no validity warnings".to_owned();
+    }
+    warnings.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::{ErrorClass, LoadSpec};
+
+    use super::{COLUMNS, page};
+    use crate::commands::load::summary::Summary;
+
+    fn page_of_times(times_ms: &[u64]) -> String {
+        let mut summary = Summary::new(&LoadSpec::default());
+        for ms in times_ms {
+            summary.service_time.record(ms * 1_000_000);
+        }
+        page(&summary)
+    }
+
+    fn page_of_error(class: ErrorClass, example: &str) -> String {
+        let mut summary = Summary::new(&LoadSpec::default());
+        summary.errors.insert(class, 1);
+        summary.examples.insert(class, example.to_owned());
+        page(&summary)
+    }
+
+    #[test]
+    fn times_in_one_row_have_no_histogram() {
+        let check = |times_ms: &[u64], expect: bool| {
+            let text = page_of_times(times_ms);
+            assert_eq!(text.contains("<="), expect, "{text}");
+            assert_eq!(text.contains("service time"), !times_ms.is_empty());
+        };
+        check(&[], false);
+        check(&[7], false);
+        check(&[7, 7, 7], false);
+        check(&[7, 8], true);
+    }
+
+    #[test]
+    fn refused_certificates_have_a_hint() {
+        let hint = "hint: --insecure accepts any certificate\n";
+        let check = |class, example: &str, expect: bool| {
+            let text = page_of_error(class, example);
+            assert_eq!(text.contains(hint), expect, "{text}");
+        };
+        let refused = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
+        check(ErrorClass::Tls, refused, true);
+        check(ErrorClass::Tls, "received fatal alert", false);
+        check(ErrorClass::WrongBody, refused, false);
+    }
+
+    #[test]
+    fn no_example_is_wider_than_the_page() {
+        let long = "x".repeat(3 * COLUMNS);
+        for example in [
+            long.clone(),
+            format!("a body: {long} and more"),
+            "a\nb ".repeat(40),
+        ] {
+            let text = page_of_error(ErrorClass::WrongBody, &example);
+            for line in text.lines() {
+                assert!(line.chars().count() <= COLUMNS, "{line}");
+            }
+            let xs = |text: &str| text.matches('x').count();
+            assert!(xs(&text) >= xs(&example), "{text}");
+        }
+    }
+}

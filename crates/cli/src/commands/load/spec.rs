@@ -1,0 +1,138 @@
+//! The load spec that the flags of `bakeoff load` describe.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
+
+use super::{feed, url};
+use crate::args::LoadArgs;
+use crate::values::{Body, Header, Rate, Time};
+
+/// Slices of a step started by hand: fine enough for a live view.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// A step without `--duration` and `--requests`.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// A step that ends with its last request: the longest that the engine takes.
+const DURATION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The load spec that the flags describe.
+pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
+    let timeout = args.timeout.as_ns();
+    let (target, path) = target(args)?;
+    let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
+    let (duration_ns, pace) = (step_duration(args).as_ns(), pace(args));
+    let steps = args.connections.iter().map(|connections| StepSpec {
+        connections: *connections,
+        duration_ns,
+        pace,
+        warm_up: false,
+        requests_max: args.requests,
+    });
+    Ok(LoadSpec {
+        target,
+        requests: vec![request(args, path)?],
+        scenario: feed::scenario(&args.feed)?,
+        steps: steps.collect(),
+        threads: args.threads,
+        cores: args.cores.clone(),
+        timeout_connect_ns: timeout,
+        timeout_answer_ns: timeout,
+        slice_ns: Time(SLICE).as_ns(),
+        seed: args.seed,
+        check_body_every: 0,
+        stepwise: false,
+        reactor: args.reactor.into(),
+        keep_alive_off: args.no_keep_alive,
+        in_flight,
+    })
+}
+
+/// How long each step is at most.
+fn step_duration(args: &LoadArgs) -> Time {
+    let default = match args.requests {
+        0 => DURATION,
+        _ => DURATION_LONGEST,
+    };
+    args.duration.unwrap_or(Time(default))
+}
+
+fn pace(args: &LoadArgs) -> Pace {
+    match args.rate {
+        None => Pace::Closed,
+        Some(Rate(rate_per_s)) if args.poisson => Pace::Poisson { rate_per_s },
+        Some(Rate(rate_per_s)) => Pace::Constant { rate_per_s },
+    }
+}
+
+/// Where to connect, and what to ask there.
+fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
+    let url = url::read(&args.url)?;
+    let protocol = match (args.http2, url.websocket) {
+        (true, true) => bail!("{}: WebSocket needs HTTP/1.1, not --http2", args.url),
+        (true, false) => Protocol::Http2,
+        (false, true) => Protocol::Websocket(WebSocket {
+            messages: args.messages,
+            timestamp: args.timestamp.map(Into::into),
+        }),
+        (false, false) if args.messages > 0 || args.timestamp.is_some() => {
+            bail!("--messages and --timestamp: need a URL that begins with ws:// or wss://")
+        }
+        (false, false) => Protocol::Http1,
+    };
+    let target = Target {
+        address: url.address,
+        host: Some(url.host),
+        tls: url.tls,
+        insecure: args.insecure,
+        unix_socket: args.unix_socket.clone(),
+        protocol,
+    };
+    Ok((target, url.path))
+}
+
+fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
+    let body = match &args.body {
+        Body::File(file) => {
+            std::fs::read(file).with_context(|| format!("--body {}", file.display()))?
+        }
+        Body::Text(text) => text.clone().into_bytes(),
+    };
+    let headers = args.headers.iter().cloned();
+    Ok(RequestSpec {
+        method: args.method.to_uppercase(),
+        path,
+        headers: headers.map(|Header(name, value)| (name, value)).collect(),
+        body: body.into(),
+        weight: 1,
+        ..RequestSpec::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::spec;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn requests_have_the_time_that_they_need() {
+        let check = |flags: &str, expect_s: u64| {
+            let line = format!("bakeoff load http://h/ {flags}");
+            let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+            let Command::Load(args) = cli.command else {
+                unreachable!("the line says load");
+            };
+            let step = &spec(&args).unwrap().steps[0];
+            assert_eq!(step.duration_ns, expect_s * 1_000_000_000, "{flags}");
+        };
+        check("", 10);
+        check("-d 3s", 3);
+        check("-n 5 -d 3s", 3);
+        check("-n 5", 7 * 24 * 3600);
+        check("-n 0", 10);
+    }
+}

@@ -1,0 +1,30 @@
+//! `bakeoff rank`: the ranked table of a results folder.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use bakeoff_session::store::results;
+
+use crate::args::ReportArgs;
+use crate::exit;
+use crate::output::{documents, text};
+
+/// Runs the command.
+pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
+    let mut output = std::io::stdout().lock();
+    for (index, folder) in folders(&args.results)?.iter().enumerate() {
+        let results = results::read(folder)?;
+        let gap = if index == 0 { "" } else { "\n" };
+        write!(output, "{gap}{}", documents::table(&results))?;
+        for qualification in &results.qualifications {
+            writeln!(output, "\n{}", text::winner(qualification))?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+/// The folder, or those of its rounds, the main one last.
+pub(super) fn folders(top: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folders = results::folders(top)?;
+    Ok(folders.unwrap_or_else(|| vec![top.to_owned()]))
+}

@@ -1,0 +1,98 @@
+//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, and the
+//! ranked table for the terminal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use bakeoff_model::record::{Qualification, Results};
+use bakeoff_report::{ReportInput, RoundResults};
+use bakeoff_session::event::{Event, Observer};
+use bakeoff_session::store::file::write_whole;
+use bakeoff_session::store::results;
+
+use super::text;
+
+/// Writes the documents when a session has ended, before anybody says where they are.
+pub(crate) struct WithDocuments<O>(pub(crate) O);
+
+impl<O: Observer> Observer for WithDocuments<O> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        if let Event::SessionEnded { results, .. } = event {
+            write(results, &results::read(results)?)?;
+        }
+        self.0.observe(event)
+    }
+}
+
+/// The page of a results folder.
+pub(crate) fn page(folder: &Path) -> PathBuf {
+    folder.join("report").join("index.html")
+}
+
+/// The ranked table as text, as wide as the terminal.
+pub(crate) fn table(results: &Results) -> String {
+    let input = ReportInput {
+        results,
+        title: &title(results),
+        rounds: &[],
+    };
+    bakeoff_report::terminal_table(&bakeoff_report::summary(&input), text::columns())
+}
+
+/// Writes all documents.
+pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
+    let title = title(results);
+    let rounds = beside(folder, results)?;
+    let input = ReportInput {
+        results,
+        title: &title,
+        rounds: &rounds,
+    };
+    let report = folder.join("report");
+    fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
+    write_whole(&page(folder), bakeoff_report::html(&input).as_bytes())?;
+    write_whole(
+        &folder.join("results.csv"),
+        bakeoff_report::csv(&input).as_bytes(),
+    )?;
+    write_whole(
+        &folder.join("results.md"),
+        bakeoff_report::markdown(&input).as_bytes(),
+    )
+}
+
+/// The qualification rounds beside a round that has no winner: claims about their contenders are
+/// shown there.
+fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
+    let own = |one: &Qualification| Some(&one.round) == results.round.as_ref();
+    let qualifies = results.qualifications.iter().any(own);
+    let (Some(top), Some(name), false) = (folder.parent(), folder.file_name(), qualifies) else {
+        return Ok(Vec::new());
+    };
+    let mut rounds = Vec::new();
+    for other in results::folders(top)?.unwrap_or_default() {
+        let Some(other_name) = other.file_name().filter(|other| *other != name) else {
+            continue;
+        };
+        rounds.push(RoundResults {
+            folder: format!("../{}", other_name.to_string_lossy()),
+            results: results::read_records(&other)?,
+        });
+    }
+    Ok(rounds)
+}
+
+/// What was measured, with the backend in it.
+fn title(results: &Results) -> String {
+    let Some(run) = results.runs.first() else {
+        return "bakeoff: no runs".to_owned();
+    };
+    let begin = &run.begin;
+    let round = results.round.as_ref();
+    let round = round.map_or_else(String::new, |round| format!(", round {round}"));
+    format!(
+        "{}{round}, profile {}, backend {}",
+        begin.suite, begin.profile, begin.backend
+    )
+}

@@ -1,0 +1,17 @@
+//! The event stream: one event a line, as in `docs/schema/event.schema.json`.
+
+use std::io::Write;
+
+use bakeoff_session::event::{Event, Observer};
+
+/// Prints every event as a line of JSON.
+pub(crate) struct JsonLines<W>(pub(crate) W);
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! What the user sees of a session: events in, text, JSON Lines and documents out.
+
+pub(crate) mod documents;
+mod json;
+pub(crate) mod progress;
+mod terminal;
+pub(crate) mod text;
+
+use bakeoff_session::event::Observer;
+
+use crate::args::OutputArgs;
+use documents::WithDocuments;
+use json::JsonLines;
+use progress::Progress;
+use terminal::Terminal;
+
+/// The observer that the arguments ask for.
+pub(crate) fn watcher(args: &OutputArgs) -> Box<dyn Observer> {
+    if args.json {
+        return Box::new(WithDocuments(JsonLines(std::io::stdout())));
+    }
+    let progress = Progress::stderr(args.quiet);
+    Box::new(WithDocuments(Terminal(progress)))
+}

@@ -1,0 +1,401 @@
+//! What a person sees while a session runs: one line a step, a live line where there is a
+//! terminal, within 80 columns.
+
+use std::io::{IsTerminal as _, Write};
+use std::time::{Duration, Instant};
+
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::failure::Stage;
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::record::{IntervalRecord, Outcome, Record};
+use bakeoff_session::contracts::GROUP;
+use bakeoff_session::event::{Event, Observer};
+
+use super::text::{self, human, last_lines, wrapped};
+
+/// Prints progress for a person.
+pub(crate) struct Progress<W> {
+    output: W,
+    /// Whether lines can be overwritten.
+    live: bool,
+    quiet: bool,
+    pace: Pace,
+    step: Option<StepTotal>,
+    good: usize,
+    checked: usize,
+}
+
+/// The slices of the current step added up.
+#[derive(Debug, Default)]
+struct StepTotal {
+    connections: u32,
+    established: u32,
+    warm_up: bool,
+    requests: u64,
+    errors: u64,
+    wall_ns: u64,
+    cpu_ns: u64,
+    peak_bytes: u64,
+    service_time: Histogram,
+    unfair: Option<&'static str>,
+}
+
+/// What the plan expected of the runs against the time that they took.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Of all runs of the session.
+    expected: Duration,
+    /// Of the runs that have ended.
+    ended: Duration,
+    /// Of the run at work.
+    at_work: Duration,
+    /// When the first run began, and the one at work.
+    begun: Option<(Instant, Instant)>,
+}
+
+impl Pace {
+    fn run_begins(&mut self, expected: Duration, now: Instant) {
+        self.ended += std::mem::replace(&mut self.at_work, expected);
+        let first = self.begun.map_or(now, |(first, _)| first);
+        self.begun = Some((first, now));
+    }
+
+    /// What is left when the rest takes as long, measured by the plan, as what has ended.
+    fn left(&self, now: Instant) -> Duration {
+        let rest = self.expected.saturating_sub(self.ended);
+        let Some((first, at_work)) = self.begun else {
+            return rest;
+        };
+        let factor = match self.ended {
+            Duration::ZERO => 1.0,
+            ended => (at_work - first).as_secs_f64() / ended.as_secs_f64(),
+        };
+        rest.mul_f64(factor).saturating_sub(now - at_work)
+    }
+}
+
+impl Progress<std::io::Stderr> {
+    /// For the user's terminal.
+    pub(crate) fn stderr(quiet: bool) -> Self {
+        let output = std::io::stderr();
+        let live = output.is_terminal();
+        Self::new(output, live, quiet)
+    }
+}
+
+impl<W: Write> Progress<W> {
+    /// Onto any output.
+    pub(crate) fn new(output: W, live: bool, quiet: bool) -> Self {
+        Self {
+            output,
+            live,
+            quiet,
+            pace: Pace::default(),
+            step: None,
+            good: 0,
+            checked: 0,
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let clear = if self.live { "\r\x1b[K" } else { "" };
+        // A closed terminal must not end a measurement.
+        let _ = writeln!(self.output, "{clear}{text}");
+    }
+
+    /// A note within 80 columns; what does not fit goes on below its words.
+    fn note(&mut self, indent: &str, note: &str) {
+        const MARK: &str = "note: ";
+        let columns = 80 - indent.len() - MARK.len();
+        for (index, line) in wrapped(note, columns).iter().enumerate() {
+            let mark = if index == 0 { MARK } else { "      " };
+            self.line(&format!("{indent}{mark}{line}"));
+        }
+    }
+
+    fn live_line(&mut self, text: &str) {
+        if self.live && !self.quiet {
+            let _ = write!(self.output, "\r\x1b[K{text}");
+            let _ = self.output.flush();
+        }
+    }
+
+    fn time_left(&self) -> String {
+        format!("about {} left", human(self.pace.left(Instant::now())))
+    }
+
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Begin(_) | Record::Idle(_) => {}
+            Record::Started(startup) => {
+                let seconds = Duration::from_nanos(startup.startup_ns).as_secs_f64();
+                self.line(&format!("  started in {seconds:.4} s"));
+            }
+            Record::Check(check) => {
+                if check.group != GROUP {
+                    self.checked += 1;
+                    self.good += usize::from(check.outcome == CheckOutcome::Good);
+                }
+                let applies = !matches!(check.outcome, CheckOutcome::NotApplicable { .. });
+                if check.outcome != CheckOutcome::Good && applies {
+                    self.line(&format!("  FAILED {}", text::check(check)));
+                }
+            }
+            Record::Interval(interval) => self.interval(interval),
+            Record::End(end) => {
+                self.finish_step();
+                match &end.outcome {
+                    Outcome::Completed => {}
+                    Outcome::Interrupted => self.line("  interrupted"),
+                    Outcome::Failed {
+                        stage,
+                        message,
+                        evidence,
+                    } => {
+                        self.line(&format!("  FAILED at {stage}: {message}"));
+                        for line in last_lines(evidence, 6) {
+                            self.line(&format!("    {line}"));
+                        }
+                    }
+                }
+                for note in &end.notes {
+                    self.note("  ", note);
+                }
+            }
+        }
+    }
+
+    fn interval(&mut self, record: &IntervalRecord) {
+        let step = self.step.get_or_insert_default();
+        step.add(record);
+        let text = format!("{} · {}", step.text(), self.time_left());
+        self.live_line(&text);
+    }
+
+    fn finish_step(&mut self) {
+        if let Some(step) = self.step.take().filter(|step| step.wall_ns > 0) {
+            self.line(&step.text());
+        }
+    }
+
+    /// Everything that happens before the first run.
+    fn preparation(&mut self, event: &Event) {
+        match event {
+            Event::SessionBegan {
+                runs,
+                finished_before,
+                expected_ns,
+                warnings,
+            } => {
+                let expected = Duration::from_nanos(*expected_ns);
+                self.pace.expected = expected;
+                let before = match finished_before {
+                    0 => String::new(),
+                    count => format!(", {count} finished before"),
+                };
+                self.line(&format!("{runs} runs{before}, about {}", human(expected)));
+                for warning in warnings {
+                    self.note("", warning);
+                }
+            }
+            Event::Building { contender } => self.live_line(&format!("building {contender} …")),
+            Event::Built {
+                contender,
+                fresh,
+                version,
+            } => {
+                let state = if *fresh { "built" } else { "up to date" };
+                let version = version.as_deref().unwrap_or("no version receipt");
+                let lines: Vec<&str> = version.lines().map(str::trim).collect();
+                self.line(&format!("{contender}: {state}"));
+                for line in wrapped(&lines.join(", "), 76) {
+                    self.line(&format!("  {line}"));
+                }
+            }
+            Event::BuildFailed { failure, .. } => {
+                self.line(&format!("FAILED {}", failure.message));
+                for line in last_lines(&failure.evidence, 8) {
+                    self.line(&format!("    {line}"));
+                }
+            }
+            Event::Swept { removed } => self.line(&format!("swept: {removed}")),
+            Event::Skipped { contender, why } => {
+                self.line(&format!("{contender}: skipped: {why}"));
+            }
+            Event::BackendStarting { name } => {
+                self.live_line(&format!("starting backend {name} …"));
+            }
+            Event::BackendReady { name, address } => {
+                self.line(&format!("backend {name} is ready at {address}"));
+            }
+            Event::CeilingUnknown { why } => {
+                let text = format!(
+                    "the load generator's ceiling on this host is unknown, and not in the \
+                     records: {why}"
+                );
+                for line in wrapped(&text, 78) {
+                    self.line(&line);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn stage(&mut self, stage: Stage) {
+        self.finish_step();
+        if stage == Stage::Load {
+            self.line(&format!("  checks {}/{}", self.good, self.checked));
+            self.line("    conns      req/s   p50 ms   p99 ms  errors  us/req     MiB");
+        }
+        (self.good, self.checked) = if stage == Stage::Start {
+            (0, 0)
+        } else {
+            (self.good, self.checked)
+        };
+        let left = self.time_left();
+        self.live_line(&format!("  {stage} … {left}"));
+    }
+}
+
+impl StepTotal {
+    fn add(&mut self, record: &IntervalRecord) {
+        let load = &record.load;
+        self.connections = record.connections;
+        self.warm_up = record.warm_up;
+        self.requests += load.requests;
+        self.errors += load.errors.values().map(|error| error.count).sum::<u64>();
+        self.wall_ns += load.end_ns.saturating_sub(load.start_ns);
+        self.service_time.merge(&load.service_time);
+        if let (Some(before), Some(after)) = (&record.contender_before, &record.contender_after) {
+            if let (Some(before), Some(after)) = (before.cpu, after.cpu) {
+                self.cpu_ns += after.total_ns().saturating_sub(before.total_ns());
+            }
+            if let Some(memory) = after.memory {
+                self.peak_bytes = self.peak_bytes.max(memory.peak_bytes);
+            }
+        }
+        if record.validity != bakeoff_model::record::Validity::Fair {
+            self.unfair = Some(record.validity.name());
+        }
+    }
+
+    fn text(&self) -> String {
+        let requests = as_f64(self.requests);
+        let milliseconds = |share| {
+            self.service_time
+                .quantile_ns(share)
+                .map_or(f64::NAN, as_f64)
+                / 1e6
+        };
+        let rate = requests / (as_f64(self.wall_ns.max(1)) / 1e9);
+        let missing = if self.established < self.connections {
+            format!(" {} open", self.established)
+        } else {
+            String::new()
+        };
+        let mark = match (self.unfair, self.warm_up) {
+            (_, true) => " warm-up",
+            (Some(unfair), false) => &format!(" {unfair}"),
+            (None, false) => "",
+        };
+        format!(
+            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}{missing}",
+            self.connections,
+            rate,
+            milliseconds(0.5),
+            milliseconds(0.99),
+            self.errors,
+            as_f64(self.cpu_ns) / 1e3 / requests,
+            as_f64(self.peak_bytes) / 1_048_576.0,
+        )
+    }
+}
+
+impl<W: Write> Observer for Progress<W> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::SessionBegan { .. }
+            | Event::Building { .. }
+            | Event::Built { .. }
+            | Event::BuildFailed { .. }
+            | Event::Swept { .. }
+            | Event::Skipped { .. }
+            | Event::BackendStarting { .. }
+            | Event::BackendReady { .. }
+            | Event::CeilingUnknown { .. } => self.preparation(event),
+            Event::RunBegan {
+                index,
+                runs,
+                run,
+                attempt,
+            } => {
+                let again = match attempt {
+                    0 | 1 => String::new(),
+                    _ => format!(", attempt {attempt}"),
+                };
+                self.pace.run_begins(run.expected, Instant::now());
+                let (label, benchmark) = (run.case_label(), &run.benchmark);
+                let (number, repetition, left) = (index + 1, run.repetition, self.time_left());
+                self.line(&format!(
+                    "\n[{number}/{runs}] {label} · {benchmark} · run {repetition}{again} · {left}"
+                ));
+            }
+            Event::StageBegan { stage, .. } => self.stage(*stage),
+            Event::StepBegan {
+                connections,
+                established,
+                ..
+            } => {
+                self.finish_step();
+                self.step = Some(StepTotal {
+                    connections: *connections,
+                    established: *established,
+                    ..StepTotal::default()
+                });
+            }
+            Event::Recorded { record } => self.record(record),
+            Event::StreamBegan { .. }
+            | Event::RoundBegan { .. }
+            | Event::WinnerPicked { .. }
+            | Event::Interrupted { .. }
+            | Event::SessionEnded { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and times of a step stay below 2^53"
+)]
+fn as_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Pace;
+
+    #[test]
+    fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {
+        let begun = Instant::now();
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        let of_run = Duration::from_secs(30);
+        let mut pace = Pace {
+            expected: 4 * of_run,
+            ..Pace::default()
+        };
+        assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has begun");
+        pace.run_begins(of_run, at(10));
+        assert_eq!(pace.left(at(20)).as_secs(), 110, "nothing has ended");
+        pace.run_begins(of_run, at(70));
+        assert_eq!(pace.left(at(70)).as_secs(), 180, "one took twice the time");
+        assert_eq!(pace.left(at(100)).as_secs(), 150);
+        assert_eq!(pace.left(at(1000)).as_secs(), 0, "never below nothing");
+    }
+}

@@ -1,0 +1,69 @@
+//! Texts for a terminal: widths, wrapping, durations, plurals.
+
+use std::time::Duration;
+
+use bakeoff_model::plan::ChosenCase;
+use bakeoff_model::record::{CheckRecord, Qualification};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// Columns where the output is no terminal.
+const COLUMNS: usize = 80;
+
+/// Columns of the terminal behind standard output.
+pub(crate) fn columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout())
+        .map_or(COLUMNS, |(width, _)| usize::from(width.0).max(COLUMNS))
+}
+
+/// Breaks a text between words so that no line is wider than `columns`; words that are wider are
+/// broken.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let options = Options::new(columns)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let lines = textwrap::wrap(&text, options);
+    lines.into_iter().map(String::from).collect()
+}
+
+/// A duration as a person says it.
+pub(crate) fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The last lines of a text, without empty ones.
+pub(crate) fn last_lines(text: &str, count: usize) -> Vec<&str> {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(count)..].to_vec()
+}
+
+/// The winner of a round and why.
+pub(crate) fn winner(qualification: &Qualification) -> String {
+    let winner = qualification.winner.as_ref().map(ChosenCase::label);
+    let round = &qualification.round;
+    let mut text = match winner {
+        Some(winner) => format!(
+            "round {round}: the winner is {winner} by {} on {}",
+            qualification.rule, qualification.benchmark
+        ),
+        None => format!("round {round}: no winner"),
+    };
+    for reason in &qualification.reasons {
+        text.push_str(&format!("\n  {reason}"));
+    }
+    text
+}
+
+/// One failed check as a line.
+pub(crate) fn check(record: &CheckRecord) -> String {
+    bakeoff_session::stages::run::describe(record)
+}

@@ -1,0 +1,188 @@
+//! What a word on the command line can be, and what it means: clap reads each of them, so that a
+//! wrong one is refused with its flag before anything begins.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use bakeoff_model::duration_ns;
+use bakeoff_model::load::{ReactorChoice, TimeUnit};
+use bakeoff_model::parse;
+use clap::ValueEnum;
+
+/// Where contenders run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuntimeKind {
+    /// Local process in a cgroup of its own.
+    Process,
+    /// Docker container.
+    Docker,
+}
+
+impl RuntimeKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Docker => "docker",
+        }
+    }
+}
+
+/// What carries out a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The built-in engine.
+    Bakeoff,
+    /// The built-in engine, then wrk.
+    Wrk,
+}
+
+/// The kernel interface of the load generator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reactor {
+    /// io_uring with kernel receive timestamps where the kernel allows it, otherwise epoll with
+    /// them.
+    Auto,
+    /// io_uring with kernel receive timestamps.
+    #[value(alias = "uring-stamped")]
+    UringRxTimestamps,
+    /// epoll with kernel receive timestamps.
+    #[value(alias = "epoll-stamped")]
+    EpollRxTimestamps,
+    /// io_uring; a response is timed when it is read.
+    Uring,
+    /// epoll; a response is timed when it is read.
+    Epoll,
+}
+
+impl From<Reactor> for ReactorChoice {
+    fn from(reactor: Reactor) -> Self {
+        match reactor {
+            Reactor::Auto => Self::Auto,
+            Reactor::UringRxTimestamps => Self::UringStamped,
+            Reactor::EpollRxTimestamps => Self::EpollStamped,
+            Reactor::Uring => Self::Uring,
+            Reactor::Epoll => Self::Epoll,
+        }
+    }
+}
+
+/// The unit of the time that a message carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unit {
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Nanoseconds.
+    Ns,
+}
+
+impl From<Unit> for TimeUnit {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::Ms => Self::Milliseconds,
+            Unit::Us => Self::Microseconds,
+            Unit::Ns => Self::Nanoseconds,
+        }
+    }
+}
+
+/// A duration as suite files write it, `250ms`; never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Time(pub(crate) Duration);
+
+impl Time {
+    /// In whole nanoseconds.
+    pub(crate) fn as_ns(self) -> u64 {
+        duration_ns::whole(self.0)
+    }
+}
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let duration = parse::duration(text)?;
+        if duration.is_zero() {
+            return Err("must be longer than nothing".to_owned());
+        }
+        Ok(Self(duration))
+    }
+}
+
+/// Requests per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rate(pub(crate) f64);
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(rate) if f64::is_finite(rate) && rate > 0.0 => Ok(Self(rate)),
+            _ => Err("must be a positive number of requests per second".to_owned()),
+        }
+    }
+}
+
+/// A header, `Name: value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header(pub(crate) String, pub(crate) String);
+
+impl FromStr for Header {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text
+            .split_once(':')
+            .ok_or("no colon in it; write it as 'Name: value'")?;
+        Ok(Self(name.trim().to_owned(), value.trim().to_owned()))
+    }
+}
+
+/// A body, or the file that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// As typed.
+    Text(String),
+    /// `@FILE`.
+    File(PathBuf),
+}
+
+impl FromStr for Body {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.strip_prefix('@') {
+            Some(file) => Self::File(file.into()),
+            None => Self::Text(text.to_owned()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Header, Rate, Time};
+
+    #[test]
+    fn what_a_flag_cannot_take_is_refused() {
+        for wrong in ["", "0s", "10", "fast", "-1s"] {
+            assert!(wrong.parse::<Time>().is_err(), "{wrong}");
+        }
+        for wrong in ["", "0", "-1", "nan", "inf", "many"] {
+            assert!(wrong.parse::<Rate>().is_err(), "{wrong}");
+        }
+        assert!("no colon".parse::<Header>().is_err());
+    }
+
+    #[test]
+    fn values_mean_what_they_say() {
+        assert_eq!("250ms".parse::<Time>().unwrap().as_ns(), 250_000_000);
+        assert_eq!("1e3".parse(), Ok(Rate(1000.0)));
+        let header = Header("A".to_owned(), "b:c".to_owned());
+        assert_eq!("A: b:c".parse(), Ok(header));
+        assert_eq!("@a".parse(), Ok(Body::File("a".into())));
+        assert_eq!("a@".parse(), Ok(Body::Text("a@".to_owned())));
+    }
+}

@@ -1,0 +1,79 @@
+//! A case ready to be started: a planned run with its contender's command, environment and first
+//! record. Pure: building and asking the host happened before.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::failure::Failure;
+use bakeoff_model::load::RequestSpec;
+use bakeoff_model::record::Begin;
+use bakeoff_model::scenario::Scenario;
+use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_runtime::StartSpec;
+use std::time::Duration;
+
+/// Everything about one run.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The first record.
+    pub begin: Begin,
+    /// How the contender is started, or why it cannot be.
+    pub start: Result<StartSpec, Failure>,
+    /// What it is loaded with.
+    pub requests: Vec<RequestSpec>,
+    /// Makes the requests a scenario.
+    pub scenario: Option<Scenario>,
+    /// Length of a recorded slice.
+    pub slice: Duration,
+    /// Seed of the load generator's random choices.
+    pub seed: u64,
+    /// Size of the artifact, bytes, shown where there is no image.
+    pub artifact_bytes: Option<u64>,
+}
+
+impl Case {
+    /// How the contender is started, or why the run ends before its start.
+    pub(crate) fn startable(&self) -> Result<&StartSpec, Failure> {
+        self.start.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// Where contenders reach the backend.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BackendAddress {
+    /// Its address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+}
+
+/// The whole environment of a contender: the suite's, then its own, then its parameters.
+pub(crate) fn environment(
+    suite: &Suite,
+    contender: &Contender,
+    parameters: &BTreeMap<String, String>,
+    backend: &BackendAddress,
+) -> BTreeMap<String, String> {
+    suite
+        .env
+        .iter()
+        .chain(&contender.env)
+        .chain(parameters)
+        .map(|(name, value)| (name.clone(), resolve(value, backend)))
+        .collect()
+}
+
+/// The environment in which nothing answers behind the contender.
+pub(crate) fn environment_unreachable(
+    suite: &Suite,
+    env: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let mut env = env.clone();
+    env.extend(suite.env_unreachable.clone());
+    env
+}
+
+fn resolve(value: &str, backend: &BackendAddress) -> String {
+    value
+        .replace("{backend.host}", &backend.host)
+        .replace("{backend.port}", &backend.port.to_string())
+}

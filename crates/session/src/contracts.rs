@@ -1,0 +1,112 @@
+//! What a session needs from outside, as types and traits: the commands bring the real parts, its
+//! tests bring fakes and a virtual clock. Nothing here acts.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::failure::Failure;
+use bakeoff_model::load::{LoadEvent, LoadSpec};
+use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::Suite;
+use bakeoff_runtime::host::HostTime;
+use bakeoff_runtime::{BoxFuture, Runtime};
+
+use crate::case::Case;
+
+/// How long a contender may take until its first valid response (C3).
+pub const START_LIMIT: Duration = Duration::from_secs(15);
+/// How long a contender may take to stop (C3).
+pub const STOP_GRACE: Duration = Duration::from_secs(15);
+/// The group of all lifecycle checks.
+pub const GROUP: &str = "lifecycle";
+
+/// Sends a service one request over a fresh connection.
+pub trait Client: Send + Sync {
+    /// The response, or why there is none.
+    fn ask<'a>(&'a self, to: SocketAddr, check: &'a Check)
+    -> BoxFuture<'a, Result<Answer, String>>;
+}
+
+/// A running backend, as far as a session needs it.
+pub trait BackendProbe: Send + Sync {
+    /// What it has cost up to now.
+    fn sample(&self) -> BoxFuture<'_, ResourceSample>;
+
+    /// Requests that the replay backend had no recording of since the last call.
+    fn unknown_requests(&self) -> Vec<String>;
+}
+
+/// Starts load generators.
+pub trait Loader {
+    /// A running load generator.
+    type Load: RunningLoad;
+
+    /// Starts a load generator on a load spec.
+    fn start(&self, spec: &LoadSpec) -> impl Future<Output = anyhow::Result<Self::Load>>;
+}
+
+/// A running load generator. Dropping it ends it.
+pub trait RunningLoad {
+    /// The next event; `None` after the last one.
+    fn next(&mut self) -> impl Future<Output = anyhow::Result<Option<LoadEvent>>>;
+
+    /// Opens the window of the step that is ready.
+    fn go(&mut self) -> impl Future<Output = anyhow::Result<()>>;
+}
+
+/// Everything a session works with.
+pub struct Parts<'a, L> {
+    /// The suite.
+    pub suite: &'a Suite,
+    /// What contenders run on.
+    pub runtime: &'a dyn Runtime,
+    /// Starts load generators.
+    pub loader: &'a L,
+    /// Sends single requests.
+    pub client: &'a dyn Client,
+    /// The running backend, if the session has one.
+    pub backend: Option<&'a dyn BackendProbe>,
+    /// Cores of the host.
+    pub host_cores: usize,
+    /// What the host's cores did up to now; `None` where the host does not say.
+    pub host_time: fn() -> Option<HostTime>,
+}
+
+/// A run that is left to make.
+#[derive(Debug, Clone)]
+pub struct PendingRun {
+    /// The run as planned.
+    pub run: PlannedRun,
+    /// The attempt, from 1.
+    pub attempt: u32,
+}
+
+/// What the session must know about a contender to start it: supplied by the test bed that built
+/// it, or by a test.
+pub trait Cases {
+    /// The case of a planned run.
+    fn case(&self, pending: &PendingRun) -> Case;
+}
+
+/// Why a run cannot go on.
+#[derive(Debug)]
+pub enum Halt {
+    /// This run failed; the next one may work.
+    Failed(Failure),
+    /// Nothing can be recorded any more.
+    Fatal(anyhow::Error),
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<anyhow::Error> for Halt {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Fatal(error)
+    }
+}

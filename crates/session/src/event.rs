@@ -1,0 +1,179 @@
+//! What a session tells its observers, and the format of the event stream. The recorder, the
+//! terminal and the tests all see the same events; nobody else prints, nobody else writes records.
+
+use std::path::PathBuf;
+
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::record::{Qualification, Record};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Version of the event stream. A change that a reader could stumble over counts it up; new
+/// events and new fields do not.
+pub const FORMAT: u32 = 1;
+
+/// One thing that happened; one line of the event stream.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first event of every stream.
+    StreamBegan {
+        /// Version of the stream.
+        format: u32,
+        /// Version of bakeoff.
+        version: String,
+    },
+    /// A round of several begins; what follows is about it until the next one.
+    RoundBegan {
+        /// The round.
+        round: String,
+        /// What it is for; may be empty.
+        describe: String,
+    },
+    /// A round that picks a winner is over, with or without one.
+    WinnerPicked {
+        /// The winner and the reasons.
+        qualification: Box<Qualification>,
+    },
+    /// A session begins: the runs of one results folder.
+    SessionBegan {
+        /// Runs to make, without those that a resumed session has already.
+        runs: usize,
+        /// Runs that were finished before.
+        finished_before: usize,
+        /// Expected duration of the runs, ns.
+        expected_ns: u64,
+        /// What the user should know before it begins, one sentence each.
+        warnings: Vec<String>,
+    },
+    /// A contender is being built (or found to be fresh).
+    Building {
+        /// The contender.
+        contender: String,
+    },
+    /// A contender was built.
+    Built {
+        /// The contender.
+        contender: String,
+        /// Whether it had to be built; false when its artifact was up to date.
+        fresh: bool,
+        /// Its version receipt.
+        version: Option<String>,
+    },
+    /// A contender could not be built; its runs will be recorded as failed.
+    BuildFailed {
+        /// The contender.
+        contender: String,
+        /// Why.
+        failure: Failure,
+    },
+    /// A contender takes no part.
+    Skipped {
+        /// The contender.
+        contender: String,
+        /// Why.
+        why: String,
+    },
+    /// Something that a killed session left behind was removed.
+    Swept {
+        /// What it was.
+        removed: String,
+    },
+    /// The backend is being started.
+    BackendStarting {
+        /// The backend.
+        name: String,
+    },
+    /// The backend responds.
+    BackendReady {
+        /// The backend.
+        name: String,
+        /// Where contenders reach it.
+        address: String,
+    },
+    /// The load generator could not be measured against a server that does nothing.
+    CeilingUnknown {
+        /// Why.
+        why: String,
+    },
+    /// A run begins.
+    RunBegan {
+        /// Its position among the runs to make, from 0.
+        index: usize,
+        /// Runs to make.
+        runs: usize,
+        /// The run as planned.
+        run: Box<PlannedRun>,
+        /// The attempt, from 1.
+        attempt: u32,
+    },
+    /// A run entered a stage.
+    StageBegan {
+        /// The run.
+        run: String,
+        /// The stage.
+        stage: Stage,
+    },
+    /// A step's window opens.
+    StepBegan {
+        /// The run.
+        run: String,
+        /// The step, from 0.
+        step: usize,
+        /// Steps of the run.
+        steps: usize,
+        /// Connections that were asked for.
+        connections: u32,
+        /// Connections that are open.
+        established: u32,
+    },
+    /// A record of the current run.
+    Recorded {
+        /// The record, as in the run's file.
+        record: Box<Record>,
+    },
+    /// The session stopped on a signal; what was recorded stays.
+    Interrupted {
+        /// Folder of the suite.
+        suite: PathBuf,
+        /// The folder to resume.
+        resume: PathBuf,
+    },
+    /// The session ended; all that could be measured is recorded.
+    SessionEnded {
+        /// The results folder.
+        results: PathBuf,
+        /// Runs of the plan.
+        runs: usize,
+        /// Runs of the plan that failed.
+        failed: usize,
+        /// Runs that were made now; 0 when nothing was left.
+        made: usize,
+    },
+}
+
+/// Sees every event in order. An error (a full disk) ends the session.
+pub trait Observer {
+    /// Takes one event.
+    ///
+    /// # Errors
+    /// The event could not be kept or shown, and nothing after it could.
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()>;
+}
+
+/// Tells observers about a record.
+pub(crate) fn record(observer: &mut dyn Observer, record: Record) -> anyhow::Result<()> {
+    observer.observe(&Event::Recorded {
+        record: Box::new(record),
+    })
+}
+
+/// JSON Schema of a line of the event stream: file name in `docs/schema/` and text.
+#[must_use]
+pub fn schema() -> (&'static str, String) {
+    let schema = schemars::schema_for!(Event);
+    let mut text = format!("{:#}", schema.to_value());
+    text.push('\n');
+    ("event.schema.json", text)
+}

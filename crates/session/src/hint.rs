@@ -1,0 +1,35 @@
+//! Errors with a hint: what to do about it, kept apart from what happened, so that whoever shows
+//! the error decides where the hint stands.
+
+use std::fmt;
+
+/// A message and what to do about it.
+#[derive(Debug)]
+pub struct Hinted {
+    message: String,
+    hint: String,
+}
+
+impl Hinted {
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Hinted {}
+
+/// An error with a hint.
+pub fn hinted(message: impl fmt::Display, hint: impl fmt::Display) -> anyhow::Error {
+    anyhow::Error::new(Hinted {
+        message: message.to_string(),
+        hint: hint.to_string(),
+    })
+}

@@ -1,0 +1,27 @@
+//! A measurement from plan to records: builds contenders, starts the backend, and for each planned
+//! run starts, checks, loads and stops one of them. Everything that happens is an
+//! [`event::Event`]; only observers print or write.
+//!
+//! The program that hosts a session must offer the sub-commands that sessions start as processes
+//! of their own: `load -`, `null-server`, `replay` and `shim`.
+
+pub mod case;
+pub mod clock;
+pub mod contracts;
+pub mod driver;
+pub mod event;
+pub mod hint;
+pub mod placement;
+pub mod recording;
+mod rounds;
+pub mod run;
+pub mod selection;
+pub mod session;
+pub mod stages;
+pub mod store;
+pub mod testbed;
+pub mod validity;
+pub mod verification;
+
+#[cfg(test)]
+mod tests;

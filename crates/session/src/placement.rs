@@ -1,0 +1,132 @@
+//! Which cores each part may use, and what the user must know about it. Pure.
+
+use bakeoff_model::record::Cores;
+use bakeoff_model::suite::Limits;
+
+/// Where the parts run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Which cores each part may use.
+    pub cores: Cores,
+    /// What cannot be a fair measurement here, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Divides the host's cores: the contender gets as many as its quota needs, the load generator one
+/// in four of the rest, the backend the others. Where that does not fit, load generator and
+/// backend share, and the plan says so.
+#[must_use]
+pub fn place(host_cores: usize, limits: &Limits, has_backend: bool) -> Placement {
+    let wanted = limits.cpus.map_or(host_cores, whole_cores);
+    let mut warnings = Vec::new();
+    if host_cores < 2 {
+        warnings.push(
+            "one core: contender, load generator and backend share it; numbers compare contenders \
+             on this host only"
+                .to_owned(),
+        );
+        return Placement {
+            cores: Cores::default(),
+            warnings,
+        };
+    }
+    if wanted >= host_cores {
+        warnings.push(format!(
+            "the contender may use all {host_cores} cores, so load generator and backend share \
+             them with it: time slices in which the host is full are marked host-bound"
+        ));
+        return Placement {
+            cores: Cores::default(),
+            warnings,
+        };
+    }
+    let contender: Vec<usize> = (0..wanted).collect();
+    let rest: Vec<usize> = (wanted..host_cores).collect();
+    if !has_backend {
+        return Placement {
+            cores: Cores {
+                contender,
+                loader: rest,
+                backend: Vec::new(),
+            },
+            warnings,
+        };
+    }
+    if let [shared] = rest[..] {
+        warnings.push(format!(
+            "load generator and backend share core {shared}: time slices in which it is full are \
+             marked"
+        ));
+        let (loader, backend) = (vec![shared], vec![shared]);
+        return Placement {
+            cores: Cores {
+                contender,
+                loader,
+                backend,
+            },
+            warnings,
+        };
+    }
+    // A reactor thread drives hundreds of thousands of requests a second; one in four is ample.
+    let loaders = (rest.len() / 4).max(1);
+    let (loader, backend) = rest.split_at(loaders);
+    let cores = Cores {
+        contender,
+        loader: loader.to_vec(),
+        backend: backend.to_vec(),
+    };
+    Placement { cores, warnings }
+}
+
+/// Cores that a quota needs at least: 1.5 needs two.
+fn whole_cores(cpus: f64) -> usize {
+    (1..=4096usize)
+        .find(|cores| cpus <= as_f64(*cores))
+        .unwrap_or(4096)
+}
+
+fn as_f64(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::INFINITY, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+    use bakeoff_model::suite::Limits;
+
+    fn check(host: usize, cpus: Option<f64>, backend: bool, expect: [&[usize]; 3], warned: bool) {
+        let limits = Limits {
+            cpus,
+            memory_bytes: None,
+        };
+        let placement = place(host, &limits, backend);
+        let cores = &placement.cores;
+        assert_eq!(
+            [&cores.contender[..], &cores.loader[..], &cores.backend[..]],
+            expect
+        );
+        assert_eq!(
+            !placement.warnings.is_empty(),
+            warned,
+            "{:?}",
+            placement.warnings
+        );
+    }
+
+    #[test]
+    fn cores_are_divided_and_sharing_is_said() {
+        check(1, Some(1.0), true, [&[], &[], &[]], true);
+        check(2, Some(1.0), true, [&[0], &[1], &[1]], true);
+        check(2, Some(1.0), false, [&[0], &[1], &[]], false);
+        check(2, Some(1.5), true, [&[], &[], &[]], true);
+        check(4, Some(1.5), true, [&[0, 1], &[2], &[3]], false);
+        check(
+            12,
+            Some(4.0),
+            true,
+            [&[0, 1, 2, 3], &[4, 5], &[6, 7, 8, 9, 10, 11]],
+            false,
+        );
+        check(4, None, true, [&[], &[], &[]], true);
+    }
+}

@@ -1,0 +1,237 @@
+//! Rounds: which contenders a round takes, and `run --round all`, which runs the qualification
+//! rounds first and then every other round with the winners. Each round is a results folder of its
+//! own below the one of all, so that it can be read, rendered and resumed like any other.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::plan as planning;
+use bakeoff_model::record::Qualification;
+use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+
+use crate::event::{Event, Observer};
+use crate::hint::hinted;
+use crate::selection;
+use crate::session::{self, Audience, Ended, NewSession, OpenSession, Order};
+use crate::store::file::write_whole;
+use crate::store::recorder::Recorder;
+use crate::store::results;
+use crate::store::round_file::{RoundFile, RoundsFile};
+use crate::store::session_file::SessionFile;
+use crate::store::suite_folder::{self, SuiteFolder};
+use crate::testbed::builds;
+
+/// Whether all rounds are wanted, new or resumed.
+pub(crate) fn are_wanted(order: &Order) -> bool {
+    match order {
+        Order::Resume(folder) => folder.join(RoundsFile::NAME).is_file(),
+        Order::Begin(new) => new.round.as_deref() == Some(ALL_ROUNDS),
+    }
+}
+
+/// Runs all rounds, or goes on with them.
+pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+    let (top, file) = open(order)?;
+    let folder = suite_folder::read(&file.suite_folder)?;
+    if folder.suite.digest != file.suite_digest {
+        return Err(hinted(
+            format_args!(
+                "{}: the suite has changed since the rounds began",
+                file.suite_folder.display()
+            ),
+            "their numbers could not be compared; begin again",
+        ));
+    }
+    let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
+    let mut worst = Ended::Completed;
+    for name in &file.rounds {
+        let round = selection::round(&folder.suite, name)?;
+        audience.watcher.observe(&Event::RoundBegan {
+            round: name.clone(),
+            describe: round.describe.clone(),
+        })?;
+        let results_folder = top.join(name);
+        let Some(open) = open_round(&results_folder, &file, &folder, round, &won)? else {
+            let qualification = not_run(&folder.suite, round, &file);
+            announce(&qualification, audience.watcher)?;
+            won.insert(name.clone(), qualification);
+            continue;
+        };
+        let ended = session::carry_out(&top, open, audience).await?;
+        if ended == Ended::Interrupted {
+            return Ok(ended);
+        }
+        worst = worst.max(ended);
+        for mut qualification in results::read(&results_folder)?.qualifications {
+            if qualification.round == *name {
+                announce(&qualification, audience.watcher)?;
+                qualification.folder = format!("../{name}");
+                won.insert(name.clone(), qualification);
+            }
+        }
+    }
+    Ok(worst)
+}
+
+fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow::Result<()> {
+    watcher.observe(&Event::WinnerPicked {
+        qualification: Box::new(qualification.clone()),
+    })
+}
+
+/// The folder of all rounds, new or to be gone on with.
+fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
+    let new = match order {
+        Order::Begin(new) => new,
+        Order::Resume(top) => {
+            let file = RoundsFile::read(top)?;
+            let file = file.with_context(|| format!("{}: no rounds there", top.display()))?;
+            return Ok((top.clone(), file));
+        }
+    };
+    let folder = suite_folder::read(&new.suite)?;
+    let suite = &folder.suite;
+    if suite.rounds.is_empty() {
+        bail!("{}: the suite has no rounds", folder.path.display());
+    }
+    let order = selection::rounds_in_order(suite);
+    let options = new
+        .selection
+        .plan_options(suite, selection::main_round(suite));
+    // Names are looked at before anything is measured, not in the last round.
+    selection::planned(suite, &options)?;
+    let top = new.results_folder(suite);
+    let file = RoundsFile {
+        suite_folder: folder.path.clone(),
+        suite_digest: suite.digest.clone(),
+        profile: options.profile,
+        runtime: options.runtime,
+        backend: options.backend,
+        seed: new.selection.seed,
+        runs: new.selection.runs,
+        slice: new.slice,
+        benchmarks: new.selection.benchmarks.clone(),
+        rounds: order.iter().map(|round| round.name.clone()).collect(),
+    };
+    create(&top, file, new).map(|file| (top, file))
+}
+
+/// Makes the folder of all rounds; refuses one that holds results.
+fn create(top: &Path, mut file: RoundsFile, new: &NewSession) -> anyhow::Result<RoundsFile> {
+    let path = top.join(RoundsFile::NAME);
+    if path.exists() || top.join(SessionFile::NAME).exists() {
+        let top = top.display();
+        return Err(hinted(
+            format_args!("{top}: holds results already"),
+            format_args!("finish them with --resume {top}, or name another folder with --out"),
+        ));
+    }
+    fs::create_dir_all(top)
+        .with_context(|| format!("{}: cannot make the results folder", top.display()))?;
+    let found = std::mem::take(&mut file.suite_folder);
+    file.suite_folder = suite_folder::seen_from(top, &new.suite)?;
+    write_whole(&path, serde_json::to_string_pretty(&file)?.as_bytes())?;
+    file.suite_folder = found;
+    Ok(file)
+}
+
+/// The session of a round, resumed or new; `None` when this machine can build none of its
+/// contenders and no winner joins it.
+fn open_round(
+    folder: &Path,
+    file: &RoundsFile,
+    suite_folder: &SuiteFolder,
+    round: &Round,
+    won: &BTreeMap<String, Qualification>,
+) -> anyhow::Result<Option<OpenSession>> {
+    if folder.join(SessionFile::NAME).is_file() {
+        let (recorder, session) = Recorder::open(folder)?;
+        return Ok(Some(OpenSession {
+            folder: folder.to_owned(),
+            recorder,
+            session,
+        }));
+    }
+    let suite = &suite_folder.suite;
+    let fed: Vec<Qualification> = round
+        .winners_of
+        .iter()
+        .filter_map(|name| won.get(name).cloned())
+        .collect();
+    let mut options = round_options(round, file);
+    options.cases = fed.iter().filter_map(|one| one.winner.clone()).collect();
+    if options.contenders.is_empty() && options.cases.is_empty() {
+        return Ok(None);
+    }
+    let mut plan = selection::planned(suite, &options)?;
+    let skipped = session::without_unbuildable(suite, &mut plan);
+    if plan.runs.is_empty() {
+        return Ok(None);
+    }
+    let session = SessionFile {
+        suite_folder: suite_folder.path.clone(),
+        skipped,
+        slice: file.slice,
+        plan,
+        round: Some(RoundFile::of(suite, round, &file.benchmarks)),
+        qualified: fed,
+    };
+    let recorder = Recorder::create(folder, &session)?;
+    Ok(Some(OpenSession {
+        folder: folder.to_owned(),
+        recorder,
+        session,
+    }))
+}
+
+fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
+    let benchmarks = match file.benchmarks.as_slice() {
+        [] => round.benchmarks.clone(),
+        chosen => chosen.to_vec(),
+    };
+    planning::PlanOptions {
+        profile: file.profile.clone(),
+        contenders: round.contenders.clone(),
+        parameters: round.parameters.clone(),
+        cases: Vec::new(),
+        benchmarks,
+        runs: file.runs,
+        seed: file.seed,
+        runtime: file.runtime.clone(),
+        backend: file.backend.clone(),
+    }
+}
+
+/// How a round ends in which no contender could take part.
+fn not_run(suite: &Suite, round: &Round, file: &RoundsFile) -> Qualification {
+    let names: Vec<String> = suite
+        .contenders
+        .iter()
+        .filter(|one| {
+            let mut globs = round.contenders.iter();
+            globs.any(|glob| planning::matches(glob, &one.name))
+        })
+        .map(|one| one.name.clone())
+        .collect();
+    let (_, skipped) = builds::buildable(suite, &names);
+    let list: Vec<String> = skipped
+        .into_iter()
+        .map(|(name, why)| format!("{name}: {why}."))
+        .collect();
+    let mut reasons = vec!["No contender could take part, so it was not run.".to_owned()];
+    reasons.extend(list);
+    let decides = RoundFile::of(suite, round, &file.benchmarks).decides;
+    Qualification {
+        round: round.name.clone(),
+        rule: round
+            .winner
+            .map(|winner| winner.words())
+            .unwrap_or_default(),
+        benchmark: decides.map(|(name, _)| name).unwrap_or_default(),
+        winner: None,
+        reasons,
+        folder: String::new(),
+    }
+}

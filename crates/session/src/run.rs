@@ -1,0 +1,22 @@
+//! The way in: begins or resumes a session, or all rounds of a suite.
+
+use crate::event::{self, Event};
+use crate::rounds;
+use crate::session::{self, Audience, Ended, Order};
+
+/// Begins or resumes a session, or all rounds.
+///
+/// # Errors
+/// What keeps the session from being made at all; failed runs are no error.
+pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
+    audience.watcher.observe(&Event::StreamBegan {
+        format: event::FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })?;
+    if rounds::are_wanted(order) {
+        return rounds::run_all(order, audience).await;
+    }
+    let open = session::open(order)?;
+    let top = open.folder.clone();
+    session::carry_out(&top, open, audience).await
+}

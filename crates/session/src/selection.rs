@@ -1,0 +1,153 @@
+//! What a user selected of a suite, and the plan that comes of it.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
+use bakeoff_model::suite::{NO_BACKEND, Round, Suite};
+
+use crate::hint::hinted;
+use crate::placement::{Placement, place};
+
+/// Which contenders, benchmarks and profile; what is left empty is the round's or the suite's.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Globs of contenders.
+    pub contenders: Vec<String>,
+    /// Globs of benchmarks.
+    pub benchmarks: Vec<String>,
+    /// The profile.
+    pub profile: String,
+    /// The runtime.
+    pub runtime: String,
+    /// The backend; the suite's default one when absent.
+    pub backend: Option<String>,
+    /// Repetitions instead of the profile's.
+    pub runs: Option<u32>,
+    /// Seed of the order of runs.
+    pub seed: u64,
+}
+
+impl Selection {
+    /// What the user chose, or what the round names: qualification variants and further benchmarks
+    /// take part only when they are asked for.
+    #[must_use]
+    pub fn plan_options(&self, suite: &Suite, round: Option<&Round>) -> PlanOptions {
+        let or_round = |chosen: &[String], of_round: fn(&Round) -> &Vec<String>| match round {
+            Some(round) if chosen.is_empty() => of_round(round).clone(),
+            _ => chosen.to_vec(),
+        };
+        let parameters = match round {
+            Some(round) if self.contenders.is_empty() => round.parameters.clone(),
+            _ => BTreeMap::new(),
+        };
+        PlanOptions {
+            profile: self.profile.clone(),
+            contenders: or_round(&self.contenders, |round| &round.contenders),
+            parameters,
+            cases: Vec::new(),
+            benchmarks: or_round(&self.benchmarks, |round| &round.benchmarks),
+            runs: self.runs,
+            seed: self.seed,
+            runtime: self.runtime.clone(),
+            backend: self
+                .backend
+                .clone()
+                .unwrap_or_else(|| suite.default_backend.clone()),
+        }
+    }
+}
+
+/// The plan.
+///
+/// # Errors
+/// Every unknown name at once.
+pub fn planned(suite: &Suite, options: &PlanOptions) -> anyhow::Result<Plan> {
+    planning::plan(suite, options).map_err(unknown)
+}
+
+/// All unknown names as one error; the hint of a single one is data.
+#[must_use]
+pub fn unknown(errors: Vec<UnknownName>) -> anyhow::Error {
+    if let [one] = errors.as_slice() {
+        return hinted(
+            format_args!("unknown {} `{}`", one.kind, one.name),
+            one.hint(),
+        );
+    }
+    let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    anyhow::anyhow!(list.join("\n"))
+}
+
+/// The names of a suite's contenders that the globs choose; all without globs.
+///
+/// # Errors
+/// Every glob that matches nothing.
+pub fn contenders(suite: &Suite, globs: &[String]) -> anyhow::Result<Vec<String>> {
+    let names: Vec<String> = suite
+        .contenders
+        .iter()
+        .map(|one| one.name.clone())
+        .collect();
+    planning::select("contender", &names, globs).map_err(unknown)
+}
+
+/// The suite's main round, which is run unless something else is asked for.
+#[must_use]
+pub fn main_round(suite: &Suite) -> Option<&Round> {
+    suite.rounds.iter().find(|round| round.winner.is_none())
+}
+
+/// The round of a name.
+///
+/// # Errors
+/// The suite has no such round.
+pub fn round<'s>(suite: &'s Suite, name: &str) -> anyhow::Result<&'s Round> {
+    let known: Vec<String> = suite
+        .rounds
+        .iter()
+        .map(|round| round.name.clone())
+        .collect();
+    let found = suite.rounds.iter().find(|round| round.name == name);
+    found.ok_or_else(|| {
+        let name = name.to_owned();
+        let kind = "round";
+        unknown(vec![UnknownName { kind, name, known }])
+    })
+}
+
+/// All rounds as they are run: those that pick winners first, each group in the order of the suite,
+/// because a round only takes winners of earlier ones.
+#[must_use]
+pub fn rounds_in_order(suite: &Suite) -> Vec<&Round> {
+    let (mut order, others): (Vec<&Round>, Vec<&Round>) = suite
+        .rounds
+        .iter()
+        .partition(|round| round.winner.is_some());
+    order.extend(others);
+    order
+}
+
+/// The backend of this name, or the suite's default one.
+///
+/// # Errors
+/// The suite does not list it.
+pub fn backend(suite: &Suite, name: Option<&str>) -> anyhow::Result<String> {
+    let name = name.unwrap_or(&suite.default_backend);
+    let mut known: Vec<String> = suite.backends.iter().map(|one| one.name.clone()).collect();
+    known.push(NO_BACKEND.to_owned());
+    planning::select("backend", &known, &[name.to_owned()]).map_err(unknown)?;
+    Ok(name.to_owned())
+}
+
+/// Cores that this process may use.
+#[must_use]
+pub fn host_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Where the parts of a plan run on this host.
+#[must_use]
+pub fn placement(plan: &Plan) -> Placement {
+    let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
+    place(host_cores(), &limits, plan.backend != NO_BACKEND)
+}

@@ -1,0 +1,315 @@
+//! One session: a plan in a results folder, begun or resumed, made, and ended. Everything that
+//! it has to say goes to observers as events.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_model::duration_ns;
+use bakeoff_model::plan::Plan;
+use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_runtime::BoxFuture;
+
+use crate::clock;
+use crate::contracts::{Parts, PendingRun};
+use crate::driver::Driver;
+use crate::event::{self, Event, Observer};
+use crate::hint::hinted;
+use crate::selection::{self, Selection};
+use crate::store::recorder::Recorder;
+use crate::store::results;
+use crate::store::round_file::RoundFile;
+use crate::store::session_file::SessionFile;
+use crate::store::suite_folder;
+use crate::testbed::client::HttpClient;
+use crate::testbed::loader::ProcessLoader;
+use crate::testbed::{Testbed, TestbedOptions, builds};
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// Folder of the suite.
+    pub suite: PathBuf,
+    /// What of it.
+    pub selection: Selection,
+    /// Length of a slice when it is not the profile's.
+    pub slice: Option<Duration>,
+    /// The results folder; named after suite and time when absent.
+    pub out: Option<PathBuf>,
+    /// A round of the suite, or all of them.
+    pub round: Option<String>,
+}
+
+impl NewSession {
+    /// Where the results go.
+    pub(crate) fn results_folder(&self, suite: &Suite) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| {
+            PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
+        })
+    }
+}
+
+/// A session to begin, or one to go on with.
+#[derive(Debug, Clone)]
+pub enum Order {
+    /// Measure this.
+    Begin(NewSession),
+    /// Make what is left in this folder.
+    Resume(PathBuf),
+}
+
+/// How a session ended; the worst of several is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// Every run of the plan was completed.
+    Completed,
+    /// Some runs failed.
+    WithFailures,
+    /// A signal stopped it.
+    Interrupted,
+}
+
+/// Makes the future that ends when the user wants the session to stop.
+pub type Interruption = fn() -> BoxFuture<'static, ()>;
+
+/// Everybody who follows a session.
+pub struct Audience<'a> {
+    /// Sees every event, after the recorder.
+    pub watcher: &'a mut dyn Observer,
+    /// When the session is to stop.
+    pub interruption: Interruption,
+}
+
+/// A results folder that is open for writing, with what its session is about.
+pub(crate) struct OpenSession {
+    pub(crate) folder: PathBuf,
+    pub(crate) recorder: Recorder,
+    pub(crate) session: SessionFile,
+}
+
+/// Makes what is left of a session. `top` is the folder to resume: the one of all rounds, or this
+/// one.
+pub(crate) async fn carry_out(
+    top: &Path,
+    open: OpenSession,
+    audience: &mut Audience<'_>,
+) -> anyhow::Result<Ended> {
+    let OpenSession {
+        folder,
+        recorder,
+        session,
+    } = open;
+    let pending = pending(&session.plan, &folder)?;
+    if pending.is_empty() {
+        return end(&folder, &session.plan, 0, audience.watcher);
+    }
+    let mut observers = Observers {
+        recorder,
+        watcher: &mut *audience.watcher,
+    };
+    let outcome = tokio::select! {
+        outcome = play(&session, &folder, &pending, &mut observers) => Some(outcome),
+        () = (audience.interruption)() => None,
+    };
+    let Some(outcome) = outcome else {
+        if let Some(record) = observers.recorder.interrupt(clock::now_rfc3339())? {
+            event::record(observers.watcher, record)?;
+        }
+        observers.watcher.observe(&Event::Interrupted {
+            suite: session.suite_folder,
+            resume: top.to_owned(),
+        })?;
+        return Ok(Ended::Interrupted);
+    };
+    outcome?;
+    end(&folder, &session.plan, pending.len(), observers.watcher)
+}
+
+/// Tells observers how the session ended, judged by its records.
+fn end(
+    folder: &Path,
+    plan: &Plan,
+    made: usize,
+    watcher: &mut dyn Observer,
+) -> anyhow::Result<Ended> {
+    let failed = results::failed_runs(&results::read_records(folder)?);
+    watcher.observe(&Event::SessionEnded {
+        results: folder.to_owned(),
+        runs: plan.runs.len(),
+        failed,
+        made,
+    })?;
+    Ok(match failed {
+        0 => Ended::Completed,
+        _ => Ended::WithFailures,
+    })
+}
+
+/// Builds, starts the backend and plays all pending runs.
+async fn play(
+    session: &SessionFile,
+    results: &Path,
+    pending: &[PendingRun],
+    observers: &mut Observers<'_>,
+) -> anyhow::Result<()> {
+    let plan = &session.plan;
+    let placement = selection::placement(plan);
+    let mut warnings = placement.warnings;
+    warnings.extend(
+        session
+            .skipped
+            .iter()
+            .map(|skipped| format!("skipped: {skipped}")),
+    );
+    let expected: Duration = pending.iter().map(|one| one.run.expected).sum();
+    observers.observe(&Event::SessionBegan {
+        runs: pending.len(),
+        finished_before: plan.runs.len() - pending.len(),
+        expected_ns: duration_ns::whole(expected),
+        warnings,
+    })?;
+    let folder = suite_folder::read(&session.suite_folder)?;
+    if folder.suite.digest != plan.suite_digest {
+        return Err(hinted(
+            format_args!(
+                "{}: the suite has changed since the session began",
+                session.suite_folder.display()
+            ),
+            "its numbers could not be compared; begin a new session",
+        ));
+    }
+    let mut contenders: Vec<String> = pending
+        .iter()
+        .map(|one| one.run.contender.clone())
+        .collect();
+    contenders.sort();
+    contenders.dedup();
+    let options = TestbedOptions {
+        runtime: plan.runtime.clone(),
+        backend: plan.backend.clone(),
+        profile: plan.profile.clone(),
+        contenders,
+        cores: placement.cores,
+        seed: plan.seed,
+        slice: session.slice,
+        logs: results.join("logs"),
+    };
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut testbed = Testbed::prepare(folder, options, observers).await?;
+    testbed.measure_loader(&program, observers).await?;
+    let played = Driver {
+        parts: Parts {
+            suite: testbed.suite(),
+            runtime: testbed.runtime(),
+            loader: &ProcessLoader { program },
+            client: &HttpClient {
+                prefix: String::new(),
+            },
+            backend: testbed.backend(),
+            host_cores: selection::host_cores(),
+            host_time: bakeoff_runtime::host::time,
+        },
+        cases: &testbed,
+        now: clock::now_rfc3339,
+    }
+    .play(pending, observers)
+    .await;
+    testbed.close().await;
+    played
+}
+
+/// The results folder, new or to be resumed, with its session.
+pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
+    let new = match order {
+        Order::Begin(new) => new,
+        Order::Resume(folder) => {
+            let (recorder, session) = Recorder::open(folder)?;
+            return Ok(OpenSession {
+                folder: folder.clone(),
+                recorder,
+                session,
+            });
+        }
+    };
+    let suite_folder = suite_folder::read(&new.suite)?;
+    let suite = &suite_folder.suite;
+    let round = match &new.round {
+        Some(name) => Some(selection::round(suite, name)?),
+        None if new.selection.contenders.is_empty() => selection::main_round(suite),
+        None => None,
+    };
+    let options = new
+        .selection
+        .plan_options(suite, round.or_else(|| selection::main_round(suite)));
+    if options.contenders.is_empty()
+        && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+    {
+        return Err(hinted(
+            format_args!("the round {} takes winners only", round.name),
+            format_args!("--round {ALL_ROUNDS} finds them first"),
+        ));
+    }
+    let mut plan = selection::planned(suite, &options)?;
+    let mut skipped = without_unbuildable(suite, &mut plan);
+    if plan.runs.is_empty() {
+        return Err(builds::none_here(&skipped));
+    }
+    let folder = new.results_folder(suite);
+    skipped.extend(round.and_then(without_winners));
+    let session = SessionFile {
+        skipped,
+        slice: new.slice,
+        plan,
+        round: round.map(|round| RoundFile::of(suite, round, &new.selection.benchmarks)),
+        qualified: Vec::new(),
+        suite_folder: suite_folder.path,
+    };
+    let recorder = Recorder::create(&folder, &session)?;
+    Ok(OpenSession {
+        folder,
+        recorder,
+        session,
+    })
+}
+
+/// What a round that is run by itself goes without.
+fn without_winners(round: &Round) -> Option<String> {
+    let names = round.winners_of.join(", ");
+    (!names.is_empty())
+        .then(|| format!("the winners of the rounds {names}: only --round {ALL_ROUNDS} finds them"))
+}
+
+/// Takes the contenders out of a plan that cannot be built here; each with a line that says why.
+pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
+    let names: Vec<String> = plan.runs.iter().map(|run| run.contender.clone()).collect();
+    let (here, skipped) = builds::buildable(suite, &names);
+    plan.runs.retain(|run| here.contains(&run.contender));
+    let line = |(name, why): (String, String)| format!("{name}: {why}");
+    skipped.into_iter().map(line).collect()
+}
+
+/// Runs that have not come to an end of their own, in order, with their next attempt.
+fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
+    let progress = results::progress(folder)?;
+    let pending = plan.runs.iter().filter_map(|run| {
+        let (attempts, finished) = progress.get(&run.id).copied().unwrap_or_default();
+        (!finished).then(|| PendingRun {
+            run: run.clone(),
+            attempt: attempts + 1,
+        })
+    });
+    Ok(pending.collect())
+}
+
+/// The recorder first, so that what a person sees is on the disk.
+struct Observers<'a> {
+    recorder: Recorder,
+    watcher: &'a mut dyn Observer,
+}
+
+impl Observer for Observers<'_> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        self.recorder.observe(event)?;
+        self.watcher.observe(event)
+    }
+}

@@ -1,0 +1,31 @@
+//! One cold start: a fresh instance is started, asked until it answers, and stopped. No checks and
+//! no load, so that nothing but the start is in its figures.
+
+use bakeoff_model::failure::Stage;
+use bakeoff_model::load::Connections;
+use bakeoff_model::record::Record;
+
+use super::lifecycle;
+use super::start::{stage, start, started};
+use crate::case::Case;
+use crate::contracts::{Halt, Parts, STOP_GRACE};
+use crate::event::{self, Observer};
+
+/// Makes one run of this kind; there is no last step to report.
+pub(crate) async fn make<L>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    observer: &mut dyn Observer,
+) -> Result<Option<Connections>, Halt> {
+    let spec = case.startable()?;
+    stage(observer, case, Stage::Start)?;
+    let mut instance = start(parts, spec).await?;
+    let startup = started(instance.as_mut(), case).await?;
+    event::record(observer, Record::Started(startup))?;
+    stage(observer, case, Stage::Stop)?;
+    let ended = instance.exited().await.is_some();
+    let report = instance.stop(STOP_GRACE).await;
+    let stopped = lifecycle::stopped(&report, ended, 0);
+    event::record(observer, Record::Check(stopped))?;
+    Ok(None)
+}

@@ -1,0 +1,294 @@
+//! Lifecycle checks (C3): how a contender starts, logs and stops.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bakeoff_model::check::{Check, CheckOutcome, Expect};
+use bakeoff_model::duration_ns;
+use bakeoff_model::failure::Failure;
+use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::Limits;
+use bakeoff_runtime::{Instance, StartSpec, StopReport};
+use tokio::time::{Instant, sleep};
+
+use super::start::{await_ready, start};
+use super::verify;
+use crate::case::environment_unreachable;
+use crate::contracts::{GROUP, Parts, START_LIMIT, STOP_GRACE};
+use crate::event::{self, Observer};
+
+/// A path that no service knows, looked for in its log.
+const CANARY: &str = "/bakeoff-canary-path";
+/// How often an exit or a log line is looked for.
+const POLL: Duration = Duration::from_millis(20);
+/// How long a log line may take to appear.
+const LOG_LIMIT: Duration = Duration::from_secs(3);
+
+/// Figures known before the load.
+#[derive(Debug, Clone, Copy)]
+pub struct Figures {
+    /// From start to first valid response, ns.
+    pub startup_ns: u64,
+    /// Size of the artifact, shown where there is no image.
+    pub artifact_bytes: Option<u64>,
+}
+
+/// The checks that need instances of their own; they come before the measured one.
+///
+/// # Errors
+/// Those of the observer.
+pub async fn before<L>(
+    parts: &Parts<'_, L>,
+    spec: &StartSpec,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    let no_env = StartSpec {
+        env: BTreeMap::new(),
+        ..spec.clone()
+    };
+    let check = must_exit(parts, &no_env, "does not start without its environment").await;
+    event::record(observer, Record::Check(check))?;
+
+    let name = "does not start with an unreachable backend";
+    let check = if parts.suite.env_unreachable.is_empty() {
+        record(
+            name,
+            Instant::now(),
+            not_applicable("the suite has no backend"),
+            None,
+        )
+    } else {
+        let env = environment_unreachable(parts.suite, &spec.env);
+        must_exit(
+            parts,
+            &StartSpec {
+                env,
+                ..spec.clone()
+            },
+            name,
+        )
+        .await
+    };
+    event::record(observer, Record::Check(check))?;
+
+    for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
+        event::record(
+            observer,
+            Record::Check(threads(parts, spec, cores, cpus).await),
+        )?;
+    }
+    Ok(())
+}
+
+/// The rule for both "does not start" checks: exit within 15 s, with a status other than zero.
+async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> CheckRecord {
+    let begun = Instant::now();
+    let mut instance = match parts.runtime.start(spec).await {
+        Ok(instance) => instance,
+        Err(error) => {
+            let outcome = CheckOutcome::ConnErr {
+                message: error.to_string(),
+            };
+            return record(name, begun, outcome, None);
+        }
+    };
+    let exit = loop {
+        if let Some(exit) = instance.exited().await {
+            break Some(exit);
+        }
+        if begun.elapsed() >= START_LIMIT {
+            break None;
+        }
+        sleep(POLL).await;
+    };
+    let took = begun.elapsed().as_secs_f64();
+    instance.stop(Duration::ZERO).await;
+    let bad = |assertion: String| CheckOutcome::Bad { assertion };
+    let outcome = match exit {
+        None => bad(format!("still running after {} s", START_LIMIT.as_secs())),
+        Some(exit) if exit.code == Some(0) => bad("exited with code 0".to_owned()),
+        Some(exit) if exit.oom_killed => bad(exit.to_string()),
+        Some(_) => CheckOutcome::Good,
+    };
+    record(name, begun, outcome, Some(format!("{took:.1} s")))
+}
+
+/// Threads of a fresh instance on so many cores with such a quota.
+async fn threads<L>(
+    parts: &Parts<'_, L>,
+    base: &StartSpec,
+    cores: usize,
+    cpus: Option<f64>,
+) -> CheckRecord {
+    let begun = Instant::now();
+    let usable = cores.min(parts.host_cores);
+    let quota = cpus.map_or_else(|| "no quota".to_owned(), |cpus| format!("quota {cpus}"));
+    let name = format!(
+        "threads on {cores} cpu{}, {quota}",
+        if cores == 1 { "" } else { "s" }
+    );
+    let limits = Limits {
+        cpus,
+        memory_bytes: base.limits.memory_bytes,
+    };
+    let spec = StartSpec {
+        limits,
+        cores: (0..usable).collect(),
+        ..base.clone()
+    };
+    let mut instance = match start(parts, &spec).await {
+        Ok(instance) => instance,
+        Err(failure) => return record(&name, begun, unreachable(failure), None),
+    };
+    let ready = await_ready(instance.as_mut()).await;
+    let outcome = match ready {
+        Ok(_) => CheckOutcome::Good,
+        Err(failure) => unreachable(failure),
+    };
+    // One request may still create threads lazily, so a few are asked before counting.
+    for check in parts.suite.checks.iter().take(3) {
+        verify::check(parts.client, instance.address(), check).await;
+    }
+    let sample = instance.sample().await;
+    instance.stop(STOP_GRACE).await;
+    let shortened = if usable < cores {
+        format!(" (on {usable} cpus)")
+    } else {
+        String::new()
+    };
+    let value = thread_list(&sample).map(|list| format!("{list}{shortened}"));
+    let outcome = match (&outcome, &value) {
+        (CheckOutcome::Good, None) => not_applicable("threads cannot be seen from here"),
+        _ => outcome,
+    };
+    record(&name, begun, outcome, value)
+}
+
+/// "4 x worker, 1 x main"; `None` where threads cannot be seen.
+fn thread_list(sample: &ResourceSample) -> Option<String> {
+    let list: Vec<String> = sample
+        .threads
+        .iter()
+        .map(|(name, group)| format!("{} x {name}", group.count))
+        .collect();
+    (!list.is_empty()).then(|| list.join(", "))
+}
+
+/// The checks that look at the measured instance.
+pub async fn observed<L>(
+    parts: &Parts<'_, L>,
+    instance: &dyn Instance,
+    figures: Figures,
+) -> Vec<CheckRecord> {
+    let begun = Instant::now();
+    let seconds = Duration::from_nanos(figures.startup_ns).as_secs_f64();
+    let startup = record(
+        "start-up",
+        begun,
+        CheckOutcome::Good,
+        Some(format!("{seconds:.4} s")),
+    );
+    let size = match (instance.image_bytes(), figures.artifact_bytes) {
+        (Some(bytes), _) => record("image size", begun, CheckOutcome::Good, Some(mib(bytes))),
+        (None, bytes) => record(
+            "image size",
+            begun,
+            not_applicable("it runs as a process, without an image"),
+            bytes.map(|bytes| format!("artifact {}", mib(bytes))),
+        ),
+    };
+    let port = parts.suite.port.to_string();
+    let logs_port = logged(instance, "logs on start-up", &port, begun).await;
+    let begun = Instant::now();
+    let canary = Check {
+        group: GROUP.to_owned(),
+        name: "canary".to_owned(),
+        method: "GET".to_owned(),
+        path: CANARY.to_owned(),
+        headers: Vec::new(),
+        body: String::new(),
+        expect: Expect::default(),
+    };
+    let logs_requests = match parts.client.ask(instance.address(), &canary).await {
+        Ok(_) => logged(instance, "logs each request", CANARY, begun).await,
+        Err(message) => record(
+            "logs each request",
+            begun,
+            CheckOutcome::ConnErr { message },
+            None,
+        ),
+    };
+    vec![startup, size, logs_port, logs_requests]
+}
+
+/// Whether the output names something, with a little patience for buffered logs.
+async fn logged(instance: &dyn Instance, name: &str, what: &str, begun: Instant) -> CheckRecord {
+    let limit = Instant::now() + LOG_LIMIT;
+    loop {
+        if instance.logs().contains(what) {
+            return record(name, begun, CheckOutcome::Good, None);
+        }
+        if Instant::now() >= limit {
+            let assertion = format!("{what} does not appear in its output");
+            return record(name, begun, CheckOutcome::Bad { assertion }, None);
+        }
+        sleep(POLL).await;
+    }
+}
+
+/// The check "stops gracefully".
+#[must_use]
+pub fn stopped(report: &StopReport, died_before: bool, connections: u32) -> CheckRecord {
+    let took = report.took.as_secs_f64();
+    let (outcome, value) = if died_before {
+        let assertion = format!("died after {connections} connections: {}", report.exit);
+        (CheckOutcome::Bad { assertion }, "very bad".to_owned())
+    } else if report.graceful {
+        (CheckOutcome::Good, format!("in {took:.1} s"))
+    } else {
+        let assertion = format!("still running {took:.0} s after it was asked to stop");
+        (
+            CheckOutcome::Bad { assertion },
+            format!("killed after {took:.0} s"),
+        )
+    };
+    CheckRecord {
+        group: GROUP.to_owned(),
+        name: "stops gracefully".to_owned(),
+        outcome,
+        duration_ns: duration_ns::whole(report.took),
+        value: Some(value),
+    }
+}
+
+fn record(name: &str, begun: Instant, outcome: CheckOutcome, value: Option<String>) -> CheckRecord {
+    let duration_ns = verify::elapsed_ns(begun);
+    CheckRecord {
+        group: GROUP.to_owned(),
+        name: name.to_owned(),
+        outcome,
+        duration_ns,
+        value,
+    }
+}
+
+fn not_applicable(reason: &str) -> CheckOutcome {
+    CheckOutcome::NotApplicable {
+        reason: reason.to_owned(),
+    }
+}
+
+fn unreachable(failure: Failure) -> CheckOutcome {
+    CheckOutcome::ConnErr {
+        message: failure.message,
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sizes of images stay below 2^53 bytes"
+)]
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / 1_048_576.0)
+}

@@ -1,0 +1,77 @@
+//! The load spec of a run. Pure.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bakeoff_model::duration_ns;
+use bakeoff_model::load::{LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target};
+use bakeoff_model::record::Cores;
+use bakeoff_model::scenario::Scenario;
+use bakeoff_model::suite::Step;
+use bakeoff_model::transport::Transport;
+
+/// The documents' own bound on connecting and on a response.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// One response in this many is checked whole; status and length are checked on every one.
+const CHECK_BODY_EVERY: u32 = 64;
+
+/// Everything that the load spec depends on.
+#[derive(Debug)]
+pub struct SpecInput<'a> {
+    /// Where the contender listens.
+    pub address: SocketAddr,
+    /// What it is asked.
+    pub requests: &'a [RequestSpec],
+    /// Makes the requests a scenario.
+    pub scenario: Option<&'a Scenario>,
+    /// The steps.
+    pub steps: &'a [Step],
+    /// How the requests travel.
+    pub transport: Transport,
+    /// Which cores each part may use.
+    pub cores: &'a Cores,
+    /// Length of a recorded slice.
+    pub slice: Duration,
+    /// Seed of random choices.
+    pub seed: u64,
+}
+
+/// The load spec.
+#[must_use]
+pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
+    let steps = input
+        .steps
+        .iter()
+        .map(|step| StepSpec {
+            connections: step.connections,
+            duration_ns: duration_ns::whole(step.duration),
+            pace: step.pace,
+            warm_up: step.warm_up,
+            requests_max: 0,
+        })
+        .collect();
+    LoadSpec {
+        target: Target {
+            address: input.address.to_string(),
+            host: None,
+            tls: false,
+            insecure: false,
+            unix_socket: None,
+            protocol: input.transport.protocol,
+        },
+        requests: input.requests.to_vec(),
+        scenario: input.scenario.cloned(),
+        steps,
+        threads: input.cores.loader.len().max(1),
+        cores: input.cores.loader.clone(),
+        timeout_connect_ns: duration_ns::whole(TIMEOUT),
+        timeout_answer_ns: duration_ns::whole(TIMEOUT),
+        slice_ns: duration_ns::whole(input.slice),
+        seed: input.seed,
+        check_body_every: CHECK_BODY_EVERY,
+        stepwise: true,
+        reactor: ReactorChoice::Auto,
+        keep_alive_off: !input.transport.keep_alive,
+        in_flight: input.transport.in_flight,
+    }
+}

@@ -1,0 +1,156 @@
+//! The load of one run: drives the load generator step by step and meters every slice.
+
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
+use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_runtime::Instance;
+use bakeoff_runtime::host::HostTime;
+
+use super::load_spec::{self, SpecInput};
+use crate::case::Case;
+use crate::contracts::{Halt, Loader, Parts, RunningLoad as _};
+use crate::event::{self, Event, Observer};
+use crate::validity::{self, Evidence, Figures};
+
+/// What was read at one boundary of a slice.
+struct Reading {
+    contender: ResourceSample,
+    backend: Option<ResourceSample>,
+    host: Option<HostTime>,
+}
+
+/// Loads the contender through all steps. `last` follows the connections of the current step,
+/// so that a failure can say where it happened.
+pub(crate) async fn load<L: Loader>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    instance: &mut dyn Instance,
+    last: &mut Connections,
+    notes: &mut Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let spec = load_spec::load_spec(&SpecInput {
+        address: instance.address(),
+        requests: &case.requests,
+        scenario: case.scenario.as_ref(),
+        steps: &case.begin.run.steps,
+        transport: case.begin.run.transport,
+        cores: &case.begin.cores,
+        slice: case.slice,
+        seed: case.seed,
+    });
+    let mut loader = parts.loader.start(&spec).await?;
+    let mut before = read(parts, instance).await;
+    let mut figures = Figures::default();
+    while let Some(event) = loader
+        .next()
+        .await
+        .map_err(|error| failed(&error.to_string()))?
+    {
+        match event {
+            LoadEvent::Ready {
+                step, connections, ..
+            } => {
+                *last = connections;
+                observer.observe(&Event::StepBegan {
+                    run: case.begin.run.id.clone(),
+                    step,
+                    steps: spec.steps.len(),
+                    connections: connections.asked,
+                    established: connections.established,
+                })?;
+                alive(instance, connections.asked).await?;
+                before = read(parts, instance).await;
+                loader
+                    .go()
+                    .await
+                    .map_err(|error| failed(&error.to_string()))?;
+            }
+            LoadEvent::Interval(interval) => {
+                let after = read(parts, instance).await;
+                let throttling = |reading: &Reading| reading.contender.throttling;
+                figures.add(&interval, throttling(&before), throttling(&after));
+                let record = interval_record(parts, case, *interval, &before, &after);
+                event::record(observer, Record::Interval(Box::new(record)))?;
+                before = after;
+                alive(instance, last.asked).await?;
+            }
+            LoadEvent::Failed { message } => return Err(failed(&message)),
+            LoadEvent::StepDone { step } => {
+                let symptoms = std::mem::take(&mut figures).symptoms(!spec.keep_alive_off);
+                let connections = spec.steps[step].connections;
+                let note = |symptom| format!("{connections} connections: {symptom}");
+                notes.extend(symptoms.into_iter().map(note));
+            }
+            LoadEvent::Done => {}
+        }
+    }
+    Ok(())
+}
+
+fn failed(message: &str) -> Halt {
+    Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
+}
+
+/// Ends the load of a contender that has died.
+async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt> {
+    let Some(exit) = instance.exited().await else {
+        return Ok(());
+    };
+    let plural = if connections == 1 { "" } else { "s" };
+    let message = if exit.oom_killed {
+        format!("killed for memory at {connections} connection{plural}")
+    } else {
+        format!("{exit} at {connections} connection{plural}")
+    };
+    let failure = Failure::new(Stage::Load, message).with_evidence(instance.logs());
+    Err(failure.into())
+}
+
+async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
+    let contender = instance.sample().await;
+    let backend = match parts.backend {
+        Some(backend) => Some(backend.sample().await),
+        None => None,
+    };
+    Reading {
+        contender,
+        backend,
+        host: (parts.host_time)(),
+    }
+}
+
+fn interval_record<L>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    load: LoadInterval,
+    before: &Reading,
+    after: &Reading,
+) -> IntervalRecord {
+    let host = before.host.zip(after.host).map(|(before, after)| HostTime {
+        busy_ns: after.busy_ns.saturating_sub(before.busy_ns),
+        stolen_ns: after.stolen_ns.saturating_sub(before.stolen_ns),
+        own_ns: after.own_ns.saturating_sub(before.own_ns),
+    });
+    let validity = validity::judge(&Evidence {
+        load: &load,
+        contender: Some((&before.contender, &after.contender)),
+        backend: before.backend.as_ref().zip(after.backend.as_ref()),
+        cores: &case.begin.cores,
+        host_cores: parts.host_cores,
+        host,
+    });
+    let step = case.begin.run.steps.get(load.step);
+    IntervalRecord {
+        connections: step.map_or(0, |step| step.connections),
+        warm_up: step.is_some_and(|step| step.warm_up),
+        load,
+        contender_before: Some(before.contender.clone()),
+        contender_after: Some(after.contender.clone()),
+        backend_before: before.backend.clone(),
+        backend_after: after.backend.clone(),
+        steal_ns: host.map(|host| host.stolen_ns),
+        validity,
+    }
+}

@@ -1,0 +1,9 @@
+//! The stages of a run, one module each, and the two kinds of runs that are made of them.
+
+pub mod cold_start;
+pub mod lifecycle;
+pub mod load_spec;
+pub mod measure;
+pub mod run;
+pub mod start;
+pub mod verify;

@@ -1,0 +1,131 @@
+//! One run: start, verify, load, stop. Every stage can end it; what was recorded stays.
+
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::Connections;
+use bakeoff_model::record::{CheckRecord, IdleRecord, Record};
+use bakeoff_runtime::Instance;
+
+use super::start::{stage, start, started};
+use super::{lifecycle, measure, verify};
+use crate::case::Case;
+use crate::contracts::{Halt, Loader, Parts, STOP_GRACE};
+use crate::event::{self, Observer};
+
+/// Makes one run; the connections of its last step when it is completed.
+pub(crate) async fn make<L: Loader>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    notes: &mut Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Connections>, Halt> {
+    let run = &case.begin.run;
+    let spec = case.startable()?;
+    if run.lifecycle {
+        stage(observer, case, Stage::Lifecycle)?;
+        lifecycle::before(parts, spec, observer).await?;
+    }
+    stage(observer, case, Stage::Start)?;
+    let mut instance = start(parts, spec).await?;
+    let startup = started(instance.as_mut(), case).await?;
+    let startup_ns = startup.startup_ns;
+    event::record(observer, Record::Started(startup))?;
+    idle(parts, instance.as_ref(), "started", observer).await?;
+
+    stage(observer, case, Stage::Verify)?;
+    verified(parts, instance.as_ref(), observer).await?;
+    idle(parts, instance.as_ref(), "checked", observer).await?;
+    if run.lifecycle {
+        let figures = lifecycle::Figures {
+            startup_ns,
+            artifact_bytes: case.artifact_bytes,
+        };
+        for check in lifecycle::observed(parts, instance.as_ref(), figures).await {
+            event::record(observer, Record::Check(check))?;
+        }
+    }
+
+    stage(observer, case, Stage::Load)?;
+    let mut last = Connections::default();
+    let loaded = measure::load(parts, case, instance.as_mut(), &mut last, notes, observer).await;
+    let ended = instance.exited().await;
+    if ended.is_none() {
+        idle(parts, instance.as_ref(), "after-load", observer).await?;
+        if let Some(check) = parts.suite.checks.first() {
+            let alive = verify::alive(parts.client, instance.address(), check).await;
+            event::record(observer, Record::Check(alive))?;
+        }
+    }
+    stage(observer, case, Stage::Stop)?;
+    let report = instance.stop(STOP_GRACE).await;
+    event::record(
+        observer,
+        Record::Check(lifecycle::stopped(&report, ended.is_some(), last.asked)),
+    )?;
+    loaded?;
+    if let Some(exit) = ended {
+        notes.push(format!("{exit} after the load"));
+    }
+    Ok(Some(last))
+}
+
+/// All functional checks. A contender that answers wrongly is not loaded and so never ranked.
+async fn verified<L>(
+    parts: &Parts<'_, L>,
+    instance: &dyn Instance,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let mut failed: Vec<CheckRecord> = Vec::new();
+    for check in &parts.suite.checks {
+        let record = verify::check(parts.client, instance.address(), check).await;
+        if record.outcome != CheckOutcome::Good {
+            failed.push(record.clone());
+        }
+        event::record(observer, Record::Check(record))?;
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = failed.iter().map(describe).collect();
+    let message = format!(
+        "{} of {} functional checks failed; it is not loaded",
+        failed.len(),
+        parts.suite.checks.len()
+    );
+    let failure = Failure::new(Stage::Verify, message).with_evidence(list.join("\n"));
+    Err(failure.into())
+}
+
+/// One failed check as a line.
+#[must_use]
+pub fn describe(record: &CheckRecord) -> String {
+    let why = match &record.outcome {
+        CheckOutcome::Good => "good",
+        CheckOutcome::Bad { assertion } => assertion,
+        CheckOutcome::ConnErr { message } => message,
+        CheckOutcome::NotApplicable { reason } => reason,
+    };
+    format!("{}/{}: {why}", record.group, record.name)
+}
+
+/// A reading of the resources outside the load.
+async fn idle<L>(
+    parts: &Parts<'_, L>,
+    instance: &dyn Instance,
+    moment: &str,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    let contender = Some(instance.sample().await);
+    let backend = match parts.backend {
+        Some(backend) => Some(backend.sample().await),
+        None => None,
+    };
+    event::record(
+        observer,
+        Record::Idle(IdleRecord {
+            moment: moment.to_owned(),
+            contender,
+            backend,
+        }),
+    )
+}

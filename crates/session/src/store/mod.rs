@@ -1,0 +1,8 @@
+//! What is on the disk: the suite folder that is read, and the results folder that is written.
+
+pub mod file;
+pub mod recorder;
+pub mod results;
+pub mod round_file;
+pub mod session_file;
+pub mod suite_folder;

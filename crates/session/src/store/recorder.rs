@@ -1,0 +1,141 @@
+//! The results folder: the plan, and one append-only file of JSON Lines per attempt at a run.
+//!
+//! Every line is synced before the session goes on, so a killed session loses at most the line
+//! that was being written, and readers drop such a torn line.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::record::{self, EndRecord, Outcome, Record};
+
+use super::file::{explain, write_whole};
+use super::session_file::SessionFile;
+use super::suite_folder;
+use crate::event::{Event, Observer};
+use crate::hint::hinted;
+
+/// A results folder, open for writing.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+    /// The file of the run at work, until its end is recorded.
+    current: Option<(PathBuf, File)>,
+}
+
+impl Recorder {
+    /// Makes the folder and writes the plan; refuses a folder that already holds a session.
+    ///
+    /// # Errors
+    /// What the file system says, or that there is a session.
+    pub fn create(folder: &Path, session: &SessionFile) -> anyhow::Result<Self> {
+        let path = folder.join(SessionFile::NAME);
+        if path.exists() {
+            let folder = folder.display();
+            return Err(hinted(
+                format_args!("{folder}: holds a session already"),
+                format_args!("finish it with --resume {folder}, or name another folder with --out"),
+            ));
+        }
+        fs::create_dir_all(folder.join("records"))
+            .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
+        let stored = SessionFile {
+            suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
+            ..session.clone()
+        };
+        let text = serde_json::to_string_pretty(&stored)?;
+        write_whole(&path, text.as_bytes())?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            current: None,
+        })
+    }
+
+    /// Opens a folder that holds a session.
+    ///
+    /// # Errors
+    /// There is no session that can be read.
+    pub fn open(folder: &Path) -> anyhow::Result<(Self, SessionFile)> {
+        let path = folder.join(SessionFile::NAME);
+        let text = fs::read_to_string(&path).with_context(|| {
+            format!(
+                "{}: no session to resume here (session.json)",
+                folder.display()
+            )
+        })?;
+        let mut session: SessionFile = serde_json::from_str(&text)
+            .with_context(|| format!("{}: not a session file", path.display()))?;
+        session.suite_folder = suite_folder::found_from(folder, &session.suite_folder);
+        Ok((
+            Self {
+                folder: folder.to_owned(),
+                current: None,
+            },
+            session,
+        ))
+    }
+
+    /// Begins the file of an attempt at a run.
+    fn begin(&mut self, run_id: &str, attempt: u32) -> anyhow::Result<()> {
+        let path = self
+            .folder
+            .join("records")
+            .join(format!("{run_id}.a{attempt}.jsonl"));
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(|error| explain(&path, &error))?;
+        sync_folder(&self.folder.join("records"));
+        self.current = Some((path, file));
+        Ok(())
+    }
+
+    /// Appends one line to the current file and waits until it is on the disk.
+    fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+        let Some((path, file)) = &mut self.current else {
+            bail!("a record came before its run began");
+        };
+        let line = record::write_line(record);
+        file.write_all(line.as_bytes())
+            .and_then(|()| file.sync_data())
+            .map_err(|error| explain(path, &error))?;
+        if matches!(record, Record::End(_)) {
+            self.current = None;
+        }
+        Ok(())
+    }
+
+    /// Ends the file of the run at work, if there is one, as interrupted.
+    pub(crate) fn interrupt(&mut self, at: String) -> anyhow::Result<Option<Record>> {
+        if self.current.is_none() {
+            return Ok(None);
+        }
+        let end = Record::End(EndRecord {
+            at,
+            outcome: Outcome::Interrupted,
+            last_connections: None,
+            notes: Vec::new(),
+        });
+        self.append(&end)?;
+        Ok(Some(end))
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        match event {
+            Event::RunBegan { run, attempt, .. } => self.begin(&run.id, *attempt),
+            Event::Recorded { record } => self.append(record),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Makes a new file's name durable; a file system that cannot do so loses nothing we promised.
+fn sync_folder(folder: &Path) {
+    if let Ok(handle) = File::open(folder) {
+        let _ = handle.sync_all();
+    }
+}

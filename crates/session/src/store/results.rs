@@ -1,0 +1,152 @@
+//! What a results folder holds, read back: records of all attempts, how far each run came, and the
+//! results with everything that a report shows beside them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use bakeoff_model::record::{self, Outcome, Results, RunRecords};
+
+use super::round_file::RoundsFile;
+use super::session_file::SessionFile;
+use super::suite_folder;
+
+/// Reads a results folder, with the suite's analysis when the suite is still there.
+///
+/// # Errors
+/// It is no results folder, or a file in it cannot be read.
+pub fn read(folder: &Path) -> anyhow::Result<Results> {
+    let mut results = read_records(folder)?;
+    let session = fs::read_to_string(folder.join(SessionFile::NAME)).ok();
+    let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
+    let Some(session) = session else {
+        return Ok(results);
+    };
+    results.skipped = session.skipped;
+    results.qualifications = session.qualified;
+    if let Some(round) = session.round {
+        if let Some((benchmark, winner)) = round.decides {
+            let found = bakeoff_report::qualification(&results, &round.name, &benchmark, winner);
+            results.qualifications.push(found);
+        }
+        results.round = Some(round.name);
+    }
+    let suite = suite_folder::found_from(folder, &session.suite_folder);
+    if let Ok(suite) = suite_folder::read(&suite) {
+        results.analysis = Some(suite.suite.analysis);
+        results.published = suite.suite.published;
+    }
+    Ok(results)
+}
+
+/// Runs whose last attempt failed.
+#[must_use]
+pub fn failed_runs(results: &Results) -> usize {
+    let mut last: BTreeMap<&str, bool> = BTreeMap::new();
+    for run in &results.runs {
+        let outcome = run.end.as_ref().map(|end| &end.outcome);
+        let failed = !matches!(outcome, Some(Outcome::Completed));
+        last.insert(&run.begin.run.id, failed);
+    }
+    last.values().filter(|failed| **failed).count()
+}
+
+/// Whether a folder is a results folder, begun at least.
+#[must_use]
+pub fn has_records(folder: &Path) -> bool {
+    folder.join("records").is_dir()
+}
+
+/// All attempts of all runs in a results folder, in the order in which they began.
+///
+/// # Errors
+/// It is no results folder, or a file in it cannot be read.
+pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
+    let records = folder.join("records");
+    let entries = fs::read_dir(&records).with_context(|| {
+        format!(
+            "{}: not a results folder (no records/ in it)",
+            folder.display()
+        )
+    })?;
+    let mut runs = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+        {
+            runs.extend(read_file(&path)?);
+        }
+    }
+    runs.sort_by(|a, b| {
+        (a.begin.run.order, a.begin.attempt).cmp(&(b.begin.run.order, b.begin.attempt))
+    });
+    let notes = fs::read_to_string(folder.join("notes.md")).ok();
+    Ok(Results {
+        runs,
+        notes,
+        ..Results::default()
+    })
+}
+
+/// One attempt; a file whose first line never reached the disk holds nothing and is skipped.
+fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
+    let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    if !text.contains('\n') {
+        return Ok(None);
+    }
+    let run = record::read_run(&text)
+        .map_err(|message| anyhow::anyhow!("{}: {message}", path.display()))?;
+    Ok(Some(run))
+}
+
+/// How far each run of a results folder came: run id -> (attempts begun, finished).
+///
+/// # Errors
+/// It is no results folder, or a file in it cannot be read.
+pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, (u32, bool)>> {
+    let mut progress: BTreeMap<String, (u32, bool)> = BTreeMap::new();
+    for entry in fs::read_dir(folder.join("records"))
+        .with_context(|| format!("{}: no records to resume from", folder.display()))?
+    {
+        let path = entry?.path();
+        let Some((id, attempt)) = attempt_of(&path) else {
+            continue;
+        };
+        let finished = read_file(&path)?.is_some_and(|run| is_finished(&run));
+        let known = progress.entry(id).or_default();
+        known.0 = known.0.max(attempt);
+        known.1 |= finished;
+    }
+    Ok(progress)
+}
+
+/// Splits `RUN.aN.jsonl`.
+fn attempt_of(path: &Path) -> Option<(String, u32)> {
+    let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let (id, attempt) = stem.rsplit_once(".a")?;
+    Some((id.to_owned(), attempt.parse().ok()?))
+}
+
+/// Whether a run came to an end of its own: completed or failed, not interrupted.
+fn is_finished(run: &RunRecords) -> bool {
+    run.end
+        .as_ref()
+        .is_some_and(|end| end.outcome != Outcome::Interrupted)
+}
+
+/// The results folders in a folder of rounds, in the order of the rounds; `None` for any other
+/// folder.
+///
+/// # Errors
+/// The file of the rounds cannot be understood.
+pub fn folders(top: &Path) -> anyhow::Result<Option<Vec<PathBuf>>> {
+    let Some(file) = RoundsFile::read(top)? else {
+        return Ok(None);
+    };
+    let folders = file.rounds.iter().map(|name| top.join(name));
+    let begun = folders.filter(|folder| has_records(folder));
+    Ok(Some(begun.collect()))
+}

@@ -1,0 +1,99 @@
+//! `rounds.json`, the file of a folder of rounds, and what a session knows of its own round.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_model::duration_ns;
+use bakeoff_model::plan as planning;
+use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
+use serde::{Deserialize, Serialize};
+
+use super::suite_folder;
+
+/// What a session of one round has to know of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundFile {
+    /// The round.
+    pub name: String,
+    /// The benchmark that decides, and the rule; absent where nobody wins anything.
+    pub decides: Option<(String, Winner)>,
+}
+
+impl RoundFile {
+    /// What a session of a round writes down about it. The first benchmark of the round with load
+    /// decides, whatever else was asked for.
+    #[must_use]
+    pub fn of(suite: &Suite, round: &Round, benchmarks: &[String]) -> Self {
+        let chosen = |name: &str| {
+            let globs = if benchmarks.is_empty() {
+                &round.benchmarks
+            } else {
+                benchmarks
+            };
+            globs.iter().any(|glob| planning::matches(glob, name))
+        };
+        let deciding = suite
+            .benchmarks
+            .iter()
+            .find(|one| one.kind == BenchmarkKind::Load && chosen(&one.name));
+        Self {
+            name: round.name.clone(),
+            decides: deciding
+                .zip(round.winner)
+                .map(|(one, winner)| (one.name.clone(), winner)),
+        }
+    }
+}
+
+/// What `--resume` needs to go on with all rounds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RoundsFile {
+    /// Folder of the suite; in the file as seen from the folder of the rounds.
+    pub suite_folder: PathBuf,
+    /// Digest of the suite definition.
+    pub suite_digest: String,
+    /// The profile.
+    pub profile: String,
+    /// The runtime.
+    pub runtime: String,
+    /// The backend.
+    pub backend: String,
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Repetitions instead of the profile's.
+    pub runs: Option<u32>,
+    /// Length of a slice when it is not the profile's, ns.
+    #[serde(
+        default,
+        rename = "slice_ns",
+        alias = "slice",
+        with = "duration_ns::option"
+    )]
+    pub slice: Option<Duration>,
+    /// Globs of benchmarks; empty = the rounds' own.
+    pub benchmarks: Vec<String>,
+    /// The rounds in their order.
+    pub rounds: Vec<String>,
+}
+
+impl RoundsFile {
+    /// The file's name, which makes a folder one of rounds.
+    pub const NAME: &str = "rounds.json";
+
+    /// Reads the file of a folder; `None` where there is none.
+    ///
+    /// # Errors
+    /// The file cannot be understood.
+    pub fn read(top: &Path) -> anyhow::Result<Option<Self>> {
+        let path = top.join(Self::NAME);
+        let Ok(text) = fs::read_to_string(&path) else {
+            return Ok(None);
+        };
+        let mut file: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{}: not a file of rounds", path.display()))?;
+        file.suite_folder = suite_folder::found_from(top, &file.suite_folder);
+        Ok(Some(file))
+    }
+}

@@ -1,0 +1,41 @@
+//! `session.json`: what a session is about, so that it can be resumed and read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bakeoff_model::duration_ns;
+use bakeoff_model::plan::Plan;
+use bakeoff_model::record::Qualification;
+use serde::{Deserialize, Serialize};
+
+use super::round_file::RoundFile;
+
+/// What `--resume` needs to go on: the plan and where the suite was.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SessionFile {
+    /// Folder of the suite; in the file as seen from the results folder.
+    pub suite_folder: PathBuf,
+    /// Contenders that take no part, each with the line that says why.
+    pub skipped: Vec<String>,
+    /// Length of a slice when it is not the profile's, ns.
+    #[serde(
+        default,
+        rename = "slice_ns",
+        alias = "slice",
+        with = "duration_ns::option"
+    )]
+    pub slice: Option<Duration>,
+    /// The runs in their order.
+    pub plan: Plan,
+    /// The round, if it is one.
+    #[serde(default)]
+    pub round: Option<RoundFile>,
+    /// Winners of earlier rounds that take part, as they were picked.
+    #[serde(default)]
+    pub qualified: Vec<Qualification>,
+}
+
+impl SessionFile {
+    /// The file's name in a results folder.
+    pub const NAME: &str = "session.json";
+}

@@ -1,0 +1,198 @@
+//! Reads the files of a suite folder and hands them to the parser; nothing is interpreted here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::diagnostic::{Diagnostic, SourceFile};
+use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::scenario::{self, Feed};
+use bakeoff_model::suite::Suite;
+
+use crate::hint::hinted;
+
+/// A parsed suite and where it lies.
+#[derive(Debug, Clone)]
+pub struct SuiteFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// What it says.
+    pub suite: Suite,
+}
+
+impl SuiteFolder {
+    /// Folder of a contender's sources.
+    #[must_use]
+    pub fn contender_folder(&self, folder: &str) -> PathBuf {
+        self.path.join("contenders").join(folder)
+    }
+}
+
+/// Reads and parses a suite; every mistake of every file is in the error.
+///
+/// # Errors
+/// No suite is there, or it has mistakes.
+pub fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
+    let sources = read_sources(path)?;
+    match parse::suite(&sources) {
+        Ok(mut suite) => {
+            let path = path.canonicalize()?;
+            fill_feeds(&path, &mut suite)?;
+            Ok(SuiteFolder { path, suite })
+        }
+        Err(diagnostics) => bail!(render(path, &sources, &diagnostics)),
+    }
+}
+
+/// The way from a results folder to a suite, so that both can be kept and moved together. Both
+/// exist.
+///
+/// # Errors
+/// One of them does not exist.
+pub fn seen_from(results: &Path, suite: &Path) -> anyhow::Result<PathBuf> {
+    let suite = suite.canonicalize()?;
+    // None only between a relative and an absolute path, and both are absolute here.
+    Ok(pathdiff::diff_paths(&suite, results.canonicalize()?).unwrap_or(suite))
+}
+
+/// The way back from a results folder to the suite that [`seen_from`] found.
+#[must_use]
+pub fn found_from(results: &Path, suite: &Path) -> PathBuf {
+    let path = results.join(suite);
+    path.canonicalize().unwrap_or(path)
+}
+
+/// Reads the tables of the scenarios' feeds, which become part of the digest; all that cannot be
+/// read are in the error.
+fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
+    let mut mistakes = Vec::new();
+    let digest = &mut suite.digest;
+    for benchmark in &mut suite.benchmarks {
+        let feeds = benchmark.scenario.iter_mut().flat_map(|one| &mut one.feeds);
+        for feed in feeds {
+            let Feed::Csv {
+                file,
+                variables,
+                rows,
+                ..
+            } = feed
+            else {
+                continue;
+            };
+            let text = fs::read_to_string(path.join(&*file)).map_err(|error| error.to_string());
+            let found = text.and_then(|text| {
+                *digest = parse::digest_with(digest, file, &text);
+                scenario::read_csv(&text, variables)
+            });
+            match found {
+                Ok(found) => *rows = found,
+                Err(why) => {
+                    let name = &benchmark.name;
+                    mistakes.push(format!("{file}: {why}, a feed of the benchmark {name}"));
+                }
+            }
+        }
+    }
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    bail!(mistakes.join("\n"))
+}
+
+fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
+    let file = path.join("suite.toml");
+    if !file.is_file() {
+        return Err(hinted(
+            format_args!("{}: unknown suite: no suite.toml there", path.display()),
+            known_suites(),
+        ));
+    }
+    let mut checks = Vec::new();
+    for file in sorted(&path.join("checks"))? {
+        if file
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            checks.push(read_file(&file)?);
+        }
+    }
+    let mut contenders = Vec::new();
+    for folder in sorted(&path.join("contenders"))? {
+        let file = folder.join("contender.toml");
+        if let (true, Some(name)) = (file.is_file(), folder.file_name()) {
+            contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
+        }
+    }
+    let published = path.join("published.toml");
+    let published = match published.is_file() {
+        true => Some(read_file(&published)?),
+        false => None,
+    };
+    Ok(SuiteSources {
+        suite: read_file(&file)?,
+        checks,
+        contenders,
+        published,
+    })
+}
+
+fn read_file(path: &Path) -> anyhow::Result<SourceFile> {
+    let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    Ok(SourceFile {
+        path: path.display().to_string(),
+        text,
+    })
+}
+
+/// Entries of a folder in name order; a missing folder has none.
+fn sorted(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+        entries.push(entry?.path());
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// The suites of the checkout that the user stands in, for the error about an unknown one.
+fn known_suites() -> String {
+    let known: Vec<String> = sorted(Path::new("suites"))
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|folder| folder.join("suite.toml").is_file())
+        .map(|folder| folder.display().to_string())
+        .collect();
+    if known.is_empty() {
+        return "name the folder of a suite".to_owned();
+    }
+    format!("known suites: {}", known.join(", "))
+}
+
+/// All diagnostics, each with the line it is about.
+fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> String {
+    let mut text = format!(
+        "{}: {} mistake{} in the suite's files",
+        path.display(),
+        diagnostics.len(),
+        if diagnostics.len() == 1 { "" } else { "s" }
+    );
+    for diagnostic in diagnostics {
+        text.push_str(&format!("\n\n{diagnostic}"));
+        if let Some(line) = source_line(sources, diagnostic) {
+            text.push_str(&format!("\n  {:>4} | {line}", diagnostic.line));
+        }
+    }
+    text
+}
+
+fn source_line<'a>(sources: &'a SuiteSources, diagnostic: &Diagnostic) -> Option<&'a str> {
+    let all = std::iter::once(&sources.suite)
+        .chain(&sources.checks)
+        .chain(sources.contenders.iter().map(|(_, file)| file))
+        .chain(&sources.published);
+    let file = all.into_iter().find(|file| file.path == diagnostic.path)?;
+    file.text.lines().nth(diagnostic.line.checked_sub(1)?)
+}

@@ -1,0 +1,41 @@
+//! The client of checks: one request over a fresh connection.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bakeoff_model::check::{Answer, Check};
+use bakeoff_runtime::{BoxFuture, http};
+
+use crate::contracts::Client;
+
+/// The documents' own bound on a response, also for checks.
+const RESPONSE_LIMIT: Duration = Duration::from_secs(15);
+
+/// Sends requests to real services.
+pub struct HttpClient {
+    /// What goes before every path; empty for contenders that we started.
+    pub prefix: String,
+}
+
+impl Client for HttpClient {
+    fn ask<'a>(
+        &'a self,
+        to: SocketAddr,
+        check: &'a Check,
+    ) -> BoxFuture<'a, Result<Answer, String>> {
+        Box::pin(async move {
+            let path = format!("{}{}", self.prefix, check.path);
+            let body = check.body.as_bytes();
+            http::ask(
+                to,
+                &check.method,
+                &path,
+                &check.headers,
+                body,
+                RESPONSE_LIMIT,
+            )
+            .await
+            .map_err(|error| error.to_string())
+        })
+    }
+}

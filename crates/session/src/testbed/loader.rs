@@ -1,0 +1,104 @@
+//! The load generator as a separate process: this same binary, `bakeoff load -`, one load spec on
+//! its standard input, events as JSON Lines on its standard output. Its cost is its own and is
+//! known.
+//!
+//! When the session dies, the load generator's pipes close: it ends at its next line.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::load::{LoadEvent, LoadSpec};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use crate::contracts::{Loader, RunningLoad};
+
+/// Starts load generators as processes of the given program.
+#[derive(Debug)]
+pub struct ProcessLoader {
+    /// This binary.
+    pub program: PathBuf,
+}
+
+/// A load generator process.
+#[derive(Debug)]
+pub struct LoaderProcess {
+    child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    done: bool,
+}
+
+impl Loader for ProcessLoader {
+    type Load = LoaderProcess;
+
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<LoaderProcess> {
+        let mut child = Command::new(&self.program)
+            .args(["load", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            // A terminal's Ctrl-C is the session's to handle; this process ends with its pipes.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .context("cannot start the load generator")?;
+        let mut input = child
+            .stdin
+            .take()
+            .context("the load generator has no standard input")?;
+        let output = child
+            .stdout
+            .take()
+            .context("the load generator has no standard output")?;
+        let mut line = serde_json::to_vec(spec)?;
+        line.push(b'\n');
+        input
+            .write_all(&line)
+            .await
+            .context("cannot send the load generator its load spec")?;
+        Ok(LoaderProcess {
+            child,
+            input,
+            lines: BufReader::new(output).lines(),
+            done: false,
+        })
+    }
+}
+
+impl RunningLoad for LoaderProcess {
+    async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
+        if self.done {
+            return Ok(None);
+        }
+        let Some(line) = self
+            .lines
+            .next_line()
+            .await
+            .context("cannot read from the load generator")?
+        else {
+            let status = self.child.wait().await?;
+            bail!("the load generator ended before its load did ({status})");
+        };
+        let event: LoadEvent = serde_json::from_str(&line).with_context(|| {
+            format!("the load generator wrote something else than an event: {line}")
+        })?;
+        if event == LoadEvent::Done {
+            self.done = true;
+            self.child.wait().await?;
+        }
+        Ok(Some(event))
+    }
+
+    async fn go(&mut self) -> anyhow::Result<()> {
+        self.input
+            .write_all(b"go\n")
+            .await
+            .context("cannot reach the load generator")?;
+        self.input
+            .flush()
+            .await
+            .context("cannot reach the load generator")
+    }
+}

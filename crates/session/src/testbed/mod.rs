@@ -1,0 +1,377 @@
+//! The test bed on which contenders are put: the runtime, the built contenders, the backend, the
+//! load generator. Shared by everything that starts contenders.
+
+pub mod builds;
+pub mod ceiling;
+pub mod client;
+pub mod contender;
+pub mod loader;
+pub mod runtimes;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
+use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Suite};
+use bakeoff_runtime::{Runtime, StartSpec, build, host};
+use futures_util::stream::{self, StreamExt as _};
+
+use crate::case::{self, BackendAddress, Case};
+use crate::clock;
+use crate::contracts::{BackendProbe, Cases, PendingRun};
+use crate::event::{Event, Observer};
+use crate::store::suite_folder::SuiteFolder;
+use builds::{BUILDS_AT_ONCE, build_failure, build_options, built_event};
+use contender::Ready;
+use runtimes::{RunningBackend, Runtimes};
+
+/// What a test bed is for.
+#[derive(Debug, Clone)]
+pub struct TestbedOptions {
+    /// `process` or `docker`.
+    pub runtime: String,
+    /// The backend, or `none`.
+    pub backend: String,
+    /// The profile.
+    pub profile: String,
+    /// Names of the contenders that take part.
+    pub contenders: Vec<String>,
+    /// Which cores each part may use.
+    pub cores: Cores,
+    /// Seed of random choices.
+    pub seed: u64,
+    /// Length of a slice when it is not the profile's.
+    pub slice: Option<Duration>,
+    /// Where logs of contenders go.
+    pub logs: PathBuf,
+}
+
+/// Everything that a session needs, made ready.
+pub struct Testbed {
+    folder: SuiteFolder,
+    options: TestbedOptions,
+    runtimes: Runtimes,
+    /// Contender -> what can be started, or why nothing can.
+    ready: BTreeMap<String, Result<Ready, Failure>>,
+    backend: Option<RunningBackend>,
+    /// The address that contenders get for the backend, when it is not the backend's own.
+    redirect: Option<SocketAddr>,
+    host: Host,
+}
+
+impl Testbed {
+    /// Sweeps what dead sessions left, builds the contenders and starts the backend.
+    pub async fn prepare(
+        folder: SuiteFolder,
+        options: TestbedOptions,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Self> {
+        let runtimes = Runtimes::start(&options.runtime).await?;
+        for removed in runtimes.sweep().await? {
+            observer.observe(&Event::Swept { removed })?;
+        }
+        runtimes.port_is_free(&folder.suite)?;
+        std::fs::create_dir_all(&options.logs)
+            .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
+        let mut testbed = Self {
+            folder,
+            options,
+            runtimes,
+            ready: BTreeMap::new(),
+            backend: None,
+            redirect: None,
+            host: host::describe(),
+        };
+        testbed.ready = testbed.build_all(observer).await?;
+        testbed.start_backend(observer).await?;
+        Ok(testbed)
+    }
+
+    /// Measures what the load generator can do here at best; every later record has it. Where that
+    /// cannot be measured, an event says so, and the records go without.
+    pub async fn measure_loader(
+        &mut self,
+        program: &Path,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let (program, cores) = (program.to_owned(), self.options.cores.clone());
+        let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
+        match measured.await.context("the engine panicked")? {
+            Ok(ceiling) => self.host.loader = Some(ceiling),
+            Err(error) => observer.observe(&Event::CeilingUnknown {
+                why: format!("{error:#}"),
+            })?,
+        }
+        Ok(())
+    }
+
+    async fn build_all(
+        &self,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<BTreeMap<String, Result<Ready, Failure>>> {
+        let contenders: Vec<Contender> = self
+            .options
+            .contenders
+            .iter()
+            .map(|name| {
+                let found = self.contender(name).cloned();
+                found.with_context(|| {
+                    format!("{name}: it was planned, and the suite no longer has it")
+                })
+            })
+            .collect::<anyhow::Result<_>>()?;
+        let mut ready = BTreeMap::new();
+        let builds = contenders.iter().map(|contender| self.build_one(contender));
+        let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
+        for name in contenders.iter().map(|contender| contender.name.clone()) {
+            observer.observe(&Event::Building {
+                contender: name.clone(),
+            })?;
+            let Some(one) = builds.next().await else {
+                break;
+            };
+            observer.observe(&built_event(&name, &one))?;
+            ready.insert(name, one);
+        }
+        Ok(ready)
+    }
+
+    async fn build_one(&self, contender: &Contender) -> Result<Ready, Failure> {
+        let folder = self.folder.contender_folder(&contender.folder);
+        let built = build::build(contender, &folder, &build_options(self.suite()))
+            .await
+            .map_err(|error| build_failure(&error))?;
+        let options = self.jvm_options();
+        let failed = |error: &anyhow::Error| {
+            Failure::new(Stage::Build, format!("{}: {error:#}", contender.name))
+        };
+        self.runtimes
+            .make_ready(&self.suite().name, contender, built, options)
+            .await
+            .map_err(|error| failed(&error))
+    }
+
+    async fn start_backend(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let name = self.options.backend.clone();
+        if name == NO_BACKEND {
+            return Ok(());
+        }
+        observer.observe(&Event::BackendStarting { name: name.clone() })?;
+        let spec = self
+            .suite()
+            .backends
+            .iter()
+            .find(|backend| backend.name == name);
+        let Some(spec) = spec else {
+            bail!("unknown backend {name}")
+        };
+        let data = spec.data.as_ref().map(|data| self.folder.path.join(data));
+        let backend = self
+            .runtimes
+            .start_backend(
+                &name,
+                &self.folder.path,
+                data,
+                &self.options.cores.backend,
+                &self.options.logs,
+            )
+            .await
+            .with_context(|| format!("backend {name} does not start"))?;
+        let address = backend.address();
+        observer.observe(&Event::BackendReady {
+            name,
+            address: address.to_string(),
+        })?;
+        self.backend = Some(backend);
+        Ok(())
+    }
+
+    /// Size of a contender's artifact where there is no image.
+    pub fn artifact_bytes(&self, contender: &str) -> Option<u64> {
+        self.ready.get(contender)?.as_ref().ok()?.artifact_bytes
+    }
+
+    /// The suite.
+    #[must_use]
+    pub fn suite(&self) -> &Suite {
+        &self.folder.suite
+    }
+
+    /// What contenders run on.
+    #[must_use]
+    pub fn runtime(&self) -> &dyn Runtime {
+        self.runtimes.runtime()
+    }
+
+    /// The running backend, if there is one.
+    #[must_use]
+    pub fn backend(&self) -> Option<&dyn BackendProbe> {
+        self.backend
+            .as_ref()
+            .map(|backend| backend as &dyn BackendProbe)
+    }
+
+    /// A contender of the suite.
+    #[must_use]
+    pub fn contender(&self, name: &str) -> Option<&Contender> {
+        self.suite()
+            .contenders
+            .iter()
+            .find(|contender| contender.name == name)
+    }
+
+    fn jvm_options(&self) -> Vec<String> {
+        let profile = self.suite().profiles.get(&self.options.profile);
+        profile
+            .map(|profile| profile.jvm_options.clone())
+            .unwrap_or_default()
+    }
+
+    /// How a contender is started, or why it cannot be.
+    pub fn start_spec(
+        &self,
+        contender: &Contender,
+        parameters: &BTreeMap<String, String>,
+        limits: Limits,
+        log_name: &str,
+    ) -> Result<StartSpec, Failure> {
+        let missing = || Failure::new(Stage::Build, "it was not built");
+        let ready = self
+            .ready
+            .get(&contender.name)
+            .cloned()
+            .unwrap_or_else(|| Err(missing()))?;
+        let backend = self.backend_address();
+        Ok(StartSpec {
+            label: contender.name.clone(),
+            command: ready.command,
+            env: case::environment(self.suite(), contender, parameters, &backend),
+            workdir: match ready.image {
+                // Where images keep the artifact.
+                Some(_) => PathBuf::from("/app"),
+                None => ready.built.workdir,
+            },
+            limits,
+            cores: self.options.cores.contender.clone(),
+            port: self.suite().port,
+            ready_path: self.suite().ready_path.clone(),
+            image: ready.image,
+            log_path: self.options.logs.join(format!("{log_name}.log")),
+        })
+    }
+
+    fn backend_address(&self) -> BackendAddress {
+        self.redirect
+            .or_else(|| self.backend_socket())
+            .map(|address| BackendAddress {
+                host: address.ip().to_string(),
+                port: address.port(),
+            })
+            .unwrap_or_default()
+    }
+
+    /// Where contenders reach the backend.
+    pub fn backend_socket(&self) -> Option<SocketAddr> {
+        self.backend.as_ref().map(RunningBackend::address)
+    }
+
+    /// Lets contenders that are started from now on call something else than the backend.
+    pub fn redirect_contenders(&mut self, to: SocketAddr) {
+        self.redirect = Some(to);
+    }
+
+    /// Stops the backend and gives everything back.
+    pub async fn close(self) {
+        if let Some(backend) = self.backend {
+            backend.stop().await;
+        }
+    }
+}
+
+impl Cases for Testbed {
+    fn case(&self, pending: &PendingRun) -> Case {
+        let run = &pending.run;
+        let suite = self.suite();
+        let log_name = format!("{}.a{}", run.id, pending.attempt);
+        let contender = self.contender(&run.contender);
+        let ready = self
+            .ready
+            .get(&run.contender)
+            .and_then(|ready| ready.as_ref().ok());
+        let start = match contender {
+            Some(contender) => self.start_spec(contender, &run.parameters, run.limits, &log_name),
+            None => Err(Failure::new(
+                Stage::Build,
+                format!("the suite no longer has {}", run.contender),
+            )),
+        };
+        let begin = Begin {
+            format: FORMAT,
+            run: run.clone(),
+            attempt: pending.attempt,
+            suite: suite.name.clone(),
+            suite_digest: suite.digest.clone(),
+            profile: self.options.profile.clone(),
+            runtime: self.options.runtime.clone(),
+            backend: self.options.backend.clone(),
+            at: clock::now_rfc3339(),
+            describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
+            language: contender.map(|c| c.language.clone()).unwrap_or_default(),
+            note: contender.and_then(|c| c.note.clone()),
+            version: ready.and_then(|ready| ready.built.version.clone()),
+            artifact_digest: ready.map(|ready| {
+                ready
+                    .image_digest
+                    .as_ref()
+                    .unwrap_or(&ready.built.digest)
+                    .clone()
+            }),
+            enforcement: self.runtime().enforcement(),
+            traffic_path: self.runtime().traffic_path(),
+            cores: self.options.cores.clone(),
+            host: self.host_with(ready),
+        };
+        let benchmark = suite
+            .benchmarks
+            .iter()
+            .find(|one| one.name == run.benchmark);
+        let slice = suite
+            .profiles
+            .get(&self.options.profile)
+            .map(|profile| profile.slice);
+        Case {
+            begin,
+            start,
+            requests: benchmark
+                .map(|one| one.requests.clone())
+                .unwrap_or_default(),
+            scenario: benchmark.and_then(|one| one.scenario.clone()),
+            slice: self
+                .options
+                .slice
+                .or(slice)
+                .unwrap_or(Duration::from_secs(1)),
+            seed: self.options.seed,
+            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
+        }
+    }
+}
+
+impl Testbed {
+    /// The host with the versions of what takes part in a run.
+    fn host_with(&self, ready: Option<&Ready>) -> Host {
+        let mut host = self.host.clone();
+        host.versions
+            .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        host.versions.extend(self.runtimes.versions());
+        if let Some(ready) = ready {
+            host.versions.extend(ready.built.toolchains.clone());
+        }
+        host
+    }
+}

@@ -1,0 +1,275 @@
+//! The runtime and the backends behind one interface, so that nobody else needs to know which
+//! ones they are.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::{Contender, Limits, Suite};
+use bakeoff_runtime::backend::{
+    self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
+};
+use bakeoff_runtime::build::{self, Built};
+use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
+use bakeoff_runtime::{BoxFuture, Runtime, sweep};
+
+use super::builds::size_bytes;
+use super::contender::{Ready, resolve};
+use crate::contracts::BackendProbe;
+use crate::hint::hinted;
+
+/// How long a real backend is asked before contenders call it.
+const WARM_UP: Duration = Duration::from_secs(10);
+/// Heap of Elasticsearch, MiB: ample for the documents of the suites.
+const ELASTICSEARCH_HEAP_MIB: u32 = 512;
+/// How long a backend may take to stop.
+const STOP_GRACE: Duration = Duration::from_secs(20);
+
+/// What runs contenders, and always local processes for the backends.
+pub(super) struct Runtimes {
+    process: ProcessRuntime,
+    docker: Option<DockerRuntime>,
+}
+
+impl Runtimes {
+    /// Connects to the runtime of this name.
+    pub(super) async fn start(runtime: &str) -> anyhow::Result<Self> {
+        let docker = match runtime {
+            "docker" => Some(DockerRuntime::new(find_engine().await?)),
+            _ => None,
+        };
+        Ok(Self {
+            process: process_runtime()?,
+            docker,
+        })
+    }
+
+    /// What contenders run on.
+    pub(super) fn runtime(&self) -> &dyn Runtime {
+        match &self.docker {
+            Some(docker) => docker,
+            None => &self.process,
+        }
+    }
+
+    /// Removes what dead sessions left behind, on every runtime; one line a thing.
+    pub(super) async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        let mut removed = self.process.sweep().await?;
+        if let Some(docker) = &self.docker {
+            removed.extend(docker.sweep().await?);
+        }
+        Ok(removed)
+    }
+
+    /// Fails where processes of contenders could not listen: a whole session would fail after it.
+    pub(super) fn port_is_free(&self, suite: &Suite) -> anyhow::Result<()> {
+        if self.docker.is_some() {
+            return Ok(());
+        }
+        port_is_free(&suite.name, suite.port).map_err(|error| {
+            hinted(
+                error,
+                "end what listens there (another session?) or use --runtime docker",
+            )
+        })
+    }
+
+    /// Versions of what the runtime itself consists of.
+    pub(super) fn versions(&self) -> BTreeMap<String, String> {
+        let docker = self.docker.iter();
+        docker
+            .map(|one| ("docker".to_owned(), one.engine().version().to_owned()))
+            .collect()
+    }
+
+    /// Brings a built contender into the form that the runtime starts.
+    pub(super) async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        if let Some(docker) = &self.docker {
+            return in_image(docker.engine(), suite, contender, built, jvm_options).await;
+        }
+        let java = match contender.jdk {
+            Some(major) => Some(build::java(major)?.display().to_string()),
+            None => None,
+        };
+        let artifact = built.artifact.display().to_string();
+        let command = resolve(contender, artifact, java, jvm_options)?;
+        let artifact_bytes = size_bytes(&built.artifact);
+        Ok(Ready {
+            built,
+            command,
+            image: None,
+            image_digest: None,
+            artifact_bytes,
+        })
+    }
+
+    /// Starts a backend where the contenders of this runtime reach it.
+    pub(super) async fn start_backend(
+        &self,
+        name: &str,
+        suite: &Path,
+        data: Option<PathBuf>,
+        cores: &[usize],
+        logs: &Path,
+    ) -> anyhow::Result<RunningBackend> {
+        let (listen, reach) = self.backend_addresses().await?;
+        let kind = match name {
+            "replay" => BackendKind::Replay(ReplayProcess {
+                program: std::env::current_exe()?,
+                args: vec!["replay".into()],
+                delay: Delay::None,
+            }),
+            "elasticsearch" => BackendKind::Elasticsearch(Elasticsearch {
+                sources: module_folder(suite, name)?,
+                cache: build::cache_dir(),
+                heap_mib: ELASTICSEARCH_HEAP_MIB,
+                warm_up: WARM_UP,
+            }),
+            other => {
+                return Err(hinted(
+                    format_args!("backend {other} cannot be started"),
+                    "known: replay, elasticsearch",
+                ));
+            }
+        };
+        let options = BackendOptions {
+            kind,
+            listen,
+            port: None,
+            cores: cores.to_vec(),
+            limits: Limits::default(),
+            data: data.with_context(|| format!("backend {name} names no `data`"))?,
+            log_path: logs.canonicalize()?.join(format!("backend-{name}.log")),
+        };
+        let started = backend::start(&self.process, &options).await;
+        let backend = started.map_err(|error| match error.hint() {
+            Some(hint) => hinted(&error, hint),
+            None => error.into(),
+        })?;
+        Ok(RunningBackend {
+            address: SocketAddr::new(reach, backend.address().port()),
+            backend,
+        })
+    }
+
+    /// Where a backend listens, and where contenders reach it: containers cannot reach this
+    /// host's loopback, so for them it is the gateway of their own bridge.
+    async fn backend_addresses(&self) -> anyhow::Result<(IpAddr, IpAddr)> {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        match &self.docker {
+            Some(docker) => Ok((IpAddr::V4(Ipv4Addr::UNSPECIFIED), docker.gateway().await?)),
+            None => Ok((loopback, loopback)),
+        }
+    }
+}
+
+/// Puts the artifact of a contender on its base image.
+async fn in_image(
+    engine: &Engine,
+    suite: &str,
+    contender: &Contender,
+    built: Built,
+    jvm_options: Vec<String>,
+) -> anyhow::Result<Ready> {
+    let spec = ImageSpec {
+        suite: suite.to_owned(),
+        contender: contender.name.clone(),
+        base: contender.image_base.clone(),
+        artifact: built.artifact.clone(),
+    };
+    let image = engine.assemble(&spec).await?;
+    let java = contender.jdk.map(|_| java_in_image());
+    let command = resolve(
+        contender,
+        artifact_in_image(&built.artifact),
+        java,
+        jvm_options,
+    )?;
+    let (image, digest) = (Some(image.reference), Some(image.id));
+    Ok(Ready {
+        built,
+        command,
+        image,
+        image_digest: digest,
+        artifact_bytes: None,
+    })
+}
+
+/// A started backend.
+pub(super) struct RunningBackend {
+    /// Where contenders reach it.
+    address: SocketAddr,
+    backend: Backend,
+}
+
+impl RunningBackend {
+    /// Where contenders reach it.
+    #[must_use]
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops it.
+    pub(super) async fn stop(self) {
+        self.backend.stop(STOP_GRACE).await;
+    }
+}
+
+impl BackendProbe for RunningBackend {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        self.backend.sample()
+    }
+
+    fn unknown_requests(&self) -> Vec<String> {
+        self.backend.unknown_requests()
+    }
+}
+
+/// The folder `backends/NAME` beside `suites/`, or further up.
+fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let found = suite
+        .ancestors()
+        .map(|folder| folder.join("backends").join(name));
+    let found = found
+        .into_iter()
+        .find(|folder| folder.join("pom.xml").is_file());
+    found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
+}
+
+/// The Docker engine that would be used, in one line.
+pub async fn docker_engine() -> anyhow::Result<String> {
+    let engine = find_engine().await?;
+    Ok(format!("{} at {}", engine.version(), engine.host()))
+}
+
+async fn find_engine() -> anyhow::Result<Engine> {
+    let host = std::env::var("DOCKER_HOST").ok();
+    let found = Engine::find(host.as_deref(), &build::cache_dir()).await;
+    found.map_err(|error| hinted(&error, error.hint()))
+}
+
+/// The runtime of local processes, entering their cgroups through this very binary.
+///
+/// # Errors
+/// No folder for temporary files can be made.
+pub fn process_runtime() -> anyhow::Result<ProcessRuntime> {
+    let shim = std::env::current_exe().context("cannot find this program's own file")?;
+    let shim_args = vec![OsString::from("shim")];
+    let options = ProcessOptions {
+        shim,
+        shim_args,
+        run_base: sweep::run_base(),
+    };
+    ProcessRuntime::new(options).context("cannot make a folder for temporary files")
+}

@@ -1,0 +1,587 @@
+//! The session against a fake runtime, a fake loader and tokio's virtual clock: the event log is
+//! what is asserted.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use bakeoff_model::check::{Answer, Check, Expect};
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
+use bakeoff_model::plan::{PlannedRun, RunKind};
+use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::{Limits, Step, Suite};
+use bakeoff_model::transport::Transport;
+use bakeoff_runtime::{
+    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
+    SweepError,
+};
+
+use crate::case::Case;
+use crate::contracts::{Cases, Client, Loader, Parts, PendingRun, RunningLoad};
+use crate::driver::Driver;
+use crate::event::{Event, Observer};
+
+/// How a fake contender behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Script {
+    /// Exits before it is ready.
+    exits_at_once: bool,
+    /// Answers this status to everything.
+    status: u16,
+    /// Is killed for memory after so many samples were taken; 0 = never.
+    killed_after_samples: usize,
+    /// Ignores the request to stop.
+    stubborn: bool,
+}
+
+struct FakeRuntime(Script);
+
+struct FakeInstance {
+    script: Script,
+    samples: Mutex<usize>,
+    dead_env: bool,
+}
+
+impl Runtime for FakeRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        let dead_env = spec.env.get("BACKEND").is_none_or(|value| value != "live");
+        let instance = FakeInstance {
+            script: self.0,
+            samples: Mutex::new(0),
+            dead_env,
+        };
+        Box::pin(async move { Ok(Box::new(instance) as Box<dyn Instance>) })
+    }
+
+    fn enforcement(&self) -> String {
+        "fake".to_owned()
+    }
+
+    fn traffic_path(&self) -> String {
+        "fake".to_owned()
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+impl FakeInstance {
+    fn exit(&self) -> Option<ExitInfo> {
+        let killed = self.script.killed_after_samples;
+        if self.dead_env {
+            return Some(ExitInfo {
+                code: Some(1),
+                ..ExitInfo::default()
+            });
+        }
+        (killed > 0 && *self.samples.lock().unwrap() > killed).then_some(ExitInfo {
+            signal: Some(9),
+            oom_killed: true,
+            code: None,
+        })
+    }
+}
+
+impl Instance for FakeInstance {
+    fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 8080))
+    }
+
+    fn await_ready(&mut self, _: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
+        let exits = self.script.exits_at_once;
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            if exits {
+                return Err(ReadyError::Exited {
+                    label: "fake".to_owned(),
+                    exit: ExitInfo {
+                        code: Some(7),
+                        ..ExitInfo::default()
+                    },
+                    after: Duration::from_millis(5),
+                    log: "it was not meant to be".to_owned(),
+                });
+            }
+            Ok(Startup {
+                startup_ns: 5_000_000,
+                ..Startup::default()
+            })
+        })
+    }
+
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        let mut samples = self.samples.lock().unwrap();
+        *samples += 1;
+        let cpu = CpuTime {
+            user_ns: *samples as u64 * 1000,
+            system_ns: 0,
+        };
+        Box::pin(async move {
+            ResourceSample {
+                cpu: Some(cpu),
+                ..ResourceSample::default()
+            }
+        })
+    }
+
+    fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
+        let exit = self.exit();
+        Box::pin(async move { exit })
+    }
+
+    fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
+        let stubborn = self.script.stubborn;
+        let exit = self.exit().unwrap_or_default();
+        Box::pin(async move {
+            let took = if stubborn {
+                grace
+            } else {
+                Duration::from_millis(100)
+            };
+            tokio::time::sleep(took).await;
+            StopReport {
+                graceful: !stubborn,
+                took,
+                exit,
+                killed: stubborn,
+            }
+        })
+    }
+
+    fn logs(&self) -> String {
+        "listening on port 8080, GET /bakeoff-canary-path".to_owned()
+    }
+
+    fn log_path(&self) -> &Path {
+        Path::new("fake.log")
+    }
+}
+
+struct FakeClient(Script);
+
+impl Client for FakeClient {
+    fn ask<'a>(&'a self, _: SocketAddr, _: &'a Check) -> BoxFuture<'a, Result<Answer, String>> {
+        let answer = Answer {
+            status: self.0.status,
+            ..Answer::default()
+        };
+        Box::pin(async move { Ok(answer) })
+    }
+}
+
+/// Plays each step as one slice of the step's duration.
+struct FakeLoader;
+
+struct FakeLoad(VecDeque<LoadEvent>);
+
+impl Loader for FakeLoader {
+    type Load = FakeLoad;
+
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<FakeLoad> {
+        let mut events = VecDeque::new();
+        for (step, planned) in spec.steps.iter().enumerate() {
+            let asked = planned.connections;
+            let connections = Connections {
+                asked,
+                established: asked,
+                in_flight_max: Some(asked),
+                reconnects: 0,
+            };
+            let (reactor, nofile) = ("fake".to_owned(), 1024);
+            events.push_back(LoadEvent::Ready {
+                step,
+                connections,
+                reactor,
+                nofile,
+                streams: 0,
+            });
+            let interval = slice(step, connections, planned.duration_ns);
+            events.push_back(LoadEvent::Interval(Box::new(interval)));
+            events.push_back(LoadEvent::StepDone { step });
+        }
+        events.push_back(LoadEvent::Done);
+        Ok(FakeLoad(events))
+    }
+}
+
+impl RunningLoad for FakeLoad {
+    async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
+        Ok(self.0.pop_front())
+    }
+
+    async fn go(&mut self) -> anyhow::Result<()> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(())
+    }
+}
+
+fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterval {
+    let mut service_time = Histogram::new();
+    service_time.record(1_000_000);
+    LoadInterval {
+        step,
+        slice: 0,
+        start_ns: 0,
+        end_ns: duration_ns,
+        requests: 1,
+        errors: BTreeMap::new(),
+        service_time,
+        response_time: None,
+        send_lag: None,
+        offered: None,
+        censored: Histogram::new(),
+        connections,
+        sent_bytes: 0,
+        received_bytes: 0,
+        turnaround_ns: Some(0),
+        loader_cpu: CpuTime::default(),
+        loader_threads: 1,
+        by_request: Vec::new(),
+        users: None,
+        requests_per_connection: None,
+    }
+}
+
+struct FakeCases;
+
+impl Cases for FakeCases {
+    fn case(&self, pending: &PendingRun) -> Case {
+        case(pending)
+    }
+}
+
+fn case(pending: &PendingRun) -> Case {
+    let begin = Begin {
+        format: bakeoff_model::record::FORMAT,
+        run: pending.run.clone(),
+        attempt: pending.attempt,
+        suite: "fake".to_owned(),
+        suite_digest: String::new(),
+        profile: "fake".to_owned(),
+        runtime: "fake".to_owned(),
+        backend: "none".to_owned(),
+        at: "now".to_owned(),
+        describe: String::new(),
+        language: String::new(),
+        note: None,
+        version: None,
+        artifact_digest: None,
+        enforcement: "fake".to_owned(),
+        traffic_path: "fake".to_owned(),
+        cores: Cores::default(),
+        host: Host::default(),
+    };
+    let start = StartSpec {
+        label: "fake".to_owned(),
+        command: Vec::new(),
+        env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
+        workdir: "/".into(),
+        limits: Limits::default(),
+        cores: Vec::new(),
+        port: 8080,
+        ready_path: "/".to_owned(),
+        image: None,
+        log_path: "fake.log".into(),
+    };
+    let slice = Duration::from_secs(1);
+    Case {
+        begin,
+        start: Ok(start),
+        requests: Vec::new(),
+        scenario: None,
+        slice,
+        seed: 0,
+        artifact_bytes: Some(1_048_576),
+    }
+}
+
+fn suite() -> Suite {
+    let check = Check {
+        group: "get".to_owned(),
+        name: "found".to_owned(),
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        headers: Vec::new(),
+        body: String::new(),
+        expect: Expect {
+            status: vec![200],
+            ..Expect::default()
+        },
+    };
+    Suite {
+        name: "fake".to_owned(),
+        analysis: String::new(),
+        port: 8080,
+        env: BTreeMap::new(),
+        env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
+        ready_path: "/".to_owned(),
+        backends: Vec::new(),
+        default_backend: String::new(),
+        profiles: BTreeMap::new(),
+        checks: vec![check],
+        benchmarks: Vec::new(),
+        rounds: Vec::new(),
+        contenders: Vec::new(),
+        published: None,
+        digest: String::new(),
+    }
+}
+
+fn pending(id: &str, lifecycle: bool) -> PendingRun {
+    let step = |connections| Step {
+        connections,
+        duration: Duration::from_secs(1),
+        pace: Pace::Closed,
+        warm_up: connections == 1,
+    };
+    PendingRun {
+        run: PlannedRun {
+            id: id.to_owned(),
+            order: 0,
+            repetition: 1,
+            benchmark: "one".to_owned(),
+            kind: RunKind::Load,
+            contender: "fake".to_owned(),
+            parameters: BTreeMap::new(),
+            limits: Limits::default(),
+            steps: vec![step(1), step(8)],
+            transport: Transport::default(),
+            lifecycle,
+            expected: Duration::from_secs(2),
+        },
+        attempt: 1,
+    }
+}
+
+/// Writes events down as short words.
+#[derive(Default)]
+struct Log {
+    words: Vec<String>,
+    /// Fails at this event, counted from 1; 0 = never.
+    fails_at: usize,
+}
+
+impl Observer for Log {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        self.words.push(word(event));
+        if self.words.len() == self.fails_at {
+            anyhow::bail!("no space left on device");
+        }
+        Ok(())
+    }
+}
+
+fn word(event: &Event) -> String {
+    match event {
+        Event::RunBegan { run, .. } => format!("run {}", run.id),
+        Event::StageBegan { stage, .. } => format!("stage {stage}"),
+        Event::StepBegan { connections, .. } => format!("step {connections}"),
+        Event::Recorded { record } => match record.as_ref() {
+            Record::Begin(_) => "begin".to_owned(),
+            Record::Started(_) => "started".to_owned(),
+            Record::Check(check) => {
+                let good = check.outcome == bakeoff_model::check::CheckOutcome::Good;
+                format!("{} {}", if good { "good" } else { "bad" }, check.name)
+            }
+            Record::Idle(idle) => format!("idle {}", idle.moment),
+            Record::Interval(interval) => format!("interval {}", interval.connections),
+            Record::End(end) => match &end.outcome {
+                Outcome::Completed => "completed".to_owned(),
+                Outcome::Failed { stage, message, .. } => format!("failed {stage}: {message}"),
+                Outcome::Interrupted => "interrupted".to_owned(),
+            },
+        },
+        other => format!("{other:?}"),
+    }
+}
+
+async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Result<()> {
+    let suite = suite();
+    let runtime = FakeRuntime(script);
+    let client = FakeClient(script);
+    let driver = Driver {
+        parts: Parts {
+            suite: &suite,
+            runtime: &runtime,
+            loader: &FakeLoader,
+            client: &client,
+            backend: None,
+            host_cores: 8,
+            host_time: || None,
+        },
+        cases: &FakeCases,
+        now: || "now".to_owned(),
+    };
+    driver.play(runs, log).await
+}
+
+const GOOD: Script = Script {
+    exits_at_once: false,
+    status: 200,
+    killed_after_samples: 0,
+    stubborn: false,
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_good_run_goes_through_every_stage() {
+    let mut log = Log::default();
+    play(GOOD, &[pending("one.r1", false)], &mut log)
+        .await
+        .unwrap();
+    assert_eq!(
+        log.words.join(" | "),
+        "run one.r1 | begin | stage start | started | idle started | stage verify | good found | \
+         idle checked | stage load | step 1 | interval 1 | step 8 | interval 8 | idle after-load | \
+         good alive at the end | stage stop | good stops gracefully | completed"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_start_is_nothing_but_a_start() {
+    let check = async |script: Script, ends: &str| {
+        let mut log = Log::default();
+        let mut start = pending("one.r1", false);
+        start.run.kind = RunKind::Startup;
+        start.run.steps.clear();
+        play(script, &[start], &mut log).await.unwrap();
+        assert_eq!(log.words.join(" | "), ends);
+    };
+    check(
+        GOOD,
+        "run one.r1 | begin | stage start | started | stage stop | good stops gracefully | \
+         completed",
+    )
+    .await;
+    check(
+        Script {
+            exits_at_once: true,
+            ..GOOD
+        },
+        "run one.r1 | begin | stage start | failed ready: fake: exited with code 7 after 0.005 s",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
+    let mut log = Log::default();
+    play(GOOD, &[pending("one.r1", true)], &mut log)
+        .await
+        .unwrap();
+    let checks: Vec<&str> = log
+        .words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| word.starts_with("good"))
+        .collect();
+    assert_eq!(
+        checks[..2],
+        [
+            "good does not start without its environment",
+            "good does not start with an unreachable backend"
+        ]
+    );
+    for name in [
+        "start-up",
+        "logs on start-up",
+        "logs each request",
+        "stops gracefully",
+    ] {
+        assert!(
+            checks.contains(&format!("good {name}").as_str()),
+            "{name}: {checks:?}"
+        );
+    }
+    assert_eq!(
+        log.words
+            .iter()
+            .filter(|word| word.contains("threads on"))
+            .count(),
+        3
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_run_is_recorded_and_the_next_one_begins() {
+    let check = async |script: Script, ends: &str| {
+        let mut log = Log::default();
+        let runs = [pending("one.r1", false), pending("one.r2", false)];
+        play(script, &runs, &mut log).await.unwrap();
+        let found: Vec<_> = log
+            .words
+            .iter()
+            .filter(|word| word.starts_with("failed"))
+            .collect();
+        assert_eq!(found, [ends, ends], "{:?}", log.words);
+        assert!(log.words.contains(&"run one.r2".to_owned()));
+    };
+    check(
+        Script {
+            exits_at_once: true,
+            ..GOOD
+        },
+        "failed ready: fake: exited with code 7 after 0.005 s",
+    )
+    .await;
+    check(
+        Script {
+            status: 500,
+            ..GOOD
+        },
+        "failed verify: 1 of 1 functional checks failed; it is not loaded",
+    )
+    .await;
+    check(
+        Script {
+            killed_after_samples: 6,
+            ..GOOD
+        },
+        "failed load: killed for memory at 8 connections",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_contender_is_very_bad_and_a_stubborn_one_bad() {
+    let check = async |script: Script| {
+        let mut log = Log::default();
+        play(script, &[pending("one.r1", false)], &mut log)
+            .await
+            .unwrap();
+        assert!(
+            log.words.contains(&"bad stops gracefully".to_owned()),
+            "{:?}",
+            log.words
+        );
+    };
+    check(Script {
+        killed_after_samples: 6,
+        ..GOOD
+    })
+    .await;
+    check(Script {
+        stubborn: true,
+        ..GOOD
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_recorded_ends_the_session() {
+    let mut log = Log {
+        fails_at: 5,
+        ..Log::default()
+    };
+    let runs = [pending("one.r1", false), pending("one.r2", false)];
+    let error = play(GOOD, &runs, &mut log).await.unwrap_err();
+    assert_eq!(error.to_string(), "no space left on device");
+    assert_eq!(log.words.len(), 5);
+}
