@@ -3,10 +3,12 @@ package bakeoff.bootzooka
 import java.net.InetSocketAddress
 import java.util.Properties
 
+import scala.annotation.tailrec
 import scala.concurrent.Await
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration._
 import scala.util.control.NonFatal
+import scala.util.{Failure, Success, Try}
 
 import org.eclipse.jetty.server.handler.{HandlerCollection, RequestLogHandler}
 import org.eclipse.jetty.server.{Server, Slf4jRequestLog}
@@ -17,7 +19,7 @@ import org.slf4j.LoggerFactory
 object Main {
   private val Host = "0.0.0.0"
   private val Port = 8080
-  private val DatabaseLimit = 5.seconds
+  private val DatabaseLimit = 8.seconds
   private val StopLimit = 10.seconds
   private val log = LoggerFactory.getLogger("Main")
 
@@ -34,7 +36,7 @@ object Main {
 
   private def serve(config: Config): Unit = {
     val users = Users.connect(config)
-    Await.result(users.ping(), DatabaseLimit)
+    await(users, DatabaseLimit.fromNow)
     val server = jetty(new Api(new Registrations(users)))
     server.start()
     log.info(s"listening on $Host:$Port")
@@ -57,6 +59,14 @@ object Main {
     server.setStopTimeout(StopLimit.toMillis)
     server
   }
+
+  /** The first connection may take longer than the pool waits for one: nothing is compiled yet. */
+  @tailrec private def await(users: Users, until: Deadline): Unit =
+    Try(Await.result(users.ping(), until.timeLeft)) match {
+      case Success(()) =>
+      case Failure(e) if until.isOverdue => throw e
+      case Failure(_) => await(users, until)
+    }
 
   private def receipt: String = {
     val versions = new Properties
