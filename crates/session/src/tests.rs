@@ -1,5 +1,5 @@
-//! The session against a fake runtime, a fake loader and tokio's virtual clock: the event log is
-//! what is asserted.
+//! The session against a fake runtime, a fake load generator and tokio's virtual clock: the event
+//! log is what is asserted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

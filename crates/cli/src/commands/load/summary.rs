@@ -9,7 +9,7 @@ use bakeoff_model::load::{
 use bakeoff_session::validity::{ClosedLoop, Figures};
 use serde_json::{Map, Value, json};
 
-/// Share of the loader's threads above which it was probably the bottleneck.
+/// Share of the load generator's threads above which it was probably the bottleneck.
 const GENERATOR_FULL: f64 = 0.9;
 
 /// Share of the offered requests that have to come to an end.
@@ -248,7 +248,7 @@ impl Summary {
         warnings
     }
 
-    /// The loader's CPU time for each request that came to an end, us.
+    /// The load generator's CPU time for each request that ended, us.
     pub(crate) fn cpu_us_per_request(&self) -> f64 {
         as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.ended().max(1))
     }
