@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 /// Answers requests on one connection until it closes.
 fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut hoard: Vec<u8> = Vec::new();
+    let mut hoard: Vec<Vec<u8>> = Vec::new();
     loop {
         let mut request = String::new();
         if reader.read_line(&mut request).ok()? == 0 {
@@ -74,7 +74,7 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         if mode == "hungry" && known {
             // Every request keeps 16 MiB that are really touched: some requests on one connection
             // are too much, however slow the host is.
-            hoard.resize(hoard.len() + (16 << 20), 1);
+            hoard.push(vec![1; 16 << 20]);
         }
         if mode == "dies-later" && known && ASKED.fetch_add(1, Ordering::Relaxed) > 1000 {
             std::process::abort();
