@@ -1,7 +1,12 @@
 package bakeoff.tapir
 
 import sttp.monad.{FutureMonad, MonadError}
-import sttp.tapir.server.netty.{NettyConfig, NettyFutureServer, NettyFutureServerOptions}
+import sttp.tapir.server.netty.{
+  NettyConfig,
+  NettyFutureServer,
+  NettyFutureServerOptions,
+  NettySocketConfig
+}
 
 import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.concurrent.duration.*
@@ -16,7 +21,10 @@ object Main:
     val options = NettyFutureServerOptions.customiseInterceptors
       .serverLog(Endpoints.serverLog[Future](settings.kind))
       .options
-    val config = NettyConfig.default.host("0.0.0.0").port(Settings.Port)
+    val config = NettyConfig.default
+      .host("0.0.0.0")
+      .port(Settings.Port)
+      .socketConfig(NettySocketConfig.default.withReuseAddress)
     val server =
       NettyFutureServer(options, config).addEndpoints(new Endpoints[Future].all(settings.numbers))
     val binding = Await.result(server.start(), 15.seconds)
