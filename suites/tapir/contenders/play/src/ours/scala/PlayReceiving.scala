@@ -66,7 +66,9 @@ final class PlayReceiving(parsers: PlayBodyParsers)(using materializer: Material
       case None => Future.successful(None)
       case Some(bodyType) =>
         PekkoRequestBody.read(Source.single(bytes), bodyType).map { raw =>
-          val headers = contentType.toList.map(MediaType.unsafeParse).map(Header.contentType)
+          val headers = contentType.toList.map { text =>
+            Header.contentType(MediaType.unsafeParse(text))
+          }
           val params = fileName.map(Part.FileNameDispositionParam -> _).toMap
           Some((Part(name, raw.value, params, headers), raw))
         }
