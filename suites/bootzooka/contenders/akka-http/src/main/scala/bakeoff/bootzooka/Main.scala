@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory
 object Main {
   private val Host = "0.0.0.0"
   private val Port = 8080
-  private val DatabaseLimit = 8.seconds
+  private val DatabaseLimit = 5.seconds
   private val BindLimit = 5.seconds
   private val StopLimit = 10.seconds
   private val log = LoggerFactory.getLogger("Main")
