@@ -2,6 +2,7 @@
 //! never averaged, written as base64 of the V2 compressed form (lossless).
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -41,6 +42,12 @@ impl PartialEq for Histogram {
 fn empty() -> hdrhistogram::Histogram<u64> {
     hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, 3)
         .expect("the bounds are constants inside what the library allows")
+}
+
+/// What knows the bounds of buckets.
+fn bounds() -> &'static hdrhistogram::Histogram<u64> {
+    static EMPTY: OnceLock<hdrhistogram::Histogram<u64>> = OnceLock::new();
+    EMPTY.get_or_init(empty)
 }
 
 impl Histogram {
@@ -92,6 +99,24 @@ impl Histogram {
         }
     }
 
+    /// The sum of histograms, which holds only its non-empty buckets; `None` when all are empty.
+    #[must_use]
+    pub fn sum<'a>(parts: impl Iterator<Item = &'a Self>) -> Option<Self> {
+        let mut all: Vec<(u64, u64)> = parts.flat_map(Self::buckets).collect();
+        all.sort_unstable_by_key(|(time_ns, _)| *time_ns);
+        all.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1 = kept.1.saturating_add(later.1);
+            }
+            same
+        });
+        let total = all
+            .iter()
+            .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+        (total > 0).then_some(Self(Counts::Packed(all, total)))
+    }
+
     /// Forgets all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.full_mut().reset();
@@ -110,7 +135,10 @@ impl Histogram {
     /// `None` when nothing was recorded.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        (self.count() > 0).then(|| self.full().value_at_quantile(quantile))
+        (self.count() > 0).then(|| match &self.0 {
+            Counts::Full(inner) => inner.value_at_quantile(quantile),
+            Counts::Packed(buckets, total) => packed_quantile(buckets, *total, quantile),
+        })
     }
 
     /// The smallest recorded time in nanoseconds.
@@ -122,13 +150,19 @@ impl Histogram {
     /// The largest recorded time in nanoseconds.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count() > 0).then(|| self.full().max())
+        (self.count() > 0).then(|| match &self.0 {
+            Counts::Full(inner) => inner.max(),
+            Counts::Packed(buckets, _) => buckets.last().map_or(0, |(time_ns, _)| *time_ns),
+        })
     }
 
     /// The mean in nanoseconds.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.full().mean())
+        (self.count() > 0).then(|| match &self.0 {
+            Counts::Full(inner) => inner.mean(),
+            Counts::Packed(buckets, total) => packed_mean(buckets, *total),
+        })
     }
 
     /// The standard deviation in nanoseconds.
@@ -187,6 +221,39 @@ impl Histogram {
             .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
         Ok(Self(Counts::Packed(buckets, total)))
     }
+}
+
+/// As `hdrhistogram` defines it: the bucket in which the share of all counts, rounded up, lies.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of a count, and counts stay below 2^53"
+)]
+fn packed_quantile(buckets: &[(u64, u64)], total: u64, quantile: f64) -> u64 {
+    let wanted = ((quantile.clamp(0.0, 1.0) * total as f64).ceil() as u64).max(1);
+    let mut seen = 0_u64;
+    let reached = buckets.iter().find(|(_, count)| {
+        seen = seen.saturating_add(*count);
+        seen >= wanted
+    });
+    match reached.or(buckets.last()) {
+        Some((time_ns, _)) if quantile <= 0.0 => bounds().lowest_equivalent(*time_ns),
+        Some((time_ns, _)) => *time_ns,
+        None => 0,
+    }
+}
+
+/// As `hdrhistogram` defines it: every time counts as the middle of its bucket.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "times and counts stay below 2^53"
+)]
+fn packed_mean(buckets: &[(u64, u64)], total: u64) -> f64 {
+    let parts = buckets.iter().map(|(time_ns, count)| {
+        bounds().median_equivalent(*time_ns) as f64 * *count as f64 / total as f64
+    });
+    parts.fold(0.0, |sum, part| sum + part)
 }
 
 fn add_buckets(inner: &mut hdrhistogram::Histogram<u64>, buckets: &[(u64, u64)]) {

@@ -12,6 +12,7 @@ use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::ResourceSample;
+use crate::suite::Winner;
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -338,7 +339,9 @@ pub struct Results {
     pub skipped: Vec<String>,
     /// The round that was run, if it was one.
     pub round: Option<String>,
-    /// How qualification rounds ended: this one, or those that fed it.
+    /// The benchmark and the rule that decide who wins that round; `None` when it picks no winner.
+    pub decides: Option<(String, Winner)>,
+    /// How the qualification rounds ended that fed this one.
     pub qualifications: Vec<Qualification>,
     /// What others published about the suite's workloads.
     pub published: Option<Published>,

@@ -1,12 +1,12 @@
 "use strict";
-// Draws the figures of the report from the JSON in the page. Options come from the page's maker;
+// Draws the charts of the report from the JSON in the page. Options come from the page's maker;
 // this script adds what depends on the reader: theme, size, number format, chosen contenders.
 (() => {
   // Spelled out, because the width of labels is measured on a canvas that inherits nothing.
   const font = getComputedStyle(document.body).fontFamily;
   const data = JSON.parse(document.getElementById("data").textContent);
-  // Told apart by people with any colour vision, and of enough contrast on their background
-  // (after Okabe and Ito). Beyond their number, dashes tell the rounds apart.
+  // Distinguishable with any colour vision, and of enough contrast on their background
+  // (after Okabe and Ito). Beyond their number, dashes distinguish the rounds.
   const palettes = {
     light: ["#0072b2", "#c04f00", "#00795a", "#a3317f", "#6b5b00", "#3d3d3d", "#1b8fd6", "#8a4ae0"],
     dark: ["#5db7f0", "#ff9d4d", "#2fcf9f", "#ef8fc4", "#e6d84a", "#c8ccd4", "#9db8ff", "#c7a1ff"],
@@ -15,8 +15,17 @@
   const cross = "path://M0 3H3V0H5V3H8V5H5V8H3V5H0Z";
   const symbols = ["circle", "rect", "triangle", "diamond"];
   const dashes = ["solid", "dashed", "dotted"];
-  const charts = new Map(); // element -> {chart, benchmark, figure}
-  const hidden = data.benchmarks.map(() => new Set()); // names that the reader switched off
+  const charts = new Map(); // element -> {chart, benchmark, spec}
+  // More contenders than this are not read in one chart: the best of them are shown at first.
+  const many = 12;
+  const best = 8;
+  // Names that are switched off, by the reader or at first.
+  const hidden = data.benchmarks.map(({ cases, charts: drawn }) => {
+    const peaks = drawn.find((spec) => spec.id === "peaks");
+    if (!peaks || cases.length <= many) return new Set();
+    const shown = new Set(peaks.option.series.slice(-best).map((series) => series.name));
+    return new Set(cases.filter((name) => !shown.has(name)));
+  });
 
   const root = document.documentElement;
   const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -33,7 +42,7 @@
     };
   };
 
-  // Three significant figures, whole numbers in full, as everywhere in the report.
+  // Three significant digits, whole numbers in full, as everywhere in the report.
   const number = (value) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
     const size = Math.abs(value);
@@ -89,31 +98,31 @@
     return made;
   }
 
-  function styled(series, figure, position) {
-    const { color, symbol: own, dash } = look(figure.cases[position]);
-    const published = figure.published[position];
+  function styled(series, spec, position) {
+    const { color, symbol: own, dash } = look(spec.cases[position]);
+    const published = spec.published[position];
     const symbol = published ? cross : own;
     const hollow = `empty${symbol[0].toUpperCase()}${symbol.slice(1)}`;
     const items = series.data.map((item) =>
       item && item.hollow ? { ...item, symbol: hollow } : item,
     );
-    const manyPoints = items.length > 40 || figure.id === "distribution";
+    const manyPoints = items.length > 40 || spec.id === "distribution";
     const made = {
       ...series,
       data: items,
       symbol,
-      symbolSize: figure.shape === "dots" ? 10 : 7,
+      symbolSize: spec.shape === "dots" ? 10 : 7,
       showSymbol: !manyPoints,
       color,
-      itemStyle: { color, opacity: figure.shape === "dots" ? 0.75 : 1 },
+      itemStyle: { color, opacity: spec.shape === "dots" ? 0.75 : 1 },
       emphasis: { focus: "series" },
     };
-    if (figure.shape === "lines") {
+    if (spec.shape === "lines") {
       made.lineStyle = published
         ? { color, type: [6, 5], width: 1.2, opacity: 0.8 }
         : { color, type: dash, width: manyPoints ? 2 : 1.5 };
     }
-    if (figure.shape === "estimates") {
+    if (spec.shape === "estimates") {
       made.renderItem = whisker(color, items);
       made.encode = { x: [0, 2, 3], y: 1 };
     }
@@ -147,9 +156,32 @@
     return { type: "group", children };
   };
 
-  function option(benchmark, figure, width) {
-    const made = figure.option;
-    const byAxis = figure.shape === "lines" && !["throughput-latency", "cumulative", "startup-share"].includes(figure.id);
+  // Charts with a row for each contender leave out the rows of those that are switched off.
+  function rowsShown(benchmark, spec) {
+    const made = spec.option;
+    if (spec.shape === "lines") return made;
+    const names = made.yAxis.data.filter((name) => !hidden[benchmark].has(name));
+    const place = new Map(names.map((name, index) => [name, index]));
+    const moved = (item) => {
+      const value = valueOf(item).slice();
+      const row = place.get(made.yAxis.data[value[1]]);
+      if (row === undefined) return null;
+      value[1] = row;
+      return item.value === undefined ? value : { ...item, value };
+    };
+    return {
+      ...made,
+      yAxis: { ...made.yAxis, data: names },
+      series: made.series.map((series) => ({
+        ...series,
+        data: series.data.map(moved).filter((item) => item !== null),
+      })),
+    };
+  }
+
+  function option(benchmark, spec, width) {
+    const made = rowsShown(benchmark, spec);
+    const byAxis = spec.shape === "lines" && !["throughput-latency", "cumulative", "startup-share"].includes(spec.id);
     const names = [...new Set(made.series.map((series) => series.name))];
     const dark = isDark();
     return {
@@ -169,11 +201,11 @@
         borderColor: dark ? "#363d48" : "#d5d9e0",
         textStyle: { color: dark ? "#e7eaf0" : "#1a1d23", fontSize: 13 },
         extraCssText: "max-width: 90vw; white-space: normal;",
-        formatter: (params) => (byAxis ? tipAxis(figure, params) : tipItem(figure, params)),
+        formatter: (params) => (byAxis ? tipAxis(spec, params) : tipItem(spec, params)),
       },
       xAxis: axis(made.xAxis, false, width),
       yAxis: axis(made.yAxis, true, width),
-      series: made.series.map((series, position) => styled(series, figure, position)),
+      series: made.series.map((series, position) => styled(series, spec, position)),
     };
   }
 
@@ -184,9 +216,9 @@
     return Array.isArray(value) ? value[1] : value;
   };
 
-  function tipAxis(figure, params) {
+  function tipAxis(spec, params) {
     if (!params.length) return "";
-    const x = figure.option.xAxis;
+    const x = spec.option.xAxis;
     let head = params[0].axisValueLabel;
     if (x.quantile) head = `${percentile(params[0].value[0])} of requests`;
     else if (x.type !== "category") head = `${number(params[0].value[0])} ${x.name}`;
@@ -209,18 +241,18 @@
       return `<tr><td style="background:none;border:0;padding:0 .5em 0 0;text-align:left"><span style="color:${color}">●</span> ${escape(name)}</td>` +
         `<td style="background:none;border:0;padding:0;text-align:right"><b>${shown}</b> ${escape(note)}</td></tr>`;
     });
-    const unit = figure.option.yAxis.name;
+    const unit = spec.option.yAxis.name;
     return `<div>${escape(head)}, ${escape(unit)}, lowest–highest run</div><table style="width:auto">${lines.join("")}</table>`;
   }
 
-  function tipItem(figure, params) {
-    const run = figure.runs[params.seriesIndex];
+  function tipItem(spec, params) {
+    const run = spec.runs[params.seriesIndex];
     const name = `<b>${escape(params.seriesName)}</b>${run ? ` run ${run}` : ""}`;
     const value = valueOf(params.data);
-    const x = figure.option.xAxis;
-    const y = figure.option.yAxis;
+    const x = spec.option.xAxis;
+    const y = spec.option.yAxis;
     const lines = [name];
-    if (figure.shape === "lines") {
+    if (spec.shape === "lines") {
       lines.push(`${number(value[0])} ${escape(x.name)}`, `${number(value[1])} ${escape(y.name)}`);
     } else {
       lines.push(`${number(value[0])} ${escape(x.name)}`);
@@ -234,17 +266,19 @@
 
   function draw(element) {
     const benchmark = Number(element.dataset.benchmark);
-    const figure = data.benchmarks[benchmark].figures[Number(element.dataset.figure)];
+    const spec = data.benchmarks[benchmark].charts[Number(element.dataset.chart)];
     let entry = charts.get(element);
+    const rows = rowsShown(benchmark, spec).yAxis.data;
+    if (spec.shape !== "lines") {
+      element.style.height = `${Math.max(170, 90 + 28 * rows.length)}px`;
+      if (entry) entry.chart.resize();
+    }
     if (!entry) {
-      if (figure.shape !== "lines") {
-        element.style.height = `${Math.max(170, 90 + 28 * figure.option.yAxis.data.length)}px`;
-      }
       const chart = echarts.init(element, null, { renderer: "svg" });
-      entry = { chart, benchmark, figure };
+      entry = { chart, benchmark, spec };
       charts.set(element, entry);
     }
-    entry.chart.setOption(option(benchmark, figure, element.clientWidth), { notMerge: true });
+    entry.chart.setOption(option(benchmark, spec, element.clientWidth), { notMerge: true });
   }
 
   const redraw = () => charts.forEach((_, element) => draw(element));
@@ -310,15 +344,15 @@
   function legend(element) {
     const benchmark = Number(element.dataset.benchmark);
     const { cases: ours, published } = data.benchmarks[benchmark];
-    const theirs = published.map((guest) => guest.name);
+    const theirs = published.map((other) => other.name);
     const cases = [...ours, ...theirs];
     const off = hidden[benchmark];
     const refresh = () => {
       element.querySelectorAll("button[data-name]").forEach((button, index) => {
         button.setAttribute("aria-pressed", String(!off.has(button.dataset.name)));
-        const guest = published[index - ours.length];
+        const other = published[index - ours.length];
         button.innerHTML =
-          sample(guest ? guest.case : index, guest) + escape(button.dataset.name);
+          sample(other ? other.case : index, other) + escape(button.dataset.name);
       });
       charts.forEach((entry, chart) => {
         if (entry.benchmark === benchmark) draw(chart);
@@ -351,6 +385,12 @@
         theirs.forEach((name) => (shown ? off.add(name) : off.delete(name)));
       });
     }
+    if (cases.length > many) {
+      const note = document.createElement("span");
+      note.className = "hint";
+      note.textContent = `At first the ${best} with the highest peaks of ${ours.length} are shown.`;
+      element.append(note);
+    }
     if (cases.length > 2) {
       button("all", () => off.clear());
       button("none", () => cases.forEach((name) => off.add(name)));
@@ -362,11 +402,11 @@
 
   // ---- data tables ---------------------------------------------------------------------------
 
-  function table(figure) {
-    const made = figure.option;
+  function table(spec) {
+    const made = spec.option;
     const cell = (value) => (value === null || value === undefined ? "" : number(value));
     const title = (series, position) =>
-      `${series.name}${figure.runs[position] ? ` run ${figure.runs[position]}` : ""}`;
+      `${series.name}${spec.runs[position] ? ` run ${spec.runs[position]}` : ""}`;
     let head;
     let rows;
     if (made.xAxis.type === "category") {
@@ -376,19 +416,19 @@
         ...made.series.map((series) => cell(valueOf(series.data[index]))),
       ]);
     } else {
-      const estimate = figure.shape === "estimates";
+      const estimate = spec.shape === "estimates";
       const share = made.xAxis.quantile;
       head = ["contender", "run", share ? "share" : made.xAxis.name];
       if (estimate) head.push("low", "high");
-      if (figure.shape === "lines") head.push(made.yAxis.name);
+      if (spec.shape === "lines") head.push(made.yAxis.name);
       head.push("");
       rows = made.series.flatMap((series, position) =>
         series.data.map((item) => {
           const value = valueOf(item);
-          const row = [series.name, figure.runs[position] ?? "all"];
+          const row = [series.name, spec.runs[position] ?? "all"];
           row.push(share ? percentile(value[0]) : cell(value[0]));
           if (estimate) row.push(cell(value[2]), cell(value[3]));
-          if (figure.shape === "lines") row.push(cell(value[1]));
+          if (spec.shape === "lines") row.push(cell(value[1]));
           row.push(labelOf(item));
           return row;
         }),
@@ -403,9 +443,9 @@
     details.addEventListener("toggle", () => {
       if (details.dataset.made) return;
       details.dataset.made = "yes";
-      const figure =
-        data.benchmarks[Number(details.dataset.benchmark)].figures[Number(details.dataset.figure)];
-      details.insertAdjacentHTML("beforeend", table(figure));
+      const spec =
+        data.benchmarks[Number(details.dataset.benchmark)].charts[Number(details.dataset.chart)];
+      details.insertAdjacentHTML("beforeend", table(spec));
     });
   });
 

@@ -1,4 +1,4 @@
-//! Numbers as text for people: three significant figures, never more digits than are known.
+//! Numbers as text for people: three significant digits, never more digits than are known.
 
 use bakeoff_stats::Estimate;
 
@@ -28,8 +28,8 @@ pub(crate) fn mib(bytes: u64) -> f64 {
     as_f64(bytes) / MIB
 }
 
-/// Three significant figures, whole numbers in full: `10950`, `174`, `43.7`, `2.01`, `0.00190`.
-pub(crate) fn figures(value: f64) -> String {
+/// Three significant digits, whole numbers in full: `10950`, `174`, `43.7`, `2.01`, `0.00190`.
+pub(crate) fn significant(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
         return "n/a".to_owned();
@@ -56,9 +56,9 @@ pub(crate) fn figures(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The figure, or an en dash where there is none.
-pub(crate) fn figures_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), figures)
+/// The number, or an en dash where there is none.
+pub(crate) fn significant_or_dash(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), significant)
 }
 
 /// Half of the interval as a share of the point, `±2.1%`; empty without an interval.
@@ -77,13 +77,41 @@ pub(crate) fn spread(estimate: &Estimate) -> String {
 /// `low–high` of the interval; empty without one.
 pub(crate) fn range(estimate: &Estimate) -> String {
     estimate.interval.map_or_else(String::new, |interval| {
-        format!("{}–{}", figures(interval.low), figures(interval.high))
+        format!(
+            "{}–{}",
+            significant(interval.low),
+            significant(interval.high)
+        )
     })
+}
+
+/// A ratio near one needs the digits after the point: `1.03`.
+pub(crate) fn ratio_text(ratio: f64) -> String {
+    if (0.1..10.0).contains(&ratio) {
+        format!("{ratio:.2}")
+    } else {
+        significant(ratio)
+    }
+}
+
+/// `1 run`, `4 runs`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn enumerated(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::figures;
+    use super::significant;
 
     #[test]
     fn three_figures_and_whole_numbers() {
@@ -100,7 +128,7 @@ mod tests {
             (-3.21, "-3.21"),
             (f64::NAN, "n/a"),
         ] {
-            assert_eq!(figures(value), text);
+            assert_eq!(significant(value), text);
         }
     }
 }

@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use bakeoff_model::plan as planning;
 use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_report::{Analysis, ReportInput};
 
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
@@ -64,7 +65,9 @@ pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyho
             return Ok(ended);
         }
         worst = worst.max(ended);
-        for mut qualification in results::read(&results_folder)?.qualifications {
+        let results = results::read(&results_folder)?;
+        let analysis = Analysis::of(&ReportInput::new(&results, name));
+        for mut qualification in analysis.qualifications {
             if qualification.round == *name {
                 announce(&qualification, audience.watcher)?;
                 qualification.folder = format!("../{name}");

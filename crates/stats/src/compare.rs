@@ -1,4 +1,4 @@
-//! Two contenders on one figure: the ratio, its interval and the verdict.
+//! Two contenders by one metric: the ratio, its interval and the verdict.
 
 use crate::bootstrap::ratio_interval;
 use crate::distribution::student_quantile;
@@ -42,7 +42,7 @@ pub enum Verdict {
     Slower,
     /// Surely too close to matter.
     Equivalent,
-    /// The runs do not tell.
+    /// The runs do not show which is better.
     Inconclusive,
 }
 

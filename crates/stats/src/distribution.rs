@@ -50,6 +50,10 @@ fn invert(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     let mut low = 0.0;
     for _ in 0..200 {
         let middle = low + (high - low) / 2.0;
+        // No number lies between them.
+        if middle <= low || middle >= high {
+            break;
+        }
         if cdf(middle) < p {
             low = middle;
         } else {

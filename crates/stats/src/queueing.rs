@@ -1,8 +1,8 @@
-//! Laws that the counted figures must obey whatever the contender is.
+//! Laws that hold for the counts whatever the contender is.
 
 /// How far a closed load is from Little's law L = λW (Little, Operations Research 1961):
 /// `(throughput * mean time - connections) / connections`. Near 0 when every connection always had
-/// one request under way; well below when connections idled in the loader (it was the
+/// one request under way; well below when connections idled in the load generator (it was the
 /// bottleneck), were never made, or requests failed or were censored; above when times overlap.
 ///
 /// `None` without connections.

@@ -1,4 +1,4 @@
-//! Order with ties: a rank is only given where the runs tell the contenders apart.
+//! Order with ties: a rank is only given where the runs distinguish the contenders.
 
 use crate::compare::{Better, Criteria, Verdict, compare};
 use crate::sample::Sample;

@@ -1,4 +1,4 @@
-//! From when on a series of figures is steady, if ever: the end of warm-up as a result.
+//! From when on a series of measurements is steady, if ever: the end of warm-up as a result.
 
 use crate::sample::count;
 

@@ -9,6 +9,7 @@ use bakeoff_session::store::results;
 
 use crate::args::CompareArgs;
 use crate::exit;
+use crate::output::documents;
 
 /// Runs the command.
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
@@ -26,6 +27,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         }
         writeln!(output, "NOT COMPARABLE, compared all the same:\n  {list}\n")?;
     }
+    let (first, second) = (documents::analysis(&first), documents::analysis(&second));
     let all = bakeoff_report::compared(&first, &second);
     if all.is_empty() {
         bail!("the sessions have no case in common that both could measure");
@@ -36,6 +38,6 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         args.first.display(),
         args.second.display()
     )?;
-    write!(output, "{}", bakeoff_report::compared_text(&all))?;
+    write!(output, "{}", bakeoff_report::terminal_comparison(&all))?;
     Ok(exit::DONE)
 }

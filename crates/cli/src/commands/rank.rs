@@ -14,9 +14,10 @@ pub(crate) fn rank(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut output = std::io::stdout().lock();
     for (index, folder) in folders(&args.results)?.iter().enumerate() {
         let results = results::read(folder)?;
+        let analysis = documents::analysis(&results);
         let gap = if index == 0 { "" } else { "\n" };
-        write!(output, "{gap}{}", documents::table(&results))?;
-        for qualification in &results.qualifications {
+        write!(output, "{gap}{}", documents::table(&analysis))?;
+        for qualification in &analysis.qualifications {
             writeln!(output, "\n{}", text::winner(qualification))?;
         }
     }

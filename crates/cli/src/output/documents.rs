@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_model::record::{Qualification, Results};
-use bakeoff_report::{ReportInput, RoundResults};
+use bakeoff_model::record::Results;
+use bakeoff_report::{Analysis, ReportInput, RoundResults};
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
@@ -31,43 +31,42 @@ pub(crate) fn page(folder: &Path) -> PathBuf {
 }
 
 /// The ranked table as text, as wide as the terminal.
-pub(crate) fn table(results: &Results) -> String {
-    let input = ReportInput {
-        results,
-        title: &title(results),
-        rounds: &[],
-    };
-    bakeoff_report::terminal_table(&bakeoff_report::summary(&input), text::columns())
+pub(crate) fn table(analysis: &Analysis<'_>) -> String {
+    bakeoff_report::terminal_table(analysis, text::columns())
+}
+
+/// What results say, without other rounds.
+pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput::new(results, &title(results)))
 }
 
 /// Writes all documents.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     let title = title(results);
     let rounds = beside(folder, results)?;
-    let input = ReportInput {
+    let analysis = Analysis::of(&ReportInput {
         results,
         title: &title,
         rounds: &rounds,
-    };
+    });
     let report = folder.join("report");
     fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
-    write_whole(&page(folder), bakeoff_report::html(&input).as_bytes())?;
+    write_whole(&page(folder), bakeoff_report::html(&analysis).as_bytes())?;
     write_whole(
         &folder.join("results.csv"),
-        bakeoff_report::csv(&input).as_bytes(),
+        bakeoff_report::csv(&analysis).as_bytes(),
     )?;
     write_whole(
         &folder.join("results.md"),
-        bakeoff_report::markdown(&input).as_bytes(),
+        bakeoff_report::markdown(&analysis).as_bytes(),
     )
 }
 
 /// The qualification rounds beside a round that has no winner: claims about their contenders are
 /// shown there.
 fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>> {
-    let own = |one: &Qualification| Some(&one.round) == results.round.as_ref();
-    let qualifies = results.qualifications.iter().any(own);
-    let (Some(top), Some(name), false) = (folder.parent(), folder.file_name(), qualifies) else {
+    let decides = results.decides.is_some();
+    let (Some(top), Some(name), false) = (folder.parent(), folder.file_name(), decides) else {
         return Ok(Vec::new());
     };
     let mut rounds = Vec::new();

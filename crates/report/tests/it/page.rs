@@ -1,11 +1,11 @@
-//! The HTML page: whole, safe and without network; its figures are right.
+//! The HTML page: whole, safe and without network; its charts are right.
 
 use std::fs;
 use std::path::Path;
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_report::{ReportInput, html};
+use bakeoff_report::{Analysis, ReportInput, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -14,11 +14,11 @@ use crate::synthetic;
 const TITLE: &str = "Synthetic, profile seed, backend replay";
 
 fn page(results: &Results, title: &str) -> String {
-    html(&ReportInput {
+    html(&Analysis::of(&ReportInput {
         results,
         title,
         rounds: &[],
-    })
+    }))
 }
 
 /// The page without the vendored library: everything that we write.
@@ -35,9 +35,9 @@ fn data(page: &str) -> Value {
     serde_json::from_str(&page[begin..end]).unwrap()
 }
 
-fn figure<'d>(data: &'d Value, benchmark: usize, id: &str) -> &'d Value {
-    let figures = data["benchmarks"][benchmark]["figures"].as_array().unwrap();
-    figures.iter().find(|figure| figure["id"] == id).unwrap()
+fn chart<'d>(data: &'d Value, benchmark: usize, id: &str) -> &'d Value {
+    let charts = data["benchmarks"][benchmark]["charts"].as_array().unwrap();
+    charts.iter().find(|chart| chart["id"] == id).unwrap()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn the_page_needs_no_network() {
     // Left in the target folder to be looked at.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     fs::write(folder.join("synthetic-report.html"), &page).unwrap();
-    assert!(page.starts_with("<!doctype html>"));
+    assert!(page.starts_with("<!DOCTYPE html>"));
     let ours = ours(&page);
     for fetching in [
         "http://", "https://", "src=", "@import", "url(", "fetch(", "<link",
@@ -68,13 +68,13 @@ fn an_empty_session_is_a_page_too() {
 }
 
 #[test]
-fn every_figure_is_there_and_names_the_backend() {
+fn every_chart_is_there_and_names_the_backend() {
     let page = page(synthetic::results(), TITLE);
     let data = data(&page);
-    let figures = data["benchmarks"][0]["figures"].as_array().unwrap();
-    let ids: Vec<&str> = figures
+    let charts = data["benchmarks"][0]["charts"].as_array().unwrap();
+    let ids: Vec<&str> = charts
         .iter()
-        .map(|figure| figure["id"].as_str().unwrap())
+        .map(|chart| chart["id"].as_str().unwrap())
         .collect();
     assert_eq!(
         ids,
@@ -96,21 +96,21 @@ fn every_figure_is_there_and_names_the_backend() {
             "cumulative",
         ]
     );
-    for figure in figures {
-        let title = figure["title"].as_str().unwrap();
+    for chart in charts {
+        let title = chart["title"].as_str().unwrap();
         assert!(title.ends_with("backend replay"), "{title}");
-        assert!(page.contains(&format!("id=\"b0-{}\"", figure["id"].as_str().unwrap())));
-        let series = figure["option"]["series"].as_array().unwrap().len();
-        assert_eq!(figure["cases"].as_array().unwrap().len(), series);
-        assert_eq!(figure["runs"].as_array().unwrap().len(), series);
+        assert!(page.contains(&format!("id=\"b0-{}\"", chart["id"].as_str().unwrap())));
+        let series = chart["option"]["series"].as_array().unwrap().len();
+        assert_eq!(chart["cases"].as_array().unwrap().len(), series);
+        assert_eq!(chart["runs"].as_array().unwrap().len(), series);
     }
-    assert_eq!(figure(&data, 0, "p99")["option"]["yAxis"]["type"], "log");
+    assert_eq!(chart(&data, 0, "p99")["option"]["yAxis"]["type"], "log");
 }
 
 #[test]
 fn a_step_that_failed_is_a_gap_and_warm_up_steps_stay_apart() {
     let data = data(&page(synthetic::results(), TITLE));
-    let throughput = figure(&data, 0, "throughput");
+    let throughput = chart(&data, 0, "throughput");
     let labels = throughput["option"]["xAxis"]["data"].as_array().unwrap();
     assert_eq!(labels[..4], ["w1: 1", "w2: 1", "w3: 1", "2"]);
     let series = throughput["option"]["series"].as_array().unwrap();
@@ -137,7 +137,7 @@ fn a_step_that_failed_is_a_gap_and_warm_up_steps_stay_apart() {
 #[test]
 fn a_number_that_is_not_fair_is_hollow() {
     let data = data(&page(synthetic::results(), TITLE));
-    let throughput = figure(&data, 1, "throughput");
+    let throughput = chart(&data, 1, "throughput");
     let points = throughput["option"]["series"][0]["data"]
         .as_array()
         .unwrap();
@@ -182,7 +182,7 @@ fn no_text_of_others_becomes_markup() {
     let page = ours(&page(&results, evil));
     assert!(!page.contains("<img"));
     assert_eq!(page.matches("</script>").count(), 3);
-    assert!(page.contains("&lt;/script&gt;&lt;img onerror=alert(1)&gt;&quot;&#39;&amp;"));
+    assert!(page.contains("&lt;/script&gt;&lt;img onerror=alert(1)&gt;&quot;'&amp;"));
     assert_eq!(data(&page)["benchmarks"][0]["name"], evil);
 }
 
@@ -192,10 +192,10 @@ fn the_page_shows_what_the_numbers_rest_on() {
     for text in [
         "cgroup-v1",
         "loopback",
-        "contender 0; loader 1; backend 1",
+        "contender 0; load generator 1; backend 1",
         "synthetic-axum 0.0",
         "killed for memory (512 MiB) at 256 connections",
-        "contender, loader and backend used 1.93 of 2 cores",
+        "contender, load generator and backend used 1.93 of 2 cores",
         "$.name: expected &quot;Plzeň&quot;, found &quot;&lt;Pilsen &amp; co&gt;&quot;",
         "Slow on purpose.",
         "These numbers are <strong>made up</strong>",

@@ -1,4 +1,4 @@
-//! What others published: beside our figures and never among them; claims get the right verdict.
+//! What others published: beside our numbers and never among them; claims get the right verdict.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,15 +10,16 @@ use bakeoff_model::published::{
 use bakeoff_model::record::{Results, Validity};
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_report::{
-    ClaimRow, ClaimVerdict, ReportInput, RoundResults, claims, csv, html, markdown, summary,
+    Analysis, ClaimRow, ClaimVerdict, ReportInput, RoundResults, csv, html, markdown,
+    terminal_table,
 };
 
-use crate::synthetic::{self, Character, Fate, character};
+use crate::synthetic::{self, Contender, Fault, contender};
 
-fn results(characters: &[Character], runs: u32) -> Results {
+fn results(contenders: &[Contender], runs: u32) -> Results {
     let mut results = Results::default();
     for repetition in 1..=runs {
-        for one in characters {
+        for one in contenders {
             let order = results.runs.len();
             let run = synthetic::run("city-get", one, repetition, order);
             results.runs.push(run);
@@ -75,7 +76,7 @@ fn judged(mut results: Results, claim: Claim, rounds: &[RoundResults]) -> ClaimR
         title: "Synthetic",
         rounds,
     };
-    claims(&input).remove(0)
+    Analysis::of(&input).claims.remove(0)
 }
 
 #[track_caller]
@@ -88,11 +89,11 @@ fn check(results: Results, claim: Claim, verdict: ClaimVerdict, texts: &[&str]) 
     }
 }
 
-fn three() -> [Character; 3] {
+fn three() -> [Contender; 3] {
     [
-        character("synthetic-fast", 9000.0, 150.0),
-        character("synthetic-middle", 6000.0, 200.0),
-        character("synthetic-slow", 3000.0, 600.0),
+        contender("synthetic-fast", 9000.0, 150.0),
+        contender("synthetic-middle", 6000.0, 200.0),
+        contender("synthetic-slow", 3000.0, 600.0),
     ]
 }
 
@@ -152,7 +153,7 @@ fn what_cannot_be_tested_says_why() {
     );
     let mut bound = three();
     bound[0].validity = Validity::GeneratorBound {
-        evidence: "the loader was busy".to_owned(),
+        evidence: "the load generator was busy".to_owned(),
     };
     check(
         results(&bound, 4),
@@ -170,7 +171,7 @@ fn what_cannot_be_tested_says_why() {
         &["host-bound", "lower bound"],
     );
     let mut wrong = three();
-    wrong[0].fate = Fate::WrongAnswer;
+    wrong[0].fault = Fault::WrongResponse;
     check(
         results(&wrong, 4),
         peak("synthetic-fast"),
@@ -265,7 +266,7 @@ fn what_happens_is_counted_over_runs() {
         claim(Metric::KilledForMemory, Some(at), test)
     };
     let mut one = three();
-    one[0].fate = Fate::OutOfMemory;
+    one[0].fault = Fault::OutOfMemory;
     check(
         results(&one, 4),
         killed(256, "synthetic-fast"),
@@ -332,7 +333,7 @@ fn the_session_with_most_of_a_claims_contenders_decides_it() {
     );
 }
 
-/// A result with one step that we have, one that we have not, and single figures.
+/// A result with one step that we have, one that we have not, and single numbers.
 fn middle() -> PublishedResult {
     let step = |connections| Step {
         connections,
@@ -358,14 +359,18 @@ fn middle() -> PublishedResult {
 }
 
 #[test]
-fn published_figures_are_drawn_beside_ours_and_are_nowhere_else() {
+fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     let mut results = results(&three(), 2);
     let plain = ReportInput {
         results: &results,
         title: "Synthetic",
         rounds: &[],
     };
-    let before = (summary(&plain), csv(&plain));
+    let documents = |input: &ReportInput<'_>| {
+        let analysis = Analysis::of(input);
+        (terminal_table(&analysis, 100), csv(&analysis))
+    };
+    let before = documents(&plain);
     results.published = Some(Published {
         sources: vec![source()],
         results: vec![middle()],
@@ -380,8 +385,9 @@ fn published_figures_are_drawn_beside_ours_and_are_nowhere_else() {
         title: "Synthetic",
         rounds: &[],
     };
-    assert_eq!((summary(&input), csv(&input)), before);
-    let page = html(&input);
+    assert_eq!(documents(&input), before);
+    let analysis = Analysis::of(&input);
+    let page = html(&analysis);
     let begin = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
     let end = begin + page[begin..].find("</script>").unwrap();
     let data: serde_json::Value = serde_json::from_str(&page[begin..end]).unwrap();
@@ -389,12 +395,12 @@ fn published_figures_are_drawn_beside_ours_and_are_nowhere_else() {
     assert_eq!(benchmark["published"][0]["name"], "Middle 1.0, published");
     assert_eq!(benchmark["published"][0]["case"], 1);
     assert_eq!(benchmark["cases"].as_array().unwrap().len(), 3);
-    let figures = benchmark["figures"].as_array().unwrap();
+    let charts = benchmark["charts"].as_array().unwrap();
     let series = |id: &str| {
-        let figure = figures.iter().find(|figure| figure["id"] == id).unwrap();
-        let flags = figure["published"].as_array().unwrap();
+        let chart = charts.iter().find(|chart| chart["id"] == id).unwrap();
+        let flags = chart["published"].as_array().unwrap();
         let place = flags.iter().position(|flag| *flag == true)?;
-        Some(figure["option"]["series"][place].clone())
+        Some(chart["option"]["series"][place].clone())
     };
     let throughput = series("throughput").unwrap();
     let values: Vec<f64> = throughput["data"]
@@ -414,5 +420,5 @@ fn published_figures_are_drawn_beside_ours_and_are_nowhere_else() {
     for text in ["Somebody", "A title &lt;b&gt;", "reproduced", "2.77"] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(markdown(&input).contains("## Claims of others"));
+    assert!(markdown(&analysis).contains("## Claims of others"));
 }

@@ -1,21 +1,25 @@
 //! Who is ranked, who is not, and why.
 
 use bakeoff_model::record::{EndRecord, Outcome, Results, Validity};
-use bakeoff_report::{ReportInput, Summary, summary};
+use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
 use bakeoff_stats::Verdict;
 
-use crate::synthetic::{self, Character, character, run};
+use crate::synthetic::{self, Contender, contender, run};
 
-fn summarise(results: &Results) -> Summary {
-    summary(&ReportInput {
+fn analyse(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput {
         results,
         title: "Synthetic",
         rounds: &[],
     })
 }
 
-fn labels(summary: &Summary, benchmark: usize, table: usize) -> Vec<(usize, bool, &str)> {
-    let rows = &summary.benchmarks[benchmark].tables[table].rows;
+fn labels<'a>(
+    analysis: &'a Analysis<'_>,
+    benchmark: usize,
+    table: usize,
+) -> Vec<(usize, bool, &'a str)> {
+    let rows = &analysis.loads[benchmark].summary.tables[table].rows;
     rows.iter()
         .map(|row| (row.rank, row.tied, row.label.as_str()))
         .collect()
@@ -23,9 +27,9 @@ fn labels(summary: &Summary, benchmark: usize, table: usize) -> Vec<(usize, bool
 
 #[test]
 fn fair_numbers_are_ranked_with_ties() {
-    let summary = summarise(synthetic::results());
+    let analysis = analyse(synthetic::results());
     assert_eq!(
-        labels(&summary, 0, 0),
+        labels(&analysis, 0, 0),
         [
             (1, true, "synthetic-actix-4"),
             (1, true, "synthetic-axum"),
@@ -35,7 +39,7 @@ fn fair_numbers_are_ranked_with_ties() {
             (6, false, "synthetic-http4k-3/apache-4"),
         ]
     );
-    let rows = &summary.benchmarks[0].tables[0].rows;
+    let rows = &analysis.loads[0].summary.tables[0].rows;
     assert_eq!(rows[0].step, "256");
     assert_eq!((rows[5].runs, rows[5].runs_begun), (3, 4));
     assert_eq!((rows[3].lifecycle.good, rows[3].lifecycle.total), (3, 4));
@@ -45,9 +49,9 @@ fn fair_numbers_are_ranked_with_ties() {
 }
 
 #[test]
-fn a_failed_functional_check_takes_the_rank_but_not_the_figures() {
-    let summary = summarise(synthetic::results());
-    let unranked = &summary.benchmarks[0].unranked;
+fn a_failed_functional_check_takes_the_rank_but_not_the_numbers() {
+    let analysis = analyse(synthetic::results());
+    let unranked = &analysis.loads[0].summary.unranked;
     let reasons: Vec<(&str, &str, bool)> = unranked
         .iter()
         .map(|one| (one.label.as_str(), one.reason.as_str(), one.row.is_some()))
@@ -68,7 +72,7 @@ fn a_failed_functional_check_takes_the_rank_but_not_the_figures() {
             ),
         ]
     );
-    let failures = &summary.benchmarks[0].failures;
+    let failures = &analysis.loads[0].summary.failures;
     assert_eq!(
         (
             failures[0].stage.as_str(),
@@ -81,26 +85,26 @@ fn a_failed_functional_check_takes_the_rank_but_not_the_figures() {
 
 #[test]
 fn bound_numbers_have_a_table_of_their_own() {
-    let summary = summarise(synthetic::results());
-    let closest = &summary.benchmarks[1];
-    assert_eq!(labels(&summary, 1, 0), [(1, false, "synthetic-slow")]);
+    let analysis = analyse(synthetic::results());
+    let closest = &analysis.loads[1].summary;
+    assert_eq!(labels(&analysis, 1, 0), [(1, false, "synthetic-slow")]);
     assert_eq!(closest.tables[1].validity, "host-bound");
     assert!(closest.tables[1].title.contains("this host only"));
     // One run each: nothing is known of their order.
     assert_eq!(
-        labels(&summary, 1, 1),
+        labels(&analysis, 1, 1),
         [
             (1, true, "synthetic-actix-4"),
             (1, true, "synthetic-ktor-1")
         ]
     );
-    assert!(summary.warnings[0].contains("single completed run"));
+    assert!(analysis.warnings[0].contains("single completed run"));
 }
 
-fn of(characters: &[Character], runs: u32) -> Results {
+fn of(contenders: &[Contender], runs: u32) -> Results {
     let mut results = Results::default();
     for repetition in 1..=runs {
-        for one in characters {
+        for one in contenders {
             let order = results.runs.len();
             results.runs.push(run("bench", one, repetition, order));
         }
@@ -110,7 +114,7 @@ fn of(characters: &[Character], runs: u32) -> Results {
 
 #[test]
 fn an_invalid_step_is_no_peak() {
-    let mut results = of(&[character("synthetic", 1000.0, 100.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let invalid = Validity::Invalid {
         evidence: "17 of 256 connections were really open".to_owned(),
     };
@@ -120,20 +124,27 @@ fn an_invalid_step_is_no_peak() {
             break;
         }
     }
-    let summary = summarise(&results);
-    let row = &summary.benchmarks[0].tables[0].rows[0];
-    assert_eq!((row.step.as_str(), &row.validity), ("128", &Validity::Fair));
+    let analysis = analyse(&results);
+    let row = &analysis.loads[0].summary.tables[0].rows[0];
+    assert_eq!(
+        (row.step.as_str(), row.validity()),
+        ("128", &Validity::Fair)
+    );
     for interval in results.runs.iter_mut().flat_map(|run| &mut run.intervals) {
         interval.validity = invalid.clone();
     }
-    let found = summarise(&results);
-    assert!(found.benchmarks[0].tables.is_empty());
-    assert!(found.benchmarks[0].unranked[0].reason.contains("17 of 256"));
+    let found = analyse(&results);
+    assert!(found.loads[0].summary.tables.is_empty());
+    assert!(
+        found.loads[0].summary.unranked[0]
+            .reason
+            .contains("17 of 256")
+    );
 }
 
 #[test]
-fn one_unfair_interval_is_enough() {
-    let mut results = of(&[character("synthetic", 1000.0, 100.0)], 2);
+fn one_unfair_slice_is_enough() {
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let interval = results.runs[0]
         .intervals
         .iter_mut()
@@ -142,13 +153,16 @@ fn one_unfair_interval_is_enough() {
     interval.validity = Validity::GeneratorBound {
         evidence: "99 %".to_owned(),
     };
-    let summary = summarise(&results);
-    assert_eq!(summary.benchmarks[0].tables[0].validity, "generator-bound");
+    let analysis = analyse(&results);
+    assert_eq!(
+        analysis.loads[0].summary.tables[0].validity,
+        "generator-bound"
+    );
 }
 
 #[test]
 fn only_the_last_attempt_counts() {
-    let mut results = of(&[character("synthetic", 1000.0, 100.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let mut again = results.runs[0].clone();
     again.begin.attempt = 2;
     results.runs[0].end = Some(EndRecord {
@@ -156,20 +170,20 @@ fn only_the_last_attempt_counts() {
         ..results.runs[0].end.clone().unwrap()
     });
     results.runs.push(again);
-    let summary = summarise(&results);
-    let row = &summary.benchmarks[0].tables[0].rows[0];
+    let analysis = analyse(&results);
+    let row = &analysis.loads[0].summary.tables[0].rows[0];
     assert_eq!((row.runs, row.runs_begun), (2, 2));
-    assert!(summary.benchmarks[0].failures.is_empty());
+    assert!(analysis.loads[0].summary.failures.is_empty());
 }
 
 #[test]
 fn a_killed_run_is_a_failure() {
-    let mut results = of(&[character("synthetic", 1000.0, 100.0)], 1);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 1);
     results.runs[0].end = None;
-    let summary = summarise(&results);
-    assert_eq!(summary.benchmarks[0].failures[0].stage, "killed");
+    let analysis = analyse(&results);
+    assert_eq!(analysis.loads[0].summary.failures[0].stage, "killed");
     assert!(
-        summary.benchmarks[0].unranked[0]
+        analysis.loads[0].summary.unranked[0]
             .reason
             .contains("no completed run")
     );
@@ -177,20 +191,58 @@ fn a_killed_run_is_a_failure() {
 
 #[test]
 fn mixed_suites_and_missing_limits_are_said_first() {
-    let mut results = of(&[character("synthetic", 1000.0, 100.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     results.runs[0].begin.suite_digest = "1".repeat(64);
     for run in &mut results.runs {
         run.begin.enforcement = "unlimited: no permission".to_owned();
     }
-    let summary = summarise(&results);
+    let analysis = analyse(&results);
     assert_eq!(
-        summary.warnings[0],
+        analysis.warnings[0],
         "the runs come from different versions of the suite"
     );
-    assert!(summary.warnings[1].contains("unlimited: no permission"));
+    assert!(analysis.warnings[1].contains("unlimited: no permission"));
     assert!(
-        summary.benchmarks[0]
+        analysis.loads[0]
+            .summary
             .conditions
             .contains("LIMITS NOT ENFORCED: no permission")
     );
+}
+
+#[test]
+fn every_metric_has_the_verdict_of_its_own_steps() {
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
+    let mut slices = results.runs[0].intervals.iter_mut();
+    let slice = slices.find(|slice| slice.connections == 2).unwrap();
+    slice.validity = Validity::Invalid {
+        evidence: "wrong bodies".to_owned(),
+    };
+    let analysis = analyse(&results);
+    let table = &analysis.loads[0].summary.tables[0];
+    let row = &table.rows[0];
+    assert_eq!(table.validity, "fair", "the peak is elsewhere");
+    assert_eq!(row.throughput.steps, ["256"]);
+    let cpu = row.cpu_us.as_ref().unwrap();
+    let measured = ["2", "4", "8", "16", "32", "64", "128", "256", "512"];
+    assert_eq!(cpu.steps, measured);
+    assert_eq!(cpu.validity.evidence(), "wrong bodies");
+    let whole = row.cpu_us_whole.as_ref().unwrap();
+    assert_eq!(whole.steps[0], "w1: 1");
+    assert_eq!(whole.validity.name(), "invalid");
+    let startup = row.startup_s.as_ref().unwrap();
+    assert_eq!(
+        (startup.steps.len(), &startup.validity),
+        (0, &Validity::Fair)
+    );
+    for (document, mark) in [
+        (
+            html(&analysis),
+            "title=\"over 2 to 512 invalid: wrong bodies\">!</abbr>",
+        ),
+        (markdown(&analysis), "| 100 \\! |"),
+        (terminal_table(&analysis, 100), " 100! "),
+    ] {
+        assert!(document.contains(mark), "{mark}");
+    }
 }

@@ -23,7 +23,7 @@ const SLICES: u32 = 4;
 
 /// How a made-up contender behaves.
 #[derive(Debug, Clone)]
-pub(crate) struct Character {
+pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) parameters: &'static [(&'static str, &'static str)],
     /// Requests per second at the best load.
@@ -34,26 +34,26 @@ pub(crate) struct Character {
     pub(crate) cpu_us: f64,
     /// How much slower it is when cold.
     pub(crate) cold: f64,
-    pub(crate) fate: Fate,
+    pub(crate) fault: Fault,
     pub(crate) validity: Validity,
 }
 
-/// What befalls it.
+/// How it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Fine,
+pub(crate) enum Fault {
+    None,
     /// A functional check fails.
-    WrongAnswer,
+    WrongResponse,
     /// Killed for memory in the last but one step of the second run.
     OutOfMemory,
-    /// It never answers.
+    /// It never responds.
     NeverReady,
     /// Requests time out at the highest loads.
     TimeOuts,
 }
 
-pub(crate) fn character(name: &'static str, peak: f64, cpu_us: f64) -> Character {
-    Character {
+pub(crate) fn contender(name: &'static str, peak: f64, cpu_us: f64) -> Contender {
+    Contender {
         name,
         parameters: &[],
         peak,
@@ -61,7 +61,7 @@ pub(crate) fn character(name: &'static str, peak: f64, cpu_us: f64) -> Character
         memory_mib: 12,
         cpu_us,
         cold: 1.0,
-        fate: Fate::Fine,
+        fault: Fault::None,
         validity: Validity::Fair,
     }
 }
@@ -73,48 +73,48 @@ pub(crate) fn results() -> &'static Results {
 }
 
 fn make_results() -> Results {
-    let jvm = |name, peak, cpu_us, fate| Character {
+    let jvm = |name, peak, cpu_us, fault| Contender {
         startup_s: 2.6,
         memory_mib: 120,
         cold: 0.25,
-        fate,
-        ..character(name, peak, cpu_us)
+        fault,
+        ..contender(name, peak, cpu_us)
     };
-    let bound = |one: Character| Character {
+    let bound = |one: Contender| Contender {
         validity: Validity::HostBound {
-            evidence: "contender, loader and backend used 1.93 of 2 cores".to_owned(),
+            evidence: "contender, load generator and backend used 1.93 of 2 cores".to_owned(),
         },
         ..one
     };
     let fair = [
-        character("synthetic-actix-4", 10_950.0, 163.0),
-        character("synthetic-axum", 10_900.0, 165.0),
-        jvm("synthetic-http4k-3/undertow", 3539.0, 571.0, Fate::Fine),
+        contender("synthetic-actix-4", 10_950.0, 163.0),
+        contender("synthetic-axum", 10_900.0, 165.0),
+        jvm("synthetic-http4k-3/undertow", 3539.0, 571.0, Fault::None),
         jvm(
             "synthetic-http4k-3/apache-4",
             3100.0,
             640.0,
-            Fate::OutOfMemory,
+            Fault::OutOfMemory,
         ),
-        jvm("synthetic-ktor-1", 5041.0, 466.0, Fate::TimeOuts),
-        Character {
+        jvm("synthetic-ktor-1", 5041.0, 466.0, Fault::TimeOuts),
+        Contender {
             parameters: &[("WORKERS", "16")],
-            ..character("synthetic-rocket-0.4", 6762.0, 250.0)
+            ..contender("synthetic-rocket-0.4", 6762.0, 250.0)
         },
-        Character {
+        Contender {
             parameters: &[("WORKERS", "8")],
-            fate: Fate::WrongAnswer,
-            ..character("synthetic-rocket-0.4", 6100.0, 260.0)
+            fault: Fault::WrongResponse,
+            ..contender("synthetic-rocket-0.4", 6100.0, 260.0)
         },
-        Character {
-            fate: Fate::NeverReady,
-            ..character("synthetic-tide", 1.0, 1.0)
+        Contender {
+            fault: Fault::NeverReady,
+            ..contender("synthetic-tide", 1.0, 1.0)
         },
     ];
     let shared = [
-        bound(character("synthetic-actix-4", 9000.0, 160.0)),
-        bound(jvm("synthetic-ktor-1", 4000.0, 480.0, Fate::Fine)),
-        character("synthetic-slow", 120.0, 8000.0),
+        bound(contender("synthetic-actix-4", 9000.0, 160.0)),
+        bound(jvm("synthetic-ktor-1", 4000.0, 480.0, Fault::None)),
+        contender("synthetic-slow", 120.0, 8000.0),
     ];
     let mut runs = Vec::new();
     for repetition in 1..=4 {
@@ -155,10 +155,22 @@ fn steps() -> Vec<Step> {
 }
 
 /// One run; the same arguments always give the same run.
-pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usize) -> RunRecords {
+pub(crate) fn run(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> RunRecords {
+    run_of_steps(benchmark, one, repetition, order, steps())
+}
+
+/// One run with steps of its own.
+pub(crate) fn run_of_steps(
+    benchmark: &str,
+    one: &Contender,
+    repetition: u32,
+    order: usize,
+    steps: Vec<Step>,
+) -> RunRecords {
     let mut random = Random::new(order as u64 + 1);
     let level = 1.0 + (random.unit() - 0.5) * 0.03;
-    let begin = begin(benchmark, one, repetition, order);
+    let mut begin = begin(benchmark, one, repetition, order);
+    begin.run.steps = steps;
     let mut records = RunRecords {
         startup: None,
         checks: Vec::new(),
@@ -168,7 +180,7 @@ pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usiz
         begin,
     };
     records.checks = checks(one);
-    if one.fate == Fate::NeverReady {
+    if one.fault == Fault::NeverReady {
         records.checks.clear();
         records.end = Some(end(Outcome::Failed {
             stage: "ready".to_owned(),
@@ -179,7 +191,7 @@ pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usiz
     }
     records.startup = Some(startup(one, level));
     records.idle.push(IdleRecord {
-        moment: "before-load".to_owned(),
+        moment: "checked".to_owned(),
         contender: Some(sample(one, 0, cpu_start_ns(one), 1.1)),
         backend: None,
     });
@@ -190,7 +202,7 @@ pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usiz
         &records.begin.run.steps,
         &mut random,
     );
-    let killed = one.fate == Fate::OutOfMemory && repetition == 2;
+    let killed = one.fault == Fault::OutOfMemory && repetition == 2;
     records.end = Some(end(if killed {
         Outcome::Failed {
             stage: "load".to_owned(),
@@ -204,14 +216,14 @@ pub(crate) fn run(benchmark: &str, one: &Character, repetition: u32, order: usiz
 }
 
 /// A cold start: a run without checks and load.
-fn start(benchmark: &str, one: &Character, repetition: u32, order: usize) -> RunRecords {
+fn start(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> RunRecords {
     let mut records = run(benchmark, one, repetition, order);
     records.begin.run.kind = RunKind::Startup;
     records.begin.run.steps.clear();
     records.checks.clear();
     records.idle.clear();
     records.intervals.clear();
-    if one.fate != Fate::NeverReady
+    if one.fault != Fault::NeverReady
         && let Some(end) = records.end.as_mut()
     {
         end.outcome = Outcome::Completed;
@@ -219,7 +231,7 @@ fn start(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Run
     records
 }
 
-fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Begin {
+fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Begin {
     let parameters: BTreeMap<String, String> = one
         .parameters
         .iter()
@@ -239,7 +251,7 @@ fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Beg
                 cpus: Some(1.5),
                 memory_bytes: Some(512 * MIB),
             },
-            steps: steps(),
+            steps: Vec::new(),
             transport: Transport::default(),
             lifecycle: repetition == 1,
             expected: Duration::from_secs(60),
@@ -277,7 +289,7 @@ fn begin(benchmark: &str, one: &Character, repetition: u32, order: usize) -> Beg
     }
 }
 
-fn startup(one: &Character, level: f64) -> Startup {
+fn startup(one: &Contender, level: f64) -> Startup {
     let ns = whole(one.startup_s * level * 1e9);
     Startup {
         created_ns: 1_000_000,
@@ -290,11 +302,11 @@ fn startup(one: &Character, level: f64) -> Startup {
     }
 }
 
-fn cpu_start_ns(one: &Character) -> u64 {
+fn cpu_start_ns(one: &Contender) -> u64 {
     whole(one.startup_s * 1.4e9)
 }
 
-fn sample(one: &Character, at_ns: u64, cpu_ns: u64, growth: f64) -> ResourceSample {
+fn sample(one: &Contender, at_ns: u64, cpu_ns: u64, growth: f64) -> ResourceSample {
     let peak_bytes = whole(as_f64(one.memory_mib * MIB) * growth);
     ResourceSample {
         at_ns,
@@ -316,7 +328,7 @@ fn sample(one: &Character, at_ns: u64, cpu_ns: u64, growth: f64) -> ResourceSamp
     }
 }
 
-fn checks(one: &Character) -> Vec<CheckRecord> {
+fn checks(one: &Contender) -> Vec<CheckRecord> {
     let check = |group: &str, name: &str, outcome: CheckOutcome, value: Option<&str>| CheckRecord {
         group: group.to_owned(),
         name: name.to_owned(),
@@ -364,7 +376,7 @@ fn checks(one: &Character) -> Vec<CheckRecord> {
         check(
             "get",
             "Plzeň in Czech",
-            if one.fate == Fate::WrongAnswer {
+            if one.fault == Fault::WrongResponse {
                 wrong
             } else {
                 good()
@@ -383,7 +395,7 @@ fn checks(one: &Character) -> Vec<CheckRecord> {
 }
 
 fn intervals(
-    one: &Character,
+    one: &Contender,
     repetition: u32,
     level: f64,
     steps: &[Step],
@@ -393,7 +405,7 @@ fn intervals(
     let mut cpu_ns = cpu_start_ns(one);
     let mut at_ns = 10 * SECOND;
     for (index, step) in steps.iter().enumerate() {
-        if one.fate == Fate::OutOfMemory && repetition == 2 && step.connections >= 256 {
+        if one.fault == Fault::OutOfMemory && repetition == 2 && step.connections >= 256 {
             break;
         }
         for slice in 0..SLICES {
@@ -430,7 +442,7 @@ fn intervals(
 }
 
 fn load(
-    one: &Character,
+    one: &Contender,
     step: usize,
     slice: u32,
     start_ns: u64,
@@ -439,7 +451,7 @@ fn load(
 ) -> LoadInterval {
     let mean_ns = f64::from(connections) / rate * 1e9;
     let mut errors = BTreeMap::new();
-    if one.fate == Fate::TimeOuts && connections >= 256 {
+    if one.fault == Fault::TimeOuts && connections >= 256 {
         let example = Some("no byte within 15 s".to_owned());
         let count = u64::from(connections / 16);
         errors.insert(

@@ -1,28 +1,28 @@
 //! The terminal's table, Markdown and CSV.
 
 use bakeoff_model::record::Results;
-use bakeoff_report::{ReportInput, csv, markdown, summary, terminal_table};
+use bakeoff_report::{Analysis, ReportInput, csv, markdown, terminal_table};
 
 use crate::synthetic;
 
-fn input(results: &Results) -> ReportInput<'_> {
-    ReportInput {
+fn analysis(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput {
         results,
         title: "Synthetic, profile seed, backend replay",
         rounds: &[],
-    }
+    })
 }
 
 #[test]
 fn the_table_fits_the_terminal() {
-    let summary = summary(&input(synthetic::results()));
+    let analysis = analysis(synthetic::results());
     for width in [40, 60, 80, 100, 200] {
-        let table = terminal_table(&summary, width);
+        let table = terminal_table(&analysis, width);
         for line in table.lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
     }
-    insta::assert_snapshot!(terminal_table(&summary, 80), @r##"
+    insta::assert_snapshot!(terminal_table(&analysis, 80), @r##"
     Synthetic, profile seed, backend replay
     warning: some contenders have a single completed run: their numbers have no
         interval and nothing can be concluded from their order
@@ -30,14 +30,14 @@ fn the_table_fits_the_terminal() {
     city-get: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
 
     Ranked: fair numbers
-        contender        req/s   ±95% conns p99 ms us/req  MiB start s errors checks
-     1= synthet…actix-4  10022  ±0.8%   256   78.8    163 34.9 0.00201      0    2/2
-     1= synthetic-axum    9868  ±2.0%   256   81.8    165 34.9 0.00199      0    2/2
-      3 synthet…ERS=16]   6181  ±1.3%   256    127    250 34.9 0.00201      0    2/2
-      4 synthet…-ktor-1   4606  ±1.3%   256    173    466  349    2.60  0.17%    2/2
-      5 synthet…ndertow   3230  ±0.9%   256    245    571  349    2.60      0    2/2
-      6 synthet…pache-4   2821  ±0.9%   256    279    640  349    2.60      0    2/2
-    = the runs do not tell these apart
+        contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
+     1= synthet…ctix-4  10022  ±0.8%   256   78.8    163  34.9 0.00201      0    2/2
+     1= synthetic-axum   9868  ±2.0%   256   81.8    165  34.9 0.00199      0    2/2
+      3 synthet…RS=16]   6181  ±1.3%   256    127    250  34.9 0.00201      0    2/2
+      4 synthet…ktor-1   4606  ±1.3%   256    173    466   349    2.60  0.17%    2/2
+      5 synthet…dertow   3230  ±0.9%   256    245    571   349    2.60      0    2/2
+      6 synthet…ache-4   2821  ±0.9%   256    279    640   349    2.60      0    2/2
+    = not distinguishable by these runs
 
     Not ranked
       synthetic-rocket-0.4[WORKERS=8]: check get/Plzeň in Czech failed: $.name:
@@ -52,16 +52,16 @@ fn the_table_fits_the_terminal() {
     closest: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
 
     Ranked: fair numbers
-        contender       req/s   ±95% conns p99 ms us/req  MiB start s errors checks
-      1 synthetic-slow    108          256   7273   7998 34.9 0.00199      0    2/2
+        contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
+      1 synthetic-slow    108          256   7273   7998  34.9 0.00199      0    2/2
 
     Host-bound: the parts shared the host's cores, so the order holds for this host
         only
-        contender        req/s   ±95% conns p99 ms us/req  MiB start s errors checks
-     1= synthet…actix-4   8052          256   97.0    160 34.9 0.00198      0    2/2
-     1= synthet…-ktor-1   3655          256    215    480  349    2.60      0    2/2
-    = the runs do not tell these apart
-    why: contender, loader and backend used 1.93 of 2 cores
+        contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
+     1= synthet…ctix-4   8052          256   97.0    160  34.9 0.00198      0    2/2
+     1= synthet…ktor-1   3655          256    215    480   349    2.60      0    2/2
+    = not distinguishable by these runs
+    why: contender, load generator and backend used 1.93 of 2 cores
 
     start-up: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
 
@@ -74,7 +74,7 @@ fn the_table_fits_the_terminal() {
      5= synthetic-ktor-1       2.60  ±0.4%    2.59    2.64    3.64  120   120  20/20
      5= synthetic…/undertow    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
      5= synthetic…/apache-4    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
-    = the runs do not tell these apart
+    = not distinguishable by these runs
 
     Not ranked
       synthetic-tide: no completed run; first failure at ready: not ready after 15 s
@@ -92,7 +92,7 @@ fn nothing_commands_the_terminal() {
         ..Results::default()
     };
     results.runs[0].begin.run.contender = "evil\u{1b}[2Jname\n".to_owned();
-    let table = terminal_table(&summary(&input(&results)), 80);
+    let table = terminal_table(&analysis(&results), 80);
     assert!(
         !table.contains('\u{1b}') && table.contains("evil [2Jname"),
         "{table}"
@@ -101,7 +101,7 @@ fn nothing_commands_the_terminal() {
 
 #[test]
 fn markdown_is_the_answer() {
-    let text = markdown(&input(synthetic::results()));
+    let text = markdown(&analysis(synthetic::results()));
     let answer = text.split("## closest").next().unwrap();
     for line in [
         "> **Note:** some contenders have a single completed run: ",
@@ -123,7 +123,7 @@ fn markdown_is_the_answer() {
 #[test]
 fn csv_has_a_row_for_each_step_of_each_run() {
     let results = synthetic::results();
-    let text = csv(&input(results));
+    let text = csv(&analysis(results));
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
     let steps = |run: &bakeoff_model::record::RunRecords| {
@@ -151,6 +151,6 @@ fn csv_has_a_row_for_each_step_of_each_run() {
     );
     let cpu_us: f64 = cell("cpu_us_per_request").parse().unwrap();
     assert!((cpu_us - 163.0).abs() < 0.1, "{cpu_us}");
-    assert!(text.contains("\"contender, loader and backend used 1.93 of 2 cores\""));
+    assert!(text.contains("\"contender, load generator and backend used 1.93 of 2 cores\""));
     assert!(text.contains("failed at load: killed for memory (512 MiB) at 256 connections"));
 }

@@ -2,14 +2,14 @@
 
 use bakeoff_model::record::{Qualification, Results, Validity};
 use bakeoff_model::suite::{Winner, WinnerRule};
-use bakeoff_report::{ReportInput, html, markdown, qualification};
+use bakeoff_report::{Analysis, ReportInput, html, markdown};
 
-use crate::synthetic::{self, Character, Fate, character};
+use crate::synthetic::{self, Contender, Fault, contender};
 
-fn results(characters: &[Character], runs: u32) -> Results {
+fn results(contenders: &[Contender], runs: u32) -> Results {
     let mut results = Results::default();
     for repetition in 1..=runs {
-        for one in characters {
+        for one in contenders {
             let order = results.runs.len();
             let run = synthetic::run("city-get", one, repetition, order);
             results.runs.push(run);
@@ -19,13 +19,29 @@ fn results(characters: &[Character], runs: u32) -> Results {
 }
 
 fn decided(
-    characters: &[Character],
+    contenders: &[Contender],
     runs: u32,
     rule: WinnerRule,
     at: Option<u32>,
 ) -> Qualification {
-    let results = results(characters, runs);
-    qualification(&results, "engines", "city-get", Winner { rule, at })
+    qualification(results(contenders, runs), Winner { rule, at })
+}
+
+/// How the round of these results ends.
+fn qualification(mut results: Results, winner: Winner) -> Qualification {
+    results.round = Some("engines".to_owned());
+    results.decides = Some(("city-get".to_owned(), winner));
+    let mut analysis = analysis(&results);
+    assert_eq!(analysis.qualifications.len(), 1);
+    analysis.qualifications.remove(0)
+}
+
+fn analysis(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput {
+        results,
+        title: "Synthetic",
+        rounds: &[],
+    })
 }
 
 #[track_caller]
@@ -41,8 +57,8 @@ fn check(found: &Qualification, winner: &str, texts: &[&str]) {
 #[test]
 fn the_best_by_the_rule_wins_with_its_interval() {
     let two = [
-        character("synthetic-fast", 9000.0, 200.0),
-        character("synthetic-thrifty", 6000.0, 150.0),
+        contender("synthetic-fast", 9000.0, 200.0),
+        contender("synthetic-efficient", 6000.0, 150.0),
     ];
     let found = decided(&two, 4, WinnerRule::PeakThroughput, None);
     check(
@@ -56,9 +72,9 @@ fn the_best_by_the_rule_wins_with_its_interval() {
     );
     assert_eq!(found.rule, "highest throughput at its peak");
     let found = decided(&two, 4, WinnerRule::CpuPerRequest, None);
-    check(&found, "synthetic-thrifty", &["µs of CPU per request"]);
+    check(&found, "synthetic-efficient", &["µs of CPU per request"]);
     let found = decided(&two, 4, WinnerRule::CpuPerRequest, Some(64));
-    check(&found, "synthetic-thrifty", &[]);
+    check(&found, "synthetic-efficient", &[]);
     assert_eq!(found.rule, "lowest CPU per request at 64 connections");
     let found = decided(&two, 4, WinnerRule::P99, None);
     check(&found, "synthetic-fast", &["ms"]);
@@ -67,23 +83,23 @@ fn the_best_by_the_rule_wins_with_its_interval() {
 }
 
 #[test]
-fn a_tie_is_said_and_broken_by_the_other_figure() {
+fn a_tie_is_said_and_broken_by_the_other_metric() {
     let two = [
-        character("synthetic-a", 6001.0, 200.0),
-        character("synthetic-b", 6000.0, 150.0),
+        contender("synthetic-a", 6001.0, 200.0),
+        contender("synthetic-b", 6000.0, 150.0),
     ];
     let found = decided(&two, 4, WinnerRule::PeakThroughput, None);
     check(
         &found,
         "synthetic-b",
         &[
-            "are tied: their intervals hold each other",
+            "are tied: these runs do not distinguish them",
             "The tie goes to the lower CPU per request",
         ],
     );
     let apart = [
-        character("synthetic-a", 9000.0, 200.0),
-        character("synthetic-b", 6000.0, 199.9),
+        contender("synthetic-a", 9000.0, 200.0),
+        contender("synthetic-b", 6000.0, 199.9),
     ];
     let found = decided(&apart, 4, WinnerRule::CpuPerRequest, None);
     check(&found, "synthetic-a", &["the higher peak throughput"]);
@@ -94,13 +110,13 @@ fn a_tie_is_said_and_broken_by_the_other_figure() {
 
 #[test]
 fn who_cannot_win_is_named_with_the_reason() {
-    let mut wrong = character("synthetic-wrong", 20_000.0, 10.0);
-    wrong.fate = Fate::WrongAnswer;
-    let mut bound = character("synthetic-bound", 100.0, 900.0);
+    let mut wrong = contender("synthetic-wrong", 20_000.0, 10.0);
+    wrong.fault = Fault::WrongResponse;
+    let mut bound = contender("synthetic-bound", 100.0, 900.0);
     bound.validity = Validity::HostBound {
         evidence: "others worked".to_owned(),
     };
-    let all = [character("synthetic-good", 6000.0, 200.0), wrong, bound];
+    let all = [contender("synthetic-good", 6000.0, 200.0), wrong, bound];
     let found = decided(&all, 4, WinnerRule::PeakThroughput, None);
     check(
         &found,
@@ -112,40 +128,36 @@ fn who_cannot_win_is_named_with_the_reason() {
     );
     let found = decided(&all, 4, WinnerRule::Throughput, Some(3));
     assert_eq!(found.winner, None);
-    assert!(found.reasons[0].starts_with("Nobody"), "{found:#?}");
+    assert!(found.reasons[0].starts_with("No contender"), "{found:#?}");
     let found = decided(&[], 0, WinnerRule::P99, None);
     assert_eq!(found.winner, None);
 }
 
 #[test]
 fn documents_link_to_the_rounds() {
-    let mut results = results(&[character("synthetic-a", 6001.0, 200.0)], 2);
+    let mut results = results(&[contender("synthetic-a", 6001.0, 200.0)], 2);
     let winner = Winner {
         rule: WinnerRule::PeakThroughput,
         at: None,
     };
-    let mut found = qualification(&results, "engines", "city-get", winner);
+    let mut found = qualification(results.clone(), winner);
     found.folder = "../engines".to_owned();
     results.qualifications.push(found);
     results
         .skipped
         .push("synthetic-jvm: needs a JDK".to_owned());
     results.round = Some("main".to_owned());
-    let input = ReportInput {
-        results: &results,
-        title: "Synthetic",
-        rounds: &[],
-    };
-    let page = html(&input);
+    let analysis = analysis(&results);
+    let page = html(&analysis);
     for text in [
         "<a href=\"../../engines/report/index.html\">engines</a>: <b>synthetic-a</b>",
-        "Nobody else could be compared with it.",
+        "No other contender could be compared with it.",
         "Took no part",
         "needs a JDK",
     ] {
         assert!(page.contains(text), "{text}");
     }
-    let text = markdown(&input);
+    let text = markdown(&analysis);
     assert!(text.contains("- [engines](../engines/results.md): **synthetic-a** by highest"));
     assert!(text.contains("- synthetic-jvm: needs a JDK"));
 }

@@ -26,10 +26,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
     results.skipped = session.skipped;
     results.qualifications = session.qualified;
     if let Some(round) = session.round {
-        if let Some((benchmark, winner)) = round.decides {
-            let found = bakeoff_report::qualification(&results, &round.name, &benchmark, winner);
-            results.qualifications.push(found);
-        }
+        results.decides = round.decides;
         results.round = Some(round.name);
     }
     let suite = suite_folder::found_from(folder, &session.suite_folder);

@@ -1,4 +1,4 @@
-//! Every figure that SciPy can also compute. `fixtures/make.py` made the file.
+//! Every number that SciPy can also compute. `fixtures/make.py` made the file.
 
 use bakeoff_stats::bootstrap::ratio_interval;
 use bakeoff_stats::compare::welch_interval;

@@ -1,5 +1,5 @@
-//! Known truths: how often intervals hold the true ratio, how often equal contenders are told
-//! apart. Seeded, so that these are checks of the method and not of luck.
+//! Known truths: how often intervals hold the true ratio, how often equal contenders are
+//! distinguished. Seeded, so that these are checks of the method and not of luck.
 
 use bakeoff_stats::bootstrap::ratio_interval;
 use bakeoff_stats::compare::{BOOTSTRAP_RUNS_MIN, welch_interval};
@@ -54,7 +54,7 @@ fn the_bootstrap_falls_short_of_its_promise_by_no_more_than_documented() {
 }
 
 #[test]
-fn equal_contenders_are_seldom_told_apart() {
+fn equal_contenders_are_seldom_distinguished() {
     let mut random = Random::new(11);
     let criteria = Criteria::new(Better::Higher);
     let mut wrong = 0;

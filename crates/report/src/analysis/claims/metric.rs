@@ -1,0 +1,144 @@
+//! The metric that a claim is about, of one case.
+
+use bakeoff_model::names;
+use bakeoff_model::published::{Claim, Metric as ClaimMetric};
+use bakeoff_stats::{Better, Criteria, Sample};
+
+use super::Cases;
+use crate::analysis::benchmark::{CaseData, RunData};
+use crate::analysis::metric::{self, Metric, Wanted};
+use crate::analysis::summary::BenchmarkSummary;
+use crate::analysis::validity;
+use crate::number::{as_f64, enumerated, seconds, significant};
+
+/// A case's metric over its runs.
+pub(super) struct Measured {
+    pub(super) label: String,
+    pub(super) metric: Metric,
+}
+
+impl Measured {
+    pub(super) fn sample(&self) -> &Sample {
+        &self.metric.sample
+    }
+}
+
+/// The metric of one case, or why it has none.
+pub(super) fn measured(
+    summary: Option<&BenchmarkSummary>,
+    case: &CaseData<'_>,
+    claim: &Claim,
+) -> Result<Measured, String> {
+    let label = case.label.clone();
+    let none = || format!("{label} has no such number");
+    let metric = match claim.metric {
+        ClaimMetric::StartUp => {
+            let starts = case.completed().filter_map(RunData::startup_s);
+            Metric::outside_load(starts.collect()).ok_or_else(none)?
+        }
+        ClaimMetric::WarmUpCpu => {
+            let extra: Option<Vec<f64>> = case.completed().map(warm_up_cpu_s).collect();
+            extra.and_then(Metric::outside_load).ok_or_else(none)?
+        }
+        _ => under_load(summary.ok_or_else(none)?, case, claim)?,
+    };
+    let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
+    if !validity::is_fair(&metric.validity) && of_throughput.contains(&claim.metric) {
+        let name = metric.validity.name();
+        return Err(format!("{label} is {name}: its number is a lower bound"));
+    }
+    Ok(Measured { label, metric })
+}
+
+fn under_load(
+    summary: &BenchmarkSummary,
+    case: &CaseData<'_>,
+    claim: &Claim,
+) -> Result<Metric, String> {
+    let label = &case.label;
+    let unranked = summary.unranked.iter().find(|one| one.label == *label);
+    if let Some(unranked) = unranked {
+        return Err(format!("{label} has no number: {}", unranked.reason));
+    }
+    let none = || format!("{label} has no such number");
+    let row = summary.row(label).ok_or_else(none)?;
+    let found = match (claim.metric, claim.at) {
+        (ClaimMetric::Throughput, Some(at)) => metric::read(case, Wanted::ThroughputAt(at)),
+        (ClaimMetric::P99, at) => metric::read(case, Wanted::P99(at)),
+        (ClaimMetric::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at)),
+        (ClaimMetric::CpuPerRequest, None) => row.cpu_us.clone(),
+        _ => Some(row.throughput.clone()),
+    };
+    found.ok_or_else(|| match claim.at {
+        Some(at) => format!("{label} was not measured at {at} connections"),
+        None => none(),
+    })
+}
+
+/// CPU until the end of the warm-up steps beyond what as many requests cost later, s.
+fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
+    let warm_up: Vec<_> = run.steps.iter().filter(|step| step.warm_up).collect();
+    let last = warm_up.last()?.slices.last()?.contender_after.as_ref()?;
+    let requests: u64 = warm_up.iter().map(|step| step.requests).sum();
+    let later = run.cpu_us_per_request()? * as_f64(requests) / 1e6;
+    Some(seconds(last.cpu?.total_ns()) - later)
+}
+
+/// The best of the cases that a glob fits, or why there is none.
+pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result<Measured, String> {
+    let mut best: Option<Measured> = None;
+    let mut why = None;
+    for (summary, case) in cases {
+        if !names::matches(glob, &case.label) {
+            continue;
+        }
+        match measured(*summary, case, claim) {
+            Ok(found) => {
+                let better = best.as_ref().is_none_or(|best| {
+                    let (new, old) = (found.metric.sample.mean(), best.metric.sample.mean());
+                    if claim.metric.higher_is_better() {
+                        new > old
+                    } else {
+                        new < old
+                    }
+                });
+                if better {
+                    best = Some(found);
+                }
+            }
+            Err(reason) => why = Some(reason),
+        }
+    }
+    best.ok_or_else(|| why.unwrap_or_else(|| format!("{glob} was not run")))
+}
+
+/// Measureds that are not fair, for the reader: by name while they are few.
+pub(super) fn unfair(all: &[&Measured]) -> Option<String> {
+    const NAMED_MAX: usize = 2;
+    let unfair: Vec<&&Measured> = all
+        .iter()
+        .filter(|one| !validity::is_fair(&one.metric.validity))
+        .collect();
+    if unfair.is_empty() {
+        return None;
+    }
+    if unfair.len() > NAMED_MAX {
+        let (some, all) = (unfair.len(), all.len());
+        return Some(format!("{some} of {all} numbers are not fair"));
+    }
+    let named = |one: &&&Measured| format!("{} is {}", one.label, one.metric.validity.name());
+    Some(enumerated(&unfair.iter().map(named).collect::<Vec<_>>()))
+}
+
+pub(super) fn described(one: &Measured) -> String {
+    let point = one.metric.estimate.point;
+    format!("{} {}", one.label, significant(point))
+}
+
+pub(super) fn criteria(claim: &Claim) -> Criteria {
+    Criteria::new(if claim.metric.higher_is_better() {
+        Better::Higher
+    } else {
+        Better::Lower
+    })
+}

@@ -1,0 +1,263 @@
+//! What others claim, tested with what we measured: the metric with its interval and a verdict,
+//! or why this session cannot say. Comparisons are made inside one session only.
+
+mod metric;
+mod test;
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::published::{
+    Bounds, Claim, ClaimTest, Metric as ClaimMetric, Published, Source,
+};
+use bakeoff_model::record::Results;
+use bakeoff_model::suite::Limits;
+
+use super::benchmark::CaseData;
+use super::summary::BenchmarkSummary;
+use super::{LoadAnalysis, StartupAnalysis};
+use crate::number::significant;
+
+/// What came of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimVerdict {
+    /// The whole interval lies where the claim says.
+    Reproduced,
+    /// The whole interval lies elsewhere.
+    NotReproduced,
+    /// The interval lies on both sides of a bound.
+    Undecided,
+    /// This session cannot show it.
+    NotTestable,
+}
+
+impl ClaimVerdict {
+    /// The verdict as people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::NotReproduced => "not reproduced",
+            Self::Undecided => "undecided",
+            Self::NotTestable => "not testable here",
+        }
+    }
+}
+
+/// A claim and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimRow {
+    /// What is claimed.
+    pub text: String,
+    /// Author and date of the source.
+    pub source: String,
+    /// What has to hold, in numbers.
+    pub expected: String,
+    /// What was measured; empty when nothing was.
+    pub measured: String,
+    /// The verdict.
+    pub verdict: ClaimVerdict,
+    /// Why the verdict is no better, or what to bear in mind; may be empty.
+    pub why: String,
+    /// The results folder of the round that showed it, relative to this one; empty for this one.
+    pub folder: String,
+}
+
+/// What one session says about one claim.
+struct Found {
+    measured: String,
+    verdict: ClaimVerdict,
+    why: String,
+    /// How many cases were compared.
+    cases: usize,
+}
+
+impl Found {
+    fn not_testable(why: impl Into<String>) -> Self {
+        Self {
+            measured: String::new(),
+            verdict: ClaimVerdict::NotTestable,
+            why: why.into(),
+            cases: 0,
+        }
+    }
+
+    /// A verdict says more than none, and more cases say more than few.
+    fn weight(&self) -> (bool, usize) {
+        (self.verdict != ClaimVerdict::NotTestable, self.cases)
+    }
+}
+
+/// The benchmarks of one session.
+pub(crate) struct Session<'s, 'r> {
+    folder: &'s str,
+    loads: &'s [LoadAnalysis<'r>],
+    starts: &'s [StartupAnalysis<'r>],
+}
+
+impl<'s, 'r> Session<'s, 'r> {
+    /// `folder` is where its documents are, relative to the report's; empty for the report's own.
+    pub(crate) fn new(
+        folder: &'s str,
+        loads: &'s [LoadAnalysis<'r>],
+        starts: &'s [StartupAnalysis<'r>],
+    ) -> Self {
+        Self {
+            folder,
+            loads,
+            starts,
+        }
+    }
+}
+
+/// All claims in the order of their file; none when nothing was published.
+pub(crate) fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]) -> Vec<ClaimRow> {
+    let Some(published) = published else {
+        return Vec::new();
+    };
+    let row = |claim: &Claim| {
+        let mut sources = published.sources.iter();
+        let source = sources.find(|one| one.name == claim.source);
+        row(sessions, claim, source)
+    };
+    published.claims.iter().map(row).collect()
+}
+
+/// Says so where a source's limits are not those of this session; empty where all are the same.
+pub(crate) fn limits_note(results: &Results) -> String {
+    let sources = results.published.iter().flat_map(|one| &one.sources);
+    let here = results.runs.first().map(|run| run.begin.run.limits);
+    let Some(here) = here else {
+        return String::new();
+    };
+    let others: BTreeSet<String> = sources
+        .filter(|source| source.limits != here)
+        .map(|source| limits_text(&source.limits))
+        .collect();
+    if others.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Limits were {} here and {} there. Ratios and orders are judged all the same; claims that \
+         depend on the limits themselves are not.",
+        limits_text(&here),
+        others.into_iter().collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// The claim in the session that says the most about it, the first of equals.
+fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
+    let mut best = ("", Found::not_testable("there are no results"));
+    for (index, session) in sessions.iter().enumerate() {
+        let found = tested(session, claim, source);
+        if index == 0 || found.weight() > best.1.weight() {
+            best = (session.folder, found);
+        }
+    }
+    let (folder, found) = best;
+    ClaimRow {
+        text: claim.text.clone(),
+        source: source.map_or_else(String::new, |source| {
+            format!("{}, {}", source.author, source.date)
+        }),
+        expected: expected(claim),
+        measured: found.measured,
+        verdict: found.verdict,
+        why: found.why,
+        folder: folder.to_owned(),
+    }
+}
+
+/// What has to hold, in numbers.
+fn expected(claim: &Claim) -> String {
+    let words = claim.metric.words(claim.at);
+    match &claim.test {
+        ClaimTest::Ratio {
+            first,
+            second,
+            bounds,
+        } => {
+            format!("{first} : {second} {} in {words}", bounded(*bounds))
+        }
+        ClaimTest::Value { contender, bounds } => {
+            format!("{contender} {} {words}", bounded(*bounds))
+        }
+        ClaimTest::Best { best, among } => {
+            format!("{best} first of {} in {words}", among.join(", "))
+        }
+        ClaimTest::Order { order } => format!("{} in {words}", order.join(" before ")),
+        ClaimTest::Happens { contenders } => format!("{}: {words}", contenders.join(", ")),
+    }
+}
+
+fn bounded(bounds: Bounds) -> String {
+    match (bounds.min, bounds.max) {
+        (Some(min), Some(max)) => format!("{}–{}", significant(min), significant(max)),
+        (Some(min), None) => format!("≥ {}", significant(min)),
+        (None, Some(max)) => format!("≤ {}", significant(max)),
+        (None, None) => String::new(),
+    }
+}
+
+fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> Found {
+    let cases = cases(session, claim);
+    let Some(first) = cases.first() else {
+        return Found::not_testable(format!("the benchmark {} was not run", claim.benchmark));
+    };
+    let limits = first.1.runs.first().map(|run| run.records.begin.run.limits);
+    let needed = &claim.same_limits;
+    if let (Some(limits), Some(source)) = (limits, source)
+        && !needed.iter().all(|kind| kind.same(&limits, &source.limits))
+    {
+        return Found::not_testable(format!(
+            "limits differ: {} here, {} there",
+            limits_text(&limits),
+            limits_text(&source.limits)
+        ));
+    }
+    match &claim.test {
+        ClaimTest::Ratio {
+            first,
+            second,
+            bounds,
+        } => test::ratio(&cases, claim, (first, second), *bounds),
+        ClaimTest::Value { contender, bounds } => test::value(&cases, claim, contender, *bounds),
+        ClaimTest::Best { best, among } => test::best_of(&cases, claim, best, among),
+        ClaimTest::Order { order } => test::in_order(&cases, claim, order),
+        ClaimTest::Happens { contenders } => test::happens(&cases, claim, contenders),
+    }
+}
+
+pub(crate) fn limits_text(limits: &Limits) -> String {
+    let cpus = limits
+        .cpus
+        .map_or("any CPU".to_owned(), |cpus| format!("{cpus} CPU"));
+    let memory = limits
+        .memory_bytes
+        .map_or("any memory".to_owned(), |bytes| {
+            format!("{} MiB", bytes >> 20)
+        });
+    format!("{cpus} and {memory}")
+}
+
+/// The cases of the claim's benchmark with what the summary says about them.
+type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<'r>)>;
+
+/// Start-up is also known from loaded runs, when no cold starts were made.
+fn cases<'s, 'r>(session: &Session<'s, 'r>, claim: &Claim) -> Cases<'s, 'r> {
+    let named = |name: &str| name == claim.benchmark;
+    let starts = session.starts.iter().filter(|one| named(&one.data.name));
+    let mut cases: Cases<'s, 'r> = starts
+        .flat_map(|one| &one.data.cases)
+        .map(|case| (None, case))
+        .collect();
+    let any = claim.metric == ClaimMetric::StartUp && cases.is_empty();
+    let loads = session
+        .loads
+        .iter()
+        .filter(|one| any || named(&one.data.name));
+    for load in loads {
+        let of_load = load.data.cases.iter();
+        cases.extend(of_load.map(|case| (Some(&load.summary), case)));
+    }
+    cases
+}

@@ -1,0 +1,252 @@
+//! Whether what has to hold for a claim does, one function for each form.
+
+use bakeoff_model::names;
+use bakeoff_model::published::{Bounds, Claim, Metric};
+use bakeoff_model::record::Outcome;
+use bakeoff_stats::{Estimate, Sample, Verdict, compare, rank};
+
+use super::metric::{Measured, chosen, criteria, described, measured, unfair};
+use super::{Cases, ClaimVerdict, Found};
+use crate::analysis::benchmark::RunData;
+use crate::number::{counted, range, ratio_text, significant};
+
+pub(super) fn ratio(
+    cases: &Cases<'_, '_>,
+    claim: &Claim,
+    (first, second): (&str, &str),
+    bounds: Bounds,
+) -> Found {
+    let both = chosen(cases, claim, first).and_then(|a| Ok((a, chosen(cases, claim, second)?)));
+    let (a, b) = match both {
+        Ok(both) => both,
+        Err(why) => return Found::not_testable(why),
+    };
+    let ratio = compare(a.sample(), b.sample(), &criteria(claim)).ratio;
+    let text = format!(
+        "{} : {} = {} {}",
+        a.label,
+        b.label,
+        ratio_text(ratio.point),
+        interval_text(&ratio)
+    );
+    judged(text, &ratio, bounds, &[&a, &b])
+}
+
+pub(super) fn value(
+    cases: &Cases<'_, '_>,
+    claim: &Claim,
+    contender: &str,
+    bounds: Bounds,
+) -> Found {
+    let found = match chosen(cases, claim, contender) {
+        Ok(found) => found,
+        Err(why) => return Found::not_testable(why),
+    };
+    let estimate = found.metric.estimate;
+    let point = significant(estimate.point);
+    let text = format!("{}: {point} {}", found.label, interval_text(&estimate));
+    judged(text, &estimate, bounds, &[&found])
+}
+
+fn interval_text(estimate: &Estimate) -> String {
+    match range(estimate) {
+        range if range.is_empty() => "(one run, no interval)".to_owned(),
+        range => format!("(95 %: {range}, {})", counted(estimate.runs, "run")),
+    }
+}
+
+/// The interval against the bounds.
+fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Measured]) -> Found {
+    let Some(interval) = estimate.interval else {
+        return Found {
+            measured,
+            verdict: ClaimVerdict::NotTestable,
+            why: "too few runs for an interval".to_owned(),
+            cases: all.len(),
+        };
+    };
+    let (min, max) = (
+        bounds.min.unwrap_or(f64::NEG_INFINITY),
+        bounds.max.unwrap_or(f64::INFINITY),
+    );
+    let verdict = if interval.low >= min && interval.high <= max {
+        ClaimVerdict::Reproduced
+    } else if interval.high < min || interval.low > max {
+        ClaimVerdict::NotReproduced
+    } else {
+        ClaimVerdict::Undecided
+    };
+    let mut why = match verdict {
+        ClaimVerdict::Undecided => vec!["the interval is on both sides of a bound".to_owned()],
+        _ => Vec::new(),
+    };
+    why.extend(unfair(all));
+    Found {
+        measured,
+        verdict,
+        why: why.join("; "),
+        cases: all.len(),
+    }
+}
+
+pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &[String]) -> Found {
+    let taking_part = cases.iter().filter(|(_, case)| {
+        let mut globs = among.iter().map(String::as_str).chain([best]);
+        globs.any(|glob| names::matches(glob, &case.label))
+    });
+    let all: Vec<Measured> = taking_part
+        .filter_map(|(summary, case)| measured(*summary, case, claim).ok())
+        .collect();
+    let is_best = |label: &str| names::matches(best, label);
+    if !all.iter().any(|one| is_best(&one.label)) {
+        return match chosen(cases, claim, best) {
+            Err(why) => Found::not_testable(why),
+            Ok(_) => Found::not_testable(format!("{best} has no number")),
+        };
+    }
+    if all.iter().all(|one| is_best(&one.label)) {
+        return Found::not_testable("none of the others was run");
+    }
+    let samples: Vec<Sample> = all.iter().map(|one| one.sample().clone()).collect();
+    let order = rank(&samples, &criteria(claim));
+    let first: Vec<&Measured> = order
+        .iter()
+        .filter(|ranked| ranked.rank == 1)
+        .map(|ranked| &all[ranked.index])
+        .collect();
+    let list: Vec<String> = order
+        .iter()
+        .take(3)
+        .map(|ranked| described(&all[ranked.index]))
+        .collect();
+    let text = format!("first: {}", list.join(", "));
+    let (others, own): (Vec<&Measured>, Vec<&Measured>) =
+        first.iter().copied().partition(|one| !is_best(&one.label));
+    let few = all.iter().any(|one| one.sample().runs() < 2);
+    let (verdict, why) = match (own.is_empty(), others.is_empty()) {
+        _ if few => (
+            ClaimVerdict::NotTestable,
+            "too few runs for an interval".to_owned(),
+        ),
+        (true, _) => (ClaimVerdict::NotReproduced, String::new()),
+        (false, true) => (ClaimVerdict::Reproduced, String::new()),
+        (false, false) => (
+            ClaimVerdict::Undecided,
+            "these runs do not distinguish the first ones".to_owned(),
+        ),
+    };
+    let caveat = unfair(&all.iter().collect::<Vec<_>>()).unwrap_or_default();
+    Found {
+        measured: text,
+        verdict,
+        why: joined(why, caveat),
+        cases: all.len(),
+    }
+}
+
+fn joined(why: String, caveat: String) -> String {
+    match (why.is_empty(), caveat.is_empty()) {
+        (true, _) => caveat,
+        (_, true) => why,
+        _ => format!("{why}; {caveat}"),
+    }
+}
+
+/// Each must be better than the next, surely and relevantly.
+pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
+    let found: Result<Vec<Measured>, String> = order
+        .iter()
+        .map(|glob| chosen(cases, claim, glob))
+        .collect();
+    let found = match found {
+        Ok(found) => found,
+        Err(why) => return Found::not_testable(why),
+    };
+    let list: Vec<String> = found.iter().map(described).collect();
+    let verdicts: Vec<Verdict> = found
+        .windows(2)
+        .map(|pair| compare(pair[0].sample(), pair[1].sample(), &criteria(claim)).verdict)
+        .collect();
+    let against = |verdict: &Verdict| matches!(verdict, Verdict::Slower | Verdict::Equivalent);
+    let few = found.iter().any(|one| one.sample().runs() < 2);
+    let (verdict, why) = if few {
+        let why = "too few runs for an interval";
+        (ClaimVerdict::NotTestable, why.to_owned())
+    } else if verdicts.iter().any(against) {
+        (ClaimVerdict::NotReproduced, String::new())
+    } else if verdicts.contains(&Verdict::Inconclusive) {
+        let why = "these runs do not distinguish neighbours";
+        (ClaimVerdict::Undecided, why.to_owned())
+    } else {
+        (ClaimVerdict::Reproduced, String::new())
+    };
+    let caveat = unfair(&found.iter().collect::<Vec<_>>()).unwrap_or_default();
+    Found {
+        measured: list.join(", "),
+        verdict,
+        why: joined(why, caveat),
+        cases: found.len(),
+    }
+}
+
+/// Whether it happened in every run of every contender that was named and run.
+pub(super) fn happens(cases: &Cases<'_, '_>, claim: &Claim, contenders: &[String]) -> Found {
+    let at = claim.at.unwrap_or(1);
+    let mut seen: Vec<(String, bool)> = Vec::new();
+    let mut missing = Vec::new();
+    for glob in contenders {
+        let before = seen.len();
+        for (_, case) in cases
+            .iter()
+            .filter(|(_, case)| names::matches(glob, &case.label))
+        {
+            let event = match claim.metric {
+                Metric::KilledForMemory => killed,
+                _ => unserved,
+            };
+            let runs = case.runs.iter().filter_map(|run| event(run, at));
+            seen.extend(runs.map(|happened| (case.label.clone(), happened)));
+        }
+        if seen.len() == before {
+            missing.push(format!("{glob} was not run with {at} connections"));
+        }
+    }
+    if seen.is_empty() {
+        return Found::not_testable(missing.join("; "));
+    }
+    let yes = seen.iter().filter(|(_, happened)| *happened).count();
+    let mut labels: Vec<String> = seen.iter().map(|(label, _)| label.clone()).collect();
+    labels.dedup();
+    let verdict = match yes {
+        0 => ClaimVerdict::NotReproduced,
+        _ if yes < seen.len() || !missing.is_empty() => ClaimVerdict::Undecided,
+        _ => ClaimVerdict::Reproduced,
+    };
+    Found {
+        measured: format!("{}: in {yes} of {} runs", labels.join(", "), seen.len()),
+        verdict,
+        why: missing.join("; "),
+        cases: labels.len(),
+    }
+}
+
+/// Whether a run was killed for memory before it had served so many connections; `None` when it
+/// ended before that for another reason.
+fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
+    let reached = run.steps.iter().any(|step| step.connections >= at);
+    match &run.records.end.as_ref()?.outcome {
+        Outcome::Failed { message, .. } if message.contains("killed for memory") => Some(true),
+        Outcome::Completed => reached.then_some(false),
+        _ => None,
+    }
+}
+
+/// Whether some connection of that step got no response at all.
+fn unserved(run: &RunData<'_>, at: u32) -> Option<bool> {
+    let mut steps = run.measured();
+    let step = steps.find(|step| step.connections == at)?;
+    let last = step.slices.last()?;
+    let each = last.load.requests_per_connection?;
+    let missing = last.load.connections.established < at;
+    Some(each.min == 0 || missing)
+}

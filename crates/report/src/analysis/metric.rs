@@ -1,0 +1,125 @@
+//! One metric of a case: its value in every run, the steps that it was read off, and the verdict
+//! on exactly these steps. What tables show, rounds decide by and claims are tested with.
+
+use bakeoff_model::record::Validity;
+use bakeoff_stats::{Estimate, Sample};
+
+use super::benchmark::{CaseData, RunData, StepData};
+use super::validity;
+
+/// Confidence of every interval in the documents.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// A metric over the runs of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// Mean over runs with its interval.
+    pub estimate: Estimate,
+    /// Labels of the steps behind it, in order; empty for what is not measured under load.
+    pub steps: Vec<String>,
+    /// The worst verdict on these steps in all runs.
+    pub validity: Validity,
+    pub(crate) sample: Sample,
+}
+
+/// Which metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Requests per second at so many connections.
+    ThroughputAt(u32),
+    /// CPU per request, us, at so many connections.
+    CpuAt(u32),
+    /// 99th percentile, ms, at so many connections or at the last step.
+    P99(Option<u32>),
+}
+
+impl Metric {
+    /// A metric that was read off `steps`; `None` without a value.
+    pub(crate) fn new<'s, 'r: 's>(
+        values: Vec<f64>,
+        steps: impl Iterator<Item = &'s StepData<'r>>,
+    ) -> Option<Self> {
+        let sample = Sample::new(values)?;
+        let steps: Vec<&StepData<'_>> = steps.collect();
+        let mut labels: Vec<(usize, &str)> = steps
+            .iter()
+            .map(|step| (step.index, step.label.as_str()))
+            .collect();
+        labels.sort_unstable();
+        labels.dedup();
+        Some(Self {
+            estimate: sample.estimate(CONFIDENCE),
+            steps: labels
+                .into_iter()
+                .map(|(_, label)| label.to_owned())
+                .collect(),
+            validity: validity::worst(steps.iter().map(|step| &step.validity)),
+            sample,
+        })
+    }
+
+    /// A metric that does not depend on load, such as the time to start.
+    pub(crate) fn outside_load(values: Vec<f64>) -> Option<Self> {
+        Self::new(values, std::iter::empty())
+    }
+
+    /// A value of each run, read off some of its steps; runs without the value are left out.
+    pub(crate) fn of_runs<'r>(
+        runs: &[&RunData<'r>],
+        steps: impl Fn(&StepData<'r>) -> bool,
+        value: impl Fn(&RunData<'r>) -> Option<f64>,
+    ) -> Option<Self> {
+        let with_value = runs.iter().filter_map(|run| Some((*run, value(run)?)));
+        let (runs, values): (Vec<&RunData<'r>>, Vec<f64>) = with_value.unzip();
+        let behind = runs.iter().flat_map(|run| &run.steps);
+        Self::new(values, behind.filter(|step| steps(step)))
+    }
+
+    /// The mean over runs.
+    pub(crate) fn mean(&self) -> f64 {
+        self.estimate.point
+    }
+
+    /// The highest value of all runs.
+    pub(crate) fn highest(&self) -> f64 {
+        self.sample.quantile(1.0)
+    }
+
+    /// The steps in words: `at 64`, `over 8 to 1024`; empty outside load.
+    pub(crate) fn steps_text(&self) -> String {
+        match self.steps.as_slice() {
+            [] => String::new(),
+            [one] => format!("at {one}"),
+            [first, .., last] => format!("over {first} to {last}"),
+        }
+    }
+}
+
+/// The metric in every completed run; `None` when a run lacks it.
+pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
+    match wanted {
+        Wanted::ThroughputAt(at) => at_step(case, Some(at), |step| Some(step.throughput())),
+        Wanted::CpuAt(at) => at_step(case, Some(at), StepData::cpu_us_per_request),
+        Wanted::P99(at) => at_step(case, at, |step| Some(step.latency()?.p99_ms)),
+    }
+}
+
+/// A value of the measured step with so many connections, or of the last one.
+fn at_step<'r>(
+    case: &CaseData<'r>,
+    at: Option<u32>,
+    value: fn(&StepData<'r>) -> Option<f64>,
+) -> Option<Metric> {
+    let mut values = Vec::new();
+    let mut steps = Vec::new();
+    for run in case.completed() {
+        let mut measured = run.measured();
+        let step = match at {
+            Some(at) => measured.find(|step| step.connections == at),
+            None => measured.last(),
+        }?;
+        values.push(value(step)?);
+        steps.push(step);
+    }
+    Metric::new(values, steps.into_iter())
+}

@@ -1,0 +1,139 @@
+//! The metrics of one contender, as a line of a table.
+
+use bakeoff_model::record::Validity;
+use bakeoff_stats::Comparison;
+
+use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
+use super::checks::{CheckCount, CheckTable};
+use super::metric::Metric;
+use super::validity;
+use crate::number::{as_f64, mib};
+
+/// The metrics of one contender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Rank from 1; equal for ties; 0 when not ranked.
+    pub rank: usize,
+    /// Whether another row has the same rank.
+    pub tied: bool,
+    /// Contender and parameters.
+    pub label: String,
+    /// Caveat of the contender.
+    pub note: Option<String>,
+    /// Successful requests per second at the best step. Its validity is what the row is ranked by.
+    pub throughput: Metric,
+    /// Label of that step: its connections or its rate.
+    pub step: String,
+    /// 50th percentile at that step, ms, all runs merged.
+    pub p50_ms: Option<f64>,
+    /// 99th percentile at that step, ms, all runs merged.
+    pub p99_ms: Option<f64>,
+    /// CPU per request over the measured steps, us.
+    pub cpu_us: Option<Metric>,
+    /// CPU per request over the whole life, start-up and warm-up included, us.
+    pub cpu_us_whole: Option<Metric>,
+    /// Highest memory of each run, MiB.
+    pub memory_mib: Option<Metric>,
+    /// From the program's beginning to the first valid response, s.
+    pub startup_s: Option<Metric>,
+    /// Failed requests over all measured steps of all runs.
+    pub errors: u64,
+    /// The same as a share of all requests.
+    pub error_share: f64,
+    /// Functional checks.
+    pub checks: CheckCount,
+    /// Lifecycle checks.
+    pub lifecycle: CheckCount,
+    /// Completed runs.
+    pub runs: usize,
+    /// Runs that were begun.
+    pub runs_begun: usize,
+    /// Throughput against the best of the table; `None` for the best itself.
+    pub against_best: Option<Comparison>,
+    /// CPU per request against the best of the table.
+    pub cpu_against_best: Option<Comparison>,
+}
+
+impl Row {
+    /// Whether the peak is a fair number: the worst verdict on its step.
+    #[must_use]
+    pub fn validity(&self) -> &Validity {
+        &self.throughput.validity
+    }
+}
+
+/// The metrics of the case of that index; `None` without a completed run with a measured step.
+pub(crate) fn row(benchmark: &BenchmarkData<'_>, checks: &CheckTable, index: usize) -> Option<Row> {
+    let case = benchmark.cases.get(index)?;
+    let runs: Vec<&RunData<'_>> = case.completed().collect();
+    let peak = peak(benchmark, &runs)?;
+    let throughputs = peak.iter().map(|step| step.throughput()).collect();
+    let latency = benchmark::latency(peak.iter().flat_map(|step| step.histograms()));
+    let measured = || runs.iter().flat_map(|run| run.measured());
+    let failed: u64 = measured().map(StepData::error_count).sum();
+    let requests: u64 = measured().map(|step| step.requests).sum();
+    let (functional, lifecycle) = checks.counts(index);
+    let highest = |run: &RunData<'_>| run.memory_peak_bytes().map(mib);
+    Some(Row {
+        rank: 0,
+        tied: false,
+        label: case.label.clone(),
+        note: note(case),
+        throughput: Metric::new(throughputs, peak.iter().copied())?,
+        step: peak[0].label.clone(),
+        p50_ms: latency.map(|latency| latency.p50_ms),
+        p99_ms: latency.map(|latency| latency.p99_ms),
+        cpu_us: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
+        cpu_us_whole: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
+        memory_mib: Metric::of_runs(&runs, |_| true, highest),
+        startup_s: Metric::outside_load(case.runs.iter().filter_map(RunData::startup_s).collect()),
+        errors: failed,
+        error_share: share(failed, requests),
+        checks: functional,
+        lifecycle,
+        runs: runs.len(),
+        runs_begun: case.runs.len(),
+        against_best: None,
+        cpu_against_best: None,
+    })
+}
+
+pub(crate) fn note(case: &CaseData<'_>) -> Option<String> {
+    let mut runs = case.runs.iter();
+    runs.find_map(|run| run.records.begin.note.clone())
+}
+
+fn share(failed: u64, requests: u64) -> f64 {
+    let (failed, requests) = (as_f64(failed), as_f64(requests));
+    if failed > 0.0 {
+        failed / (failed + requests)
+    } else {
+        0.0
+    }
+}
+
+/// The step with the highest mean throughput over runs, as it was in each run. Picking it from the
+/// means, and not in each run, keeps lucky runs from adding up. An invalid step is no candidate
+/// unless there is no other.
+fn peak<'s, 'a>(
+    benchmark: &BenchmarkData<'_>,
+    runs: &[&'s RunData<'a>],
+) -> Option<Vec<&'s StepData<'a>>> {
+    let candidates = benchmark.step_labels.iter().filter_map(|label| {
+        let steps: Vec<&StepData<'_>> = runs
+            .iter()
+            .filter_map(|run| run.step(label))
+            .filter(|step| !step.warm_up)
+            .collect();
+        if steps.len() < runs.len() || steps.is_empty() {
+            return None;
+        }
+        let valid = !steps
+            .iter()
+            .any(|step| validity::is_invalid(&step.validity));
+        let total: f64 = steps.iter().map(|step| step.throughput()).sum();
+        Some((valid, total, steps))
+    });
+    let best = candidates.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    best.map(|(_, _, steps)| steps)
+}

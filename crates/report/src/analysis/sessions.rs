@@ -1,0 +1,104 @@
+//! One session against another: the same cases then and now, or here and there.
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::record::{Results, RunRecords, Validity};
+use bakeoff_stats::{Better, Comparison, Criteria, compare};
+
+use super::Analysis;
+use super::metric::Metric;
+use super::row::Row;
+
+/// A metric of one case in both sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Contender and parameters.
+    pub label: String,
+    /// The metric by its unit: `requests/s`, `µs of CPU per request`.
+    pub metric: &'static str,
+    /// Mean over the runs of the first session.
+    pub first: f64,
+    /// The same of the second.
+    pub second: f64,
+    /// The second against the first.
+    pub comparison: Comparison,
+    /// What keeps one of the numbers from being fair; empty when both are.
+    pub caveat: String,
+}
+
+/// What makes two sessions incomparable, a line each; empty when nothing does.
+#[must_use]
+pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
+    type Fact = (&'static str, fn(&RunRecords) -> String);
+    let facts: [Fact; 8] = [
+        ("suite", |run| run.begin.suite.clone()),
+        ("suite digest", |run| run.begin.suite_digest.clone()),
+        ("profile", |run| run.begin.profile.clone()),
+        ("limits", |run| format!("{:?}", run.begin.run.limits)),
+        ("limits enforced by", |run| run.begin.enforcement.clone()),
+        ("runtime", |run| run.begin.runtime.clone()),
+        ("backend", |run| run.begin.backend.clone()),
+        ("host", |run| {
+            let host = &run.begin.host;
+            format!("{}, {} cores, {}", host.cpu_model, host.cores, host.kernel)
+        }),
+    ];
+    let mut found = Vec::new();
+    for (name, value) in facts {
+        let of =
+            |results: &Results| -> BTreeSet<String> { results.runs.iter().map(value).collect() };
+        let (one, other) = (of(first), of(second));
+        if one != other {
+            let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join("; ");
+            found.push(format!("{name}: {} and {}", list(one), list(other)));
+        }
+    }
+    found
+}
+
+/// Peak throughput and CPU per request of every case that both sessions have, in the order of the
+/// first.
+#[must_use]
+pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
+    let mut all = Vec::new();
+    for load in &first.loads {
+        let mut others = second.loads.iter();
+        let Some(other) = others.find(|other| other.data.name == load.data.name) else {
+            continue;
+        };
+        for case in &load.data.cases {
+            let rows = (load.summary.row(&case.label)).zip(other.summary.row(&case.label));
+            if let Some((ours, theirs)) = rows {
+                all.extend(compared_rows(&load.data.name, ours, theirs));
+            }
+        }
+    }
+    all
+}
+
+fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
+    let throughput = Some((&first.throughput, &second.throughput));
+    let cpu = first.cpu_us.as_ref().zip(second.cpu_us.as_ref());
+    let compared = |(a, b): (&Metric, &Metric), metric, better| Compared {
+        benchmark: benchmark.to_owned(),
+        label: first.label.clone(),
+        metric,
+        first: a.estimate.point,
+        second: b.estimate.point,
+        comparison: compare(&b.sample, &a.sample, &Criteria::new(better)),
+        caveat: caveat(&a.validity, &b.validity),
+    };
+    let throughput = throughput.map(|both| compared(both, "requests/s", Better::Higher));
+    let cpu = cpu.map(|both| compared(both, "µs of CPU per request", Better::Lower));
+    throughput.into_iter().chain(cpu).collect()
+}
+
+fn caveat(first: &Validity, second: &Validity) -> String {
+    match (first, second) {
+        (Validity::Fair, Validity::Fair) => String::new(),
+        (one, other) if one.name() == other.name() => format!("both {}", one.name()),
+        (one, other) => format!("{} and {}", one.name(), other.name()),
+    }
+}

@@ -1,0 +1,190 @@
+//! Cold starts: how long each contender takes from nothing to its first valid response, as a
+//! distribution over fresh instances, and what that costs. The start-up of loaded runs is not
+//! here: it is a column of their table.
+
+use bakeoff_model::record::Startup;
+use bakeoff_stats::{Better, Comparison, Criteria, Estimate, Sample, Verdict, compare, rank};
+
+use super::benchmark::{BenchmarkData, CaseData};
+use super::comparison::{Conclusion, detail, inverted};
+use super::failures::{self, FailedRun, Unranked};
+use super::metric::CONFIDENCE;
+use super::row;
+use crate::number::{mib, milliseconds, ratio_text, seconds};
+
+/// The ranks of one benchmark of cold starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartupSummary {
+    /// The benchmark.
+    pub name: String,
+    /// Backend, limits, runtime and profile in words.
+    pub conditions: String,
+    /// The contenders that started at least once, fastest mean first.
+    pub rows: Vec<StartRow>,
+    /// The fastest against each of the others, as sentences.
+    pub conclusions: Vec<Conclusion>,
+    /// Contenders that never responded.
+    pub unranked: Vec<Unranked>,
+    /// Starts that failed.
+    pub failures: Vec<FailedRun>,
+}
+
+/// The starts of one contender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StartRow {
+    /// Rank from 1; equal for ties.
+    pub rank: usize,
+    /// Whether another row has the same rank.
+    pub tied: bool,
+    /// Contender and parameters.
+    pub label: String,
+    /// Caveat of the contender.
+    pub note: Option<String>,
+    /// From the program's beginning to the first valid response, mean over starts, s.
+    pub startup_s: Estimate,
+    /// Shortest, half, nine in ten, and longest of the same, s.
+    pub spread_s: [f64; 4],
+    /// Mean length of each phase, ms.
+    pub phases: Phases,
+    /// CPU seconds until the first response.
+    pub cpu_s: Option<Estimate>,
+    /// Highest memory until the first response, mean over starts, MiB.
+    pub memory_mib: Option<f64>,
+    /// Size of the image, or of the artifact where there is none, MiB.
+    pub image_mib: Option<f64>,
+    /// Starts that responded.
+    pub starts: usize,
+    /// Starts that were begun.
+    pub starts_begun: usize,
+    /// Against the fastest; `None` for the fastest itself.
+    pub against_best: Option<Comparison>,
+    pub(crate) sample: Sample,
+}
+
+/// What a start is made of, ms; together they are the time from the request to the response.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phases {
+    /// Until the process or container exists.
+    pub create_ms: f64,
+    /// From there until the contender's own program begins.
+    pub exec_ms: f64,
+    /// From there until it accepts a connection.
+    pub listen_ms: f64,
+    /// From there until the first valid response.
+    pub respond_ms: f64,
+}
+
+pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
+    let mut unranked = Vec::new();
+    let mut rows = Vec::new();
+    for case in &benchmark.cases {
+        match row(case) {
+            Some(row) => rows.push(row),
+            None => unranked.push(Unranked {
+                label: case.label.clone(),
+                reason: failures::no_numbers(case),
+                row: None,
+            }),
+        }
+    }
+    let rows = ordered(rows);
+    StartupSummary {
+        name: benchmark.name.clone(),
+        conditions: benchmark.conditions.clone(),
+        conclusions: conclusions(&rows),
+        rows,
+        unranked,
+        failures: failures::failures(benchmark),
+    }
+}
+
+/// What was timed in each completed start.
+fn timed<'a>(case: &CaseData<'a>) -> Vec<&'a Startup> {
+    let completed = case.completed();
+    completed
+        .filter_map(|run| run.records.startup.as_ref())
+        .collect()
+}
+
+fn row(case: &CaseData<'_>) -> Option<StartRow> {
+    let starts = timed(case);
+    let values = |value: fn(&Startup) -> Option<f64>| {
+        Sample::new(starts.iter().filter_map(|start| value(start)).collect())
+    };
+    let sample = values(|start| Some(seconds(start.startup_ns)))?;
+    let mean_ms = |value: fn(&Startup) -> u64| {
+        Sample::new(
+            starts
+                .iter()
+                .map(|start| milliseconds(value(start)))
+                .collect(),
+        )
+        .map_or(0.0, |sample| sample.mean())
+    };
+    let cpu = values(|start| Some(seconds(start.resources.cpu?.total_ns())));
+    let memory = values(|start| Some(mib(start.resources.memory?.peak_bytes)));
+    Some(StartRow {
+        rank: 0,
+        tied: false,
+        label: case.label.clone(),
+        note: row::note(case),
+        startup_s: sample.estimate(CONFIDENCE),
+        spread_s: [0.0, 0.5, 0.9, 1.0].map(|share| sample.quantile(share)),
+        phases: Phases {
+            create_ms: mean_ms(|start| start.created_ns),
+            exec_ms: mean_ms(|start| start.executed_ns.saturating_sub(start.created_ns)),
+            listen_ms: mean_ms(|start| start.listened_ns.saturating_sub(start.executed_ns)),
+            respond_ms: mean_ms(|start| start.answered_ns.saturating_sub(start.listened_ns)),
+        },
+        cpu_s: cpu.map(|cpu| cpu.estimate(CONFIDENCE)),
+        memory_mib: memory.map(|memory| memory.mean()),
+        image_mib: starts.iter().find_map(|start| start.image_bytes).map(mib),
+        starts: starts.len(),
+        starts_begun: case.runs.len(),
+        against_best: None,
+        sample,
+    })
+}
+
+/// Fastest mean first, with ranks and what the fastest is compared with.
+fn ordered(rows: Vec<StartRow>) -> Vec<StartRow> {
+    let criteria = Criteria::new(Better::Lower);
+    let samples: Vec<Sample> = rows.iter().map(|row| row.sample.clone()).collect();
+    let ranked = rank(&samples, &criteria);
+    let mut made: Vec<StartRow> = Vec::with_capacity(rows.len());
+    for ranked in &ranked {
+        let mut row = rows[ranked.index].clone();
+        (row.rank, row.tied) = (ranked.rank, ranked.tied);
+        row.against_best = made
+            .first()
+            .map(|best| compare(&row.sample, &best.sample, &criteria));
+        made.push(row);
+    }
+    made
+}
+
+fn conclusions(rows: &[StartRow]) -> Vec<Conclusion> {
+    let Some(best) = rows.first() else {
+        return Vec::new();
+    };
+    let rest = rows.iter().skip(1);
+    rest.filter_map(|row| {
+        let inverse = inverted(row.against_best.as_ref()?);
+        let middle = match inverse.verdict {
+            Verdict::Equivalent => "starts as fast as".to_owned(),
+            _ => format!(
+                "starts in {} times the time of",
+                ratio_text(inverse.ratio.point)
+            ),
+        };
+        Some(Conclusion {
+            first: best.label.clone(),
+            middle,
+            second: row.label.clone(),
+            detail: detail(&inverse, "start"),
+            price: String::new(),
+            verdict: inverse.verdict,
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,156 @@
+//! Who is ranked where, by how much, how sure, and who is not ranked and why.
+
+use bakeoff_model::record::Validity;
+use bakeoff_stats::{Better, Criteria, Sample, compare, rank};
+
+use super::benchmark::BenchmarkData;
+use super::checks::CheckTable;
+use super::comparison::{self, Conclusion, Matrix};
+use super::failures::{self, FailedRun, Unranked};
+use super::row::{self, Row};
+use super::validity::severity;
+
+/// The ranks of one benchmark with load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchmarkSummary {
+    /// The benchmark.
+    pub name: String,
+    /// Backend, limits, runtime and profile in words.
+    pub conditions: String,
+    /// One table for each validity: fair numbers first, then those bound by something else.
+    pub tables: Vec<RankTable>,
+    /// Contenders without a rank.
+    pub unranked: Vec<Unranked>,
+    /// Runs that did not complete.
+    pub failures: Vec<FailedRun>,
+}
+
+impl BenchmarkSummary {
+    /// All rows, ranked ones first.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        let ranked = self.tables.iter().flat_map(|table| &table.rows);
+        ranked.chain(
+            self.unranked
+                .iter()
+                .filter_map(|unranked| unranked.row.as_ref()),
+        )
+    }
+
+    /// The row of a case, ranked or not.
+    pub(crate) fn row(&self, label: &str) -> Option<&Row> {
+        self.rows().find(|row| row.label == label)
+    }
+}
+
+/// Contenders whose peaks have the same validity, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankTable {
+    /// Name of the validity: `fair`, `host-bound`, `backend-bound` or `generator-bound`.
+    pub validity: &'static str,
+    /// What the table is, in words.
+    pub title: &'static str,
+    /// The rows, best first.
+    pub rows: Vec<Row>,
+    /// The best against each of the others, as sentences.
+    pub conclusions: Vec<Conclusion>,
+    /// Every row against every other, by throughput.
+    pub throughput_matrix: Matrix,
+    /// The same by CPU per request.
+    pub cpu_matrix: Matrix,
+}
+
+pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -> BenchmarkSummary {
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    let mut unranked = Vec::new();
+    for (index, case) in benchmark.cases.iter().enumerate() {
+        let row = row::row(benchmark, checks, index);
+        let reason = checks.reason_unranked(index).or_else(|| match &row {
+            None => Some(failures::no_numbers(case)),
+            Some(row) => invalid(row.validity()),
+        });
+        match (reason, row) {
+            (None, Some(row)) => insert(&mut groups, row),
+            (reason, row) => unranked.push(Unranked {
+                label: case.label.clone(),
+                reason: reason.unwrap_or_default(),
+                row,
+            }),
+        }
+    }
+    groups.sort_by_key(|rows| rows.first().map(|row| severity(row.validity())));
+    BenchmarkSummary {
+        name: benchmark.name.clone(),
+        conditions: benchmark.conditions.clone(),
+        tables: groups.into_iter().filter_map(table).collect(),
+        unranked,
+        failures: failures::failures(benchmark),
+    }
+}
+
+/// Why a number of that validity has no rank.
+fn invalid(validity: &Validity) -> Option<String> {
+    match validity {
+        Validity::Invalid { evidence } => Some(format!("no valid number: {evidence}")),
+        _ => None,
+    }
+}
+
+fn insert(groups: &mut Vec<Vec<Row>>, row: Row) {
+    let name = |row: &Row| row.validity().name();
+    let same = |rows: &&mut Vec<Row>| rows.first().map(name) == Some(name(&row));
+    match groups.iter_mut().find(same) {
+        Some(rows) => rows.push(row),
+        None => groups.push(vec![row]),
+    }
+}
+
+fn title(validity: &Validity) -> &'static str {
+    match validity {
+        Validity::Fair => "Ranked: fair numbers",
+        Validity::HostBound { .. } => {
+            "Host-bound: the parts shared the host's cores, so the order holds for this host only"
+        }
+        Validity::BackendBound { .. } => {
+            "Backend-bound: the backend was the bottleneck, each number is at least this"
+        }
+        Validity::GeneratorBound { .. } => {
+            "Generator-bound: the load generator was the bottleneck, each number is at least this"
+        }
+        Validity::Invalid { .. } => "Invalid",
+    }
+}
+
+/// Sorts, ranks and compares rows of one validity.
+fn table(rows: Vec<Row>) -> Option<RankTable> {
+    let (higher, lower) = (Criteria::new(Better::Higher), Criteria::new(Better::Lower));
+    let samples: Vec<Sample> = rows
+        .iter()
+        .map(|row| row.throughput.sample.clone())
+        .collect();
+    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+    let ranked = rank(&samples, &higher);
+    let in_order = ranked.iter().filter_map(|ranked| {
+        let row = rows[ranked.index].take()?;
+        let (rank, tied) = (ranked.rank, ranked.tied);
+        Some(Row { rank, tied, ..row })
+    });
+    let mut rows: Vec<Row> = in_order.collect();
+    let first = rows.first()?;
+    let (validity, title) = (first.validity().name(), title(first.validity()));
+    let throughput = |row: &Row| Some(row.throughput.sample.clone());
+    let cpu = |row: &Row| row.cpu_us.as_ref().map(|cpu| cpu.sample.clone());
+    let (best, best_cpu) = (first.throughput.sample.clone(), cpu(first));
+    for row in rows.iter_mut().skip(1) {
+        row.against_best = Some(compare(&row.throughput.sample, &best, &higher));
+        let both = cpu(row).zip(best_cpu.as_ref());
+        row.cpu_against_best = both.map(|(own, best)| compare(&own, best, &lower));
+    }
+    Some(RankTable {
+        validity,
+        title,
+        conclusions: comparison::throughput_conclusions(&rows),
+        throughput_matrix: Matrix::new("requests/s", rows.iter().map(throughput), &higher),
+        cpu_matrix: Matrix::new("CPU per request", rows.iter().map(cpu), &lower),
+        rows,
+    })
+}

@@ -1,0 +1,51 @@
+//! What a reader must know before any number.
+
+use bakeoff_model::record::{Results, RunRecords};
+
+use super::benchmark::BenchmarkData;
+
+pub(crate) fn warnings<'d, 'r: 'd>(
+    results: &Results,
+    benchmarks: impl Iterator<Item = &'d BenchmarkData<'r>>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let distinct = |key: fn(&RunRecords) -> String| {
+        let mut found: Vec<String> = results.runs.iter().map(key).collect();
+        found.sort();
+        found.dedup();
+        found.len()
+    };
+    if distinct(|run| run.begin.suite_digest.clone()) > 1 {
+        warnings.push("the runs come from different versions of the suite".to_owned());
+    }
+    if distinct(|run| format!("{:?}", (&run.begin.host.cpu_model, &run.begin.host.kernel))) > 1 {
+        warnings.push("the runs come from different hosts".to_owned());
+    }
+    let unlimited = results.runs.iter().find_map(|run| {
+        run.begin
+            .enforcement
+            .starts_with("unlimited")
+            .then_some(&run.begin.enforcement)
+    });
+    if let Some(enforcement) = unlimited {
+        warnings.push(format!("the limits were not enforced: {enforcement}"));
+    }
+    let cases = benchmarks.flat_map(|benchmark| &benchmark.cases);
+    let fewest = cases
+        .map(|case| case.completed().count())
+        .filter(|runs| *runs > 0)
+        .min();
+    match fewest {
+        Some(1) => warnings.push(
+            "some contenders have a single completed run: their numbers have no interval and \
+             nothing can be concluded from their order"
+                .to_owned(),
+        ),
+        Some(runs @ 2..=4) => warnings.push(format!(
+            "some contenders have {runs} completed runs: intervals are Student's, and wide for \
+             that reason"
+        )),
+        _ => {}
+    }
+    warnings
+}

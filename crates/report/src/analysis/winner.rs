@@ -1,0 +1,253 @@
+//! Who wins a qualification round, by its stated rule, and why: a decision that has to be made
+//! even where the runs are inconclusive, so that everything that speaks against it is said with it.
+
+use bakeoff_model::plan::ChosenCase;
+use bakeoff_model::record::{Qualification, Results, Validity};
+use bakeoff_model::suite::{Winner, WinnerRule};
+use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare, rank};
+
+use super::LoadAnalysis;
+use super::benchmark::CaseData;
+use super::comparison;
+use super::metric::{self, CONFIDENCE, Metric, Wanted};
+use super::row::Row;
+use super::validity;
+use crate::number::{enumerated, range, ratio_text, significant};
+
+/// One that could win.
+struct Candidate {
+    case: ChosenCase,
+    label: String,
+    sample: Sample,
+    /// What breaks a tie: CPU per request, or peak throughput when CPU is the rule.
+    tie: Option<Sample>,
+    validity: Validity,
+}
+
+/// How the round of these results ends; `None` when it picks no winner.
+pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Qualification> {
+    let (benchmark, winner) = results.decides.as_ref()?;
+    let found = loads.iter().find(|load| load.data.name == *benchmark);
+    let mut reasons = Vec::new();
+    let candidates = found.map_or_else(Vec::new, |load| candidates(load, *winner, &mut reasons));
+    let chosen = choose(&candidates, *winner, &mut reasons);
+    Some(Qualification {
+        round: results.round.clone().unwrap_or_default(),
+        rule: winner.words(),
+        benchmark: benchmark.clone(),
+        winner: chosen,
+        reasons,
+        folder: String::new(),
+    })
+}
+
+/// All with a valid number; `reasons` gets a sentence about each of the others.
+fn candidates(
+    load: &LoadAnalysis<'_>,
+    winner: Winner,
+    reasons: &mut Vec<String>,
+) -> Vec<Candidate> {
+    let summary = &load.summary;
+    for unranked in &summary.unranked {
+        let (label, reason) = (&unranked.label, &unranked.reason);
+        reasons.push(format!("{label} could not win: {reason}."));
+    }
+    let mut candidates = Vec::new();
+    for row in summary.tables.iter().flat_map(|table| &table.rows) {
+        let mut cases = load.data.cases.iter();
+        let Some(case) = cases.find(|case| case.label == row.label) else {
+            continue;
+        };
+        match candidate(case, row, winner) {
+            Some(candidate) => candidates.push(candidate),
+            None => reasons.push(format!(
+                "{} could not win: it has no number for the rule, {}.",
+                row.label,
+                winner.words()
+            )),
+        }
+    }
+    candidates
+}
+
+fn candidate(case: &CaseData<'_>, row: &Row, winner: Winner) -> Option<Candidate> {
+    let metric: Metric = match (winner.rule, winner.at) {
+        (WinnerRule::PeakThroughput, _) => row.throughput.clone(),
+        (WinnerRule::Throughput, at) => metric::read(case, Wanted::ThroughputAt(at?))?,
+        (WinnerRule::CpuPerRequest, None) => row.cpu_us.clone()?,
+        (WinnerRule::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at))?,
+        (WinnerRule::P99, at) => metric::read(case, Wanted::P99(at))?,
+    };
+    let tie = match winner.rule {
+        WinnerRule::CpuPerRequest => Some(row.throughput.sample.clone()),
+        _ => row.cpu_us.as_ref().map(|cpu| cpu.sample.clone()),
+    };
+    let run = &case.runs.first()?.records.begin.run;
+    Some(Candidate {
+        case: ChosenCase {
+            contender: run.contender.clone(),
+            parameters: run.parameters.clone(),
+        },
+        label: case.label.clone(),
+        sample: metric.sample,
+        tie,
+        validity: metric.validity,
+    })
+}
+
+fn better(rule: WinnerRule) -> Better {
+    match rule {
+        WinnerRule::PeakThroughput | WinnerRule::Throughput => Better::Higher,
+        WinnerRule::CpuPerRequest | WinnerRule::P99 => Better::Lower,
+    }
+}
+
+fn unit(rule: WinnerRule) -> &'static str {
+    match rule {
+        WinnerRule::PeakThroughput | WinnerRule::Throughput => "requests/s",
+        WinnerRule::CpuPerRequest => "µs of CPU per request",
+        WinnerRule::P99 => "ms",
+    }
+}
+
+/// The winner. `reasons` gets why, before what was said about others.
+fn choose(
+    candidates: &[Candidate],
+    winner: Winner,
+    reasons: &mut Vec<String>,
+) -> Option<ChosenCase> {
+    let criteria = Criteria::new(better(winner.rule));
+    let samples: Vec<Sample> = candidates.iter().map(|one| one.sample.clone()).collect();
+    let order = rank(&samples, &criteria);
+    let tied: Vec<&Candidate> = order
+        .iter()
+        .filter(|ranked| ranked.rank == 1)
+        .map(|ranked| &candidates[ranked.index])
+        .collect();
+    let Some(best) = tied.first() else {
+        reasons.insert(
+            0,
+            "No contender has a number for the rule, so there is no winner.".to_owned(),
+        );
+        return None;
+    };
+    let mut why = Vec::new();
+    let chosen = if tied.len() == 1 {
+        best
+    } else {
+        break_tie(&tied, winner, &mut why)
+    };
+    why.insert(
+        0,
+        format!(
+            "{} wins with {}.",
+            chosen.label,
+            quoted(&chosen.sample, winner.rule)
+        ),
+    );
+    // The next one tells by how much the winner is better.
+    let next = order
+        .iter()
+        .map(|ranked| &candidates[ranked.index])
+        .find(|one| tied.len() == 1 && one.label != chosen.label);
+    if let Some(next) = next {
+        why.push(ahead(chosen, next, &criteria, winner.rule));
+    }
+    if candidates.len() == 1 {
+        why.push("No other contender could be compared with it.".to_owned());
+    }
+    why.extend(caveats(candidates));
+    reasons.splice(0..0, why);
+    Some(chosen.case.clone())
+}
+
+/// Among those that the rule does not distinguish: the better one by the other metric.
+fn break_tie<'c>(tied: &[&'c Candidate], winner: Winner, why: &mut Vec<String>) -> &'c Candidate {
+    let (second_rule, second_better, what) = match winner.rule {
+        WinnerRule::CpuPerRequest => (
+            WinnerRule::PeakThroughput,
+            Better::Higher,
+            "the higher peak throughput",
+        ),
+        _ => (
+            WinnerRule::CpuPerRequest,
+            Better::Lower,
+            "the lower CPU per request over all measured steps",
+        ),
+    };
+    let names: Vec<&str> = tied.iter().map(|one| one.label.as_str()).collect();
+    let single = tied.iter().any(|one| one.sample.runs() < 2);
+    let because = if single {
+        "a single run has no interval"
+    } else {
+        "these runs do not distinguish them"
+    };
+    why.push(format!(
+        "By the rule alone {} are tied: {because}.",
+        names.join(", ")
+    ));
+    let broken: Option<Vec<(&'c Candidate, &Sample)>> = tied
+        .iter()
+        .map(|one| Some((*one, one.tie.as_ref()?)))
+        .collect();
+    let Some(broken) = broken else {
+        why.push(format!(
+            "The tie is broken by the mean, since not all of them have {what}."
+        ));
+        return tied[0];
+    };
+    let worse = |one: &Sample, other: &Sample| match second_better {
+        Better::Higher => other.mean().total_cmp(&one.mean()),
+        Better::Lower => one.mean().total_cmp(&other.mean()),
+    };
+    let best = broken.iter().min_by(|a, b| worse(a.1, b.1));
+    let list: Vec<String> = broken
+        .iter()
+        .map(|(one, sample)| format!("{} {}", one.label, quoted(sample, second_rule)))
+        .collect();
+    why.push(format!("The tie goes to {what}: {}.", list.join("; ")));
+    best.map_or(tied[0], |(one, _)| *one)
+}
+
+/// `3539 requests/s (95 %: 3500–3570, 4 runs)`.
+fn quoted(sample: &Sample, rule: WinnerRule) -> String {
+    let estimate = sample.estimate(CONFIDENCE);
+    let runs = estimate.runs;
+    let interval = match range(&estimate) {
+        range if range.is_empty() => "one run, no interval".to_owned(),
+        range => format!("95 %: {range}, {runs} runs"),
+    };
+    format!(
+        "{} {} ({interval})",
+        significant(estimate.point),
+        unit(rule)
+    )
+}
+
+fn ahead(chosen: &Candidate, next: &Candidate, criteria: &Criteria, rule: WinnerRule) -> String {
+    let comparison: Comparison = compare(&chosen.sample, &next.sample, criteria);
+    format!(
+        "That is {} times the {} of the next one, {} {}.",
+        ratio_text(comparison.ratio.point),
+        unit(rule),
+        next.label,
+        comparison::detail(&comparison, "run")
+    )
+}
+
+/// What a reader must know before believing it.
+fn caveats(candidates: &[Candidate]) -> Vec<String> {
+    let unfair = candidates
+        .iter()
+        .filter(|one| !validity::is_fair(&one.validity));
+    let list: Vec<String> = unfair
+        .map(|one| format!("{} is {}", one.label, one.validity.name()))
+        .collect();
+    if list.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "Not every number is fair, so the order holds for this host only: {}.",
+        enumerated(&list)
+    )]
+}

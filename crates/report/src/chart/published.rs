@@ -1,0 +1,134 @@
+//! Published results as series beside ours: dashed, named as published, in no table of ours.
+
+use bakeoff_model::plan::RunKind;
+use bakeoff_model::published::{Published, PublishedResult};
+
+use super::{Chart, Point, Scale, Series};
+use crate::analysis::benchmark::BenchmarkData;
+use crate::analysis::labels::step_labels;
+use crate::number::count;
+
+/// A published result as the page's legend names it, and the case whose colour it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PublishedSeries<'p> {
+    pub(crate) name: String,
+    /// Index of a case, or beyond them when none of ours is like it.
+    pub(crate) case: usize,
+    result: &'p PublishedResult,
+}
+
+/// The published results that belong to a benchmark.
+pub(crate) fn of_benchmark<'p>(
+    published: Option<&'p Published>,
+    benchmark: &BenchmarkData<'_>,
+) -> Vec<PublishedSeries<'p>> {
+    // Colours beyond those of our cases.
+    let mut colours = benchmark.cases.len();
+    let results = published
+        .into_iter()
+        .flat_map(|published| &published.results);
+    let mut series = |result: &'p PublishedResult| {
+        let like = |label: &str| {
+            let rest = label.strip_prefix(result.contender.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
+        };
+        let case = benchmark.cases.iter().position(|case| like(&case.label));
+        let case = case.unwrap_or_else(|| {
+            colours += 1;
+            colours - 1
+        });
+        PublishedSeries {
+            name: format!("{}, published", result.name),
+            case,
+            result,
+        }
+    };
+    // Cold starts are a benchmark of ours alone; every published start-up belongs to it.
+    let runs = benchmark.cases.iter().flat_map(|case| &case.runs);
+    let starts = runs
+        .take(1)
+        .any(|run| run.records.begin.run.kind == RunKind::Startup);
+    results
+        .filter(|result| match starts {
+            true => result.startup_s.is_some(),
+            false => result.benchmark == benchmark.name,
+        })
+        .map(&mut series)
+        .collect()
+}
+
+/// Adds what was published to the charts that it has values for.
+pub(crate) fn add(charts: &mut [Chart], published: &[PublishedSeries<'_>]) {
+    for chart in charts {
+        if chart.id == "startup" {
+            add_starts(chart, published);
+            continue;
+        }
+        let Scale::Categories(categories) = &chart.x.scale else {
+            continue;
+        };
+        let categories = categories.clone();
+        for one in published {
+            let values = values(chart.id, one.result, &categories);
+            if values.iter().any(Option::is_some) {
+                let points = values
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, value)| Point::new(count(index), value));
+                chart.series.push(Series {
+                    case: one.case,
+                    name: one.name.clone(),
+                    run: None,
+                    published: true,
+                    points: points.collect(),
+                });
+            }
+        }
+    }
+}
+
+/// A published start-up stands in the row of the contender that is like it.
+fn add_starts(chart: &mut Chart, published: &[PublishedSeries<'_>]) {
+    let Scale::Categories(rows) = &chart.y.scale else {
+        return;
+    };
+    let rows = rows.len();
+    for one in published.iter().filter(|one| one.case < rows) {
+        let row = count(rows - 1 - one.case);
+        let points = one.result.startup_s.map(|s| Point::new(s, Some(row)));
+        chart.series.push(Series {
+            case: one.case,
+            name: one.name.clone(),
+            run: None,
+            published: true,
+            points: points.into_iter().collect(),
+        });
+    }
+}
+
+/// A value or a gap for each category of a chart; all gaps where nothing was published.
+fn values(id: &str, result: &PublishedResult, categories: &[String]) -> Vec<Option<f64>> {
+    let labels = step_labels(&result.steps, 1);
+    let of_series = |series: &[f64], label: &String| {
+        let place = labels.iter().position(|one| one == label)?;
+        series.get(place).copied()
+    };
+    let last = categories.len().saturating_sub(1);
+    let value = |(place, category): (usize, &String)| match id {
+        "throughput" if result.throughput.is_empty() => {
+            let (throughput, connections) = result.peak?;
+            (connections.to_string() == *category).then_some(throughput)
+        }
+        "throughput" => of_series(&result.throughput, category),
+        "cpu-per-request" => of_series(&result.cpu_us, category),
+        "p99" => {
+            let mut points = result.p99_ms.iter();
+            let found = points.find(|(connections, _)| connections.to_string() == *category);
+            found.map(|(_, value)| *value)
+        }
+        "memory" if category == "idle" => result.memory_start_mib,
+        "memory" if place == last => result.memory_end_mib,
+        _ => None,
+    };
+    categories.iter().enumerate().map(value).collect()
+}

@@ -1,0 +1,128 @@
+//! The charts of a benchmark, the price of its requests, and when its contenders were warm.
+
+use maud::{Markup, html};
+
+use super::table;
+use crate::analysis::metric::Metric;
+use crate::analysis::row::Row;
+use crate::analysis::steady::{CaseWarmUp, WarmUp};
+use crate::analysis::summary::BenchmarkSummary;
+use crate::chart::Chart;
+use crate::number::significant;
+
+/// Dollars for one CPU for one hour, as the cost table begins with.
+const PRICE: f64 = 0.0275;
+
+/// Room for the charts; the script draws into it when they come into view.
+pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {
+    html! {
+        div.legend data-benchmark=(benchmark) role="group" aria-label="Contenders shown" {}
+        div.charts {
+            @for (index, chart) in charts.iter().enumerate() {
+                figure id={ "b" (benchmark) "-" (chart.id) } {
+                    figcaption { h4 { (chart.title) } p { (chart.note) } }
+                    div.chart data-benchmark=(benchmark) data-chart=(index) role="img"
+                        aria-label=(chart.title) {}
+                    details.data data-benchmark=(benchmark) data-chart=(index) {
+                        summary { "Data" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a billion requests cost. The page recomputes it for another price.
+pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
+    let mut rows: Vec<(&Row, &Metric)> = summary
+        .rows()
+        .filter_map(|row| Some((row, row.cpu_us.as_ref()?)))
+        .collect();
+    rows.sort_by(|(_, a), (_, b)| a.estimate.point.total_cmp(&b.estimate.point));
+    html! {
+        @if !rows.is_empty() {
+            h4 { "What 10" sup { "9" } " requests cost" }
+            p {
+                label {
+                    "$ " input.price type="number" min="0" step="0.0005" value=(PRICE);
+                    " for one CPU for one hour"
+                }
+                ". CPU time only: memory, traffic and idle machines are not in it."
+            }
+            (table::framed("cost", &html! {
+                thead {
+                    tr {
+                        th scope="col" { "contender" }
+                        th scope="col" { "CPU µs/request, measured steps" }
+                        th scope="col" { "$ for 10" sup { "9" } }
+                        th scope="col" { "CPU µs/request, whole life" }
+                        th scope="col" { "$ for 10" sup { "9" } }
+                    }
+                }
+                tbody {
+                    @for (row, cpu) in rows {
+                        tr {
+                            th scope="row" { (row.label) }
+                            (priced(Some(cpu)))
+                            (priced(row.cpu_us_whole.as_ref()))
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn priced(cpu_us: Option<&Metric>) -> Markup {
+    html! {
+        @match cpu_us {
+            Some(metric) => {
+                @let cpu_us = metric.estimate.point;
+                td { (significant(cpu_us)) (table::mark(metric)) }
+                td.dollars data-us=(cpu_us) { (significant(dollars(cpu_us, PRICE))) }
+            }
+            None => { td { "–" } td { "–" } }
+        }
+    }
+}
+
+/// Dollars for 10^9 requests of so many CPU microseconds each.
+fn dollars(cpu_us: f64, price_per_hour: f64) -> f64 {
+    cpu_us * 1e-6 * 1e9 / 3600.0 * price_per_hour
+}
+
+/// When each run was warm and what it had cost by then.
+pub(super) fn warm_up(cases: &[CaseWarmUp]) -> Markup {
+    html! {
+        @if !cases.is_empty() {
+            h4 { "Until warm" }
+            p {
+                "Time under load and CPU time since its start until the throughput of a run stayed \
+                 within 3 % of its later level, found by change points in the slices of the first \
+                 load. One column for each run."
+            }
+            (table::framed("", &html! {
+                tbody {
+                    @for case in cases {
+                        tr {
+                            th scope="row" { (case.label) }
+                            @for run in &case.runs { td { (warm(*run)) } }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn warm(run: WarmUp) -> Markup {
+    html! {
+        @match run {
+            WarmUp::NotSteady { watched_s } => { "not steady in " (significant(watched_s)) " s" }
+            WarmUp::Steady { after_s, cpu_s } => {
+                (significant(after_s)) " s"
+                @if let Some(cpu_s) = cpu_s { ", " (significant(cpu_s)) " CPU s" }
+            }
+        }
+    }
+}

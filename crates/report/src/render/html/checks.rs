@@ -1,0 +1,124 @@
+//! The checks table: one row for each check, one column for each contender.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::check::CheckOutcome;
+use maud::{Markup, html};
+
+use crate::analysis::LoadAnalysis;
+use crate::analysis::checks::{CheckCell, CheckTable};
+use crate::number::{seconds, significant};
+
+pub(super) fn table(load: &LoadAnalysis<'_>) -> Markup {
+    let checks = &load.checks;
+    let cases = &load.data.cases;
+    let numbered: Vec<(usize, &(String, String))> = checks.names.iter().enumerate().collect();
+    html! {
+        @if checks.names.is_empty() {
+            p { "No checks were made." }
+        } @else {
+            div.scroll.tall {
+                table.checks {
+                    thead {
+                        tr {
+                            th scope="col" { "check" }
+                            @for case in cases { th scope="col" { (case.label) } }
+                        }
+                    }
+                    @for group in numbered.chunk_by(|(_, a), (_, b)| a.0 == b.0) {
+                        tbody {
+                            tr.group {
+                                th scope="rowgroup" colspan=(cases.len() + 1) { (group[0].1.0) }
+                            }
+                            @for (index, (_, name)) in group { (row(checks, *index, name)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Cells that differ from what most contenders have are bold.
+fn row(checks: &CheckTable, index: usize, name: &str) -> Markup {
+    let cells: Vec<Option<&CheckCell>> = checks
+        .cases
+        .iter()
+        .map(|cells| cells[index].as_ref())
+        .collect();
+    let texts: Vec<Option<String>> = cells.iter().map(|cell| cell.map(text)).collect();
+    let usual = usual(&texts);
+    html! {
+        tr {
+            th scope="row" { (name) }
+            @for (found, text) in cells.iter().zip(&texts) {
+                @match (found, text) {
+                    (Some(found), Some(text)) => {
+                        (cell(found, text, usual.is_some_and(|usual| usual != text)))
+                    }
+                    _ => td.none { "not made" },
+                }
+            }
+        }
+    }
+}
+
+fn cell(cell: &CheckCell, text: &str, differs: bool) -> Markup {
+    let class = match &cell.shown.outcome {
+        CheckOutcome::Good => "good",
+        CheckOutcome::Bad { .. } | CheckOutcome::ConnErr { .. } => "bad",
+        CheckOutcome::NotApplicable { .. } => "none",
+    };
+    let detail = match &cell.shown.outcome {
+        CheckOutcome::NotApplicable { reason } => reason.clone(),
+        _ => cell.failure().unwrap_or_default(),
+    };
+    let took_s = seconds(cell.shown.duration_ns);
+    html! {
+        td class=(class) title={ "took " (significant(took_s)) " s" } {
+            @if differs { b { (text) } } @else { (text) }
+            @if !detail.is_empty() { span.assertion { (detail) } }
+        }
+    }
+}
+
+/// `✓ 52.3 MiB`, `✗ Bad`: numbers to three significant digits.
+fn text(cell: &CheckCell) -> String {
+    let word = match &cell.shown.outcome {
+        CheckOutcome::Good => "✓",
+        CheckOutcome::Bad { .. } => "✗ Bad",
+        CheckOutcome::ConnErr { .. } => "✗ ConnErr",
+        CheckOutcome::NotApplicable { .. } => "n/a",
+    };
+    match &cell.shown.value {
+        Some(value) => format!("{word} {}", three_digits(value)),
+        None => word.to_owned(),
+    }
+}
+
+/// Numbers with a decimal point inside text, rounded to three significant digits; those with
+/// fewer stay as they are.
+fn three_digits(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let number = word
+            .contains('.')
+            .then(|| word.parse::<f64>().ok())
+            .flatten();
+        let rounded = number
+            .map(significant)
+            .filter(|rounded| rounded.len() < word.len());
+        rounded.unwrap_or_else(|| word.to_owned())
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+/// What more than half of the contenders have; `None` without such a majority.
+fn usual(texts: &[Option<String>]) -> Option<&str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in texts.iter().flatten() {
+        *counts.entry(text).or_default() += 1;
+    }
+    let made: usize = counts.values().sum();
+    let (text, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (2 * count > made).then_some(text)
+}

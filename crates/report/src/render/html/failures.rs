@@ -1,0 +1,32 @@
+//! Who has no rank and which runs failed, with the reasons.
+
+use maud::{Markup, html};
+
+use crate::analysis::failures::{FailedRun, Unranked};
+
+pub(super) fn unranked(list: &[Unranked]) -> Markup {
+    html! {
+        ul.reasons {
+            @for one in list { li { b { (one.label) } ": " (one.reason) } }
+        }
+    }
+}
+
+pub(super) fn failed_runs(list: &[FailedRun]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            h4.unfair { "Failed runs" }
+            ul.reasons {
+                @for failure in list {
+                    li {
+                        b { (failure.label) } " " (failure.runs_text()) ", at " (failure.stage)
+                        ": " (failure.message)
+                        @if !failure.evidence.trim().is_empty() {
+                            details { summary { "evidence" } pre { (failure.evidence) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

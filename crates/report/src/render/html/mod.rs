@@ -1,0 +1,259 @@
+//! The report as one HTML page that needs no network: style, script, chart library and data are
+//! inside, and a content policy forbids the page to fetch anything.
+
+mod charts;
+mod checks;
+mod contenders;
+mod environment;
+mod failures;
+mod pivot;
+mod prose;
+mod published;
+mod ranks;
+mod requests;
+mod rounds;
+mod runs;
+mod startup;
+mod table;
+mod validity;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::{Value, json};
+
+use crate::analysis::Analysis;
+use crate::analysis::benchmark::{BenchmarkData, last_attempts};
+use crate::chart::published::PublishedSeries;
+use crate::chart::{self, Chart, option::chart_json};
+use crate::number::counted;
+
+const STYLE: &str = include_str!("../../../assets/report.css");
+const SCRIPT: &str = include_str!("../../../assets/report.js");
+const METHOD: &str = include_str!("../../../assets/method.html");
+/// Apache ECharts with its licence in its first lines; see `vendor/echarts/README.md`.
+const LIBRARY: &str = include_str!("../../../vendor/echarts/echarts.min.js");
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+    img-src data:; base-uri 'none'; form-action 'none'";
+
+/// A benchmark with what is drawn of it.
+struct Drawn<'a, 'r> {
+    benchmark: &'a BenchmarkData<'r>,
+    published: Vec<PublishedSeries<'r>>,
+    charts: Vec<Chart>,
+}
+
+/// The page.
+#[must_use]
+pub fn html(analysis: &Analysis<'_>) -> String {
+    let drawn = drawn(analysis);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (analysis.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (header(analysis))
+                main {
+                    (results(analysis))
+                    (chart_sections(analysis, &drawn))
+                    (published::section(analysis))
+                    (check_sections(analysis))
+                    (context_sections(analysis))
+                    (PreEscaped(METHOD))
+                }
+                footer {
+                    p { "Made by bakeoff. Charts: Apache ECharts 6.1.0, Apache License 2.0." }
+                }
+                script type="application/json" id="data" { (PreEscaped(data(&drawn))) }
+                script { (PreEscaped(LIBRARY)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn drawn<'a, 'r>(analysis: &'a Analysis<'r>) -> Vec<Drawn<'a, 'r>> {
+    let results = analysis.results.published.as_ref();
+    let loads = analysis.loads.iter().map(|load| {
+        let published = chart::published::of_benchmark(results, &load.data);
+        Drawn {
+            benchmark: &load.data,
+            charts: chart::of_load(load, &published),
+            published,
+        }
+    });
+    let startups = analysis.startups.iter().map(|startup| {
+        let published = chart::published::of_benchmark(results, &startup.data);
+        Drawn {
+            benchmark: &startup.data,
+            charts: chart::of_startup(startup, &published),
+            published,
+        }
+    });
+    loads.chain(startups).collect()
+}
+
+fn header(analysis: &Analysis<'_>) -> Markup {
+    let results = analysis.results;
+    let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+    let runs: Vec<_> = last_attempts(results).collect();
+    html! {
+        header {
+            div {
+                h1 { (analysis.title) }
+                @if let Some(first) = runs.first() {
+                    @let host = &first.begin.host;
+                    p.lead {
+                        (counted(runs.len(), "run")) " from " (first.begin.at) ", on "
+                        (counted(host.cores, "core")) " of " (host.cpu_model) "."
+                    }
+                }
+            }
+            button type="button" id="theme" { "Dark or light" }
+            nav aria-label="Sections" {
+                a href="#results" { "Results" }
+                a href="#charts" { "Charts" }
+                @if results.published.is_some() { a href="#claims" { "Claims" } }
+                a href="#checks" { "Checks" }
+                a href="#environment" { "Environment" }
+                a href="#validity" { "Validity" }
+                a href="#runs" { "Runs" }
+                @if has(&results.notes) { a href="#notes" { "Notes" } }
+                @if has(&results.analysis) { a href="#analysis" { "Analysis" } }
+                a href="#method" { "Method" }
+            }
+        }
+    }
+}
+
+fn results(analysis: &Analysis<'_>) -> Markup {
+    let skipped = &analysis.results.skipped;
+    html! {
+        section id="results" {
+            h2 { "Results" }
+            @if !analysis.warnings.is_empty() {
+                ul.warnings { @for warning in &analysis.warnings { li { (warning) } } }
+            }
+            (rounds::section(analysis))
+            // Contenders that this machine could not build, so that they are not thought forgotten.
+            @if !skipped.is_empty() {
+                h4.unfair { "Took no part" }
+                ul.reasons { @for skipped in skipped { li { (skipped) } } }
+            }
+            @if analysis.loads.is_empty() && analysis.startups.is_empty() {
+                p { "There are no runs." }
+            }
+            @for (index, load) in analysis.loads.iter().enumerate() {
+                (ranks::section(&load.summary, index))
+            }
+            @for (index, startup) in analysis.startups.iter().enumerate() {
+                (startup::section(&startup.summary, analysis.loads.len() + index))
+            }
+        }
+    }
+}
+
+fn chart_sections(analysis: &Analysis<'_>, drawn: &[Drawn<'_, '_>]) -> Markup {
+    html! {
+        section id="charts" {
+            h2 { "Charts" }
+            p.hint {
+                "One line for each run; runs of one contender share its colour. A hollow point is \
+                 not a fair number, a gap is a step that failed. Point at a chart for its values, \
+                 choose contenders above the charts. Dashed lines with crosses, named “published”, \
+                 are what others measured elsewhere."
+            }
+            noscript {
+                p { "The charts need JavaScript; the tables and results.csv do not." }
+            }
+            @for (index, one) in drawn.iter().enumerate() {
+                section.benchmark {
+                    h3 { (one.benchmark.name) }
+                    p.conditions { (one.benchmark.conditions) }
+                    (charts::section(index, &one.charts))
+                    @if let Some(load) = analysis.loads.get(index) {
+                        (charts::cost(&load.summary))
+                        (charts::warm_up(&load.warm_ups))
+                        (requests::section(&load.requests))
+                        (pivot::section(&load.data, &load.summary))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check_sections(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        section id="checks" {
+            h2 { "Checks" }
+            p.hint { "Over all runs; bold is what differs from most contenders." }
+            @for load in &analysis.loads {
+                h3 { (load.data.name) }
+                (checks::table(load))
+            }
+        }
+    }
+}
+
+fn context_sections(analysis: &Analysis<'_>) -> Markup {
+    let results = analysis.results;
+    let prose = [
+        ("notes", "Notes", &results.notes),
+        ("analysis", "Analysis", &results.analysis),
+    ];
+    html! {
+        section id="environment" {
+            h2 { "Environment" }
+            (environment::table(results))
+            h3 { "Contenders" }
+            (contenders::table(results))
+        }
+        section id="validity" {
+            h2 { "Validity" }
+            p.hint {
+                "The verdict on every recorded time slice with its evidence. A step is as good as \
+                 its worst slice."
+            }
+            @for load in &analysis.loads {
+                h3 { (load.data.name) }
+                (validity::tables(&load.data))
+            }
+        }
+        section id="runs" {
+            h2 { "Runs in order" }
+            (runs::table(results))
+        }
+        @for (id, name, text) in prose {
+            @if let Some(text) = text.as_ref().filter(|text| !text.trim().is_empty()) {
+                section.prose id=(id) {
+                    h2 { (name) }
+                    (prose::render(text))
+                }
+            }
+        }
+    }
+}
+
+/// All charts as JSON that can stand inside a script element: `<` would be able to end it.
+fn data(drawn: &[Drawn<'_, '_>]) -> String {
+    let benchmark = |one: &Drawn<'_, '_>| -> Value {
+        let published = |one: &PublishedSeries<'_>| json!({ "name": one.name, "case": one.case });
+        json!({
+            "name": one.benchmark.name,
+            "conditions": one.benchmark.conditions,
+            "cases": one.benchmark.cases.iter().map(|case| &case.label).collect::<Vec<_>>(),
+            "published": one.published.iter().map(published).collect::<Vec<_>>(),
+            "charts": one.charts.iter().map(chart_json).collect::<Vec<_>>(),
+        })
+    };
+    let list: Vec<Value> = drawn.iter().map(benchmark).collect();
+    json!({ "benchmarks": list })
+        .to_string()
+        .replace('<', "\\u003c")
+}

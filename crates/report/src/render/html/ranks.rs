@@ -1,0 +1,273 @@
+//! Who beats whom, and the ranked tables.
+
+use bakeoff_stats::{Comparison, Verdict};
+use maud::{Markup, html};
+
+use super::failures;
+use super::table::{self, Heading};
+use crate::analysis::comparison::{Conclusion, Matrix};
+use crate::analysis::metric::Metric;
+use crate::analysis::row::Row;
+use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::analysis::validity;
+use crate::number::{range, ratio_text, significant, significant_or_dash};
+
+/// More conclusions than this are folded away behind the first ones.
+const CONCLUSIONS_OPEN: usize = 6;
+
+const HEADINGS: [Heading; 14] = [
+    ("#", ""),
+    ("contender", ""),
+    (
+        "requests/s",
+        "mean over runs at the best step, 95 % interval",
+    ),
+    ("at", "connections or rate of that step"),
+    ("p50 ms", "at that step, all runs merged"),
+    ("p99 ms", "at that step, all runs merged"),
+    ("CPU µs/request", "over the measured steps"),
+    (
+        "whole life",
+        "CPU µs/request, start-up, checks and warm-up included",
+    ),
+    ("max MiB", "highest of all runs, over all steps"),
+    ("start-up s", ""),
+    ("errors", "over the measured steps"),
+    ("checks", ""),
+    ("lifecycle", ""),
+    ("runs", "completed of begun"),
+];
+
+pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
+    html! {
+        section.benchmark id={ "results-" (index) } {
+            h3 { (summary.name) }
+            p.conditions { (summary.conditions) }
+            @for table in &summary.tables { (ranked(table)) }
+            @if !summary.unranked.is_empty() {
+                h4.unfair { "Not ranked" }
+                (failures::unranked(&summary.unranked))
+                (unranked_rows(summary))
+            }
+            (failures::failed_runs(&summary.failures))
+        }
+    }
+}
+
+fn ranked(table: &RankTable) -> Markup {
+    let best = table
+        .rows
+        .first()
+        .map_or(1.0, |row| row.throughput.estimate.point);
+    let class = if table.validity == "fair" {
+        "fair"
+    } else {
+        "unfair"
+    };
+    html! {
+        h4 class=(class) { (table.title) }
+        (conclusions(&table.conclusions))
+        (rows(table.rows.iter(), best))
+        @if table.rows.iter().any(|row| row.tied) {
+            p.hint {
+                "“=”: not distinguishable by these runs; their order in the table means nothing."
+            }
+        }
+        (evidence(&table.rows))
+        (matrices(table))
+    }
+}
+
+pub(super) fn conclusions(conclusions: &[Conclusion]) -> Markup {
+    let (open, folded) = conclusions.split_at(conclusions.len().min(CONCLUSIONS_OPEN));
+    html! {
+        @if !open.is_empty() { ul.conclusions { @for one in open { (conclusion(one)) } } }
+        @if !folded.is_empty() {
+            details {
+                summary { (folded.len()) " more" }
+                ul.conclusions { @for one in folded { (conclusion(one)) } }
+            }
+        }
+    }
+}
+
+fn conclusion(one: &Conclusion) -> Markup {
+    html! {
+        li class=(one.verdict.name()) {
+            b { (one.first) } " " (one.middle) " " b { (one.second) } " "
+            span.detail { (one.detail) } " " em { (one.verdict.name()) } " "
+            span.detail { (one.price) }
+        }
+    }
+}
+
+fn rows<'s>(rows: impl Iterator<Item = &'s Row>, best: f64) -> Markup {
+    table::framed(
+        "ranks",
+        &html! {
+            (table::head(&HEADINGS))
+            tbody { @for row in rows { (line(row, best)) } }
+        },
+    )
+}
+
+fn line(row: &Row, best: f64) -> Markup {
+    html! {
+        tr {
+            td.rank { @if row.rank == 0 { "–" } @else { (row.rank) @if row.tied { "=" } } }
+            th scope="row" {
+                (row.label)
+                @if let Some(note) = &row.note { small.note { (note) } }
+            }
+            td {
+                (table::bar(row.throughput.estimate.point, best))
+                (table::estimate(&row.throughput.estimate)) (badge(&row.throughput))
+            }
+            td { (row.step) }
+            td { (significant_or_dash(row.p50_ms)) }
+            td { (significant_or_dash(row.p99_ms)) }
+            td { (table::metric(row.cpu_us.as_ref())) }
+            td { (table::metric(row.cpu_us_whole.as_ref())) }
+            td {
+                @match &row.memory_mib {
+                    Some(memory) => { (significant(memory.highest())) (table::mark(memory)) }
+                    None => "–",
+                }
+            }
+            td { (table::metric(row.startup_s.as_ref())) }
+            td { (errors(row)) }
+            td { (table::fraction(row.checks.good, row.checks.total)) }
+            td { (table::fraction(row.lifecycle.good, row.lifecycle.total)) }
+            td { (table::fraction(row.runs, row.runs_begun)) }
+        }
+    }
+}
+
+/// The verdict as a badge; what is fair needs none.
+fn badge(metric: &Metric) -> Markup {
+    html! {
+        @if let Some(class) = table::class(&metric.validity) {
+            " " span class={ "badge " (class) } title=(metric.validity.evidence()) {
+                (metric.validity.name())
+            }
+        }
+    }
+}
+
+fn errors(row: &Row) -> Markup {
+    html! {
+        @if row.errors == 0 {
+            "0"
+        } @else {
+            span.bad { (row.errors) } " " small { (significant(row.error_share * 100.0)) " %" }
+        }
+    }
+}
+
+/// The evidence behind each metric that is not fair.
+fn evidence(rows: &[Row]) -> Markup {
+    let unfair: Vec<(&str, &str, &Metric)> = rows
+        .iter()
+        .flat_map(|row| {
+            let metrics = [
+                ("throughput", Some(&row.throughput)),
+                ("CPU per request", row.cpu_us.as_ref()),
+                (
+                    "CPU per request over the whole life",
+                    row.cpu_us_whole.as_ref(),
+                ),
+                ("memory", row.memory_mib.as_ref()),
+            ];
+            metrics.map(|(name, metric)| Some((row.label.as_str(), name, metric?)))
+        })
+        .flatten()
+        .filter(|(_, _, metric)| !validity::is_fair(&metric.validity))
+        .collect();
+    html! {
+        @if !unfair.is_empty() {
+            details {
+                summary { "Why some of these are not fair numbers (!)" }
+                ul {
+                    @for (label, name, metric) in unfair {
+                        li { (label) ", " (name) ": " (table::reason(metric)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every row against every other: throughput and CPU per request.
+fn matrices(table: &RankTable) -> Markup {
+    html! {
+        @if table.rows.len() > 1 {
+            details.pairs {
+                summary { "Each against each" }
+                p.hint {
+                    "Row divided by column, with the 95 % interval. ▲ the row is better, ▼ worse, \
+                     ≈ equivalent within 3 %, ? inconclusive."
+                }
+                (matrix(table, &table.throughput_matrix))
+                (matrix(table, &table.cpu_matrix))
+            }
+        }
+    }
+}
+
+fn matrix(table: &RankTable, matrix: &Matrix) -> Markup {
+    table::framed(
+        "matrix",
+        &html! {
+            caption { (matrix.title) }
+            thead {
+                tr {
+                    td {}
+                    @for row in &table.rows { th scope="col" { (row.label) } }
+                }
+            }
+            tbody {
+                @for (line, (row, cells)) in table.rows.iter().zip(&matrix.cells).enumerate() {
+                    tr {
+                        th scope="row" { (row.label) }
+                        @for (column, cell) in cells.iter().enumerate() {
+                            @match cell {
+                                Some(comparison) => (pair(comparison)),
+                                None => td { @if line != column { "–" } },
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+fn pair(comparison: &Comparison) -> Markup {
+    let mark = match comparison.verdict {
+        Verdict::Faster => "▲",
+        Verdict::Slower => "▼",
+        Verdict::Equivalent => "≈",
+        Verdict::Inconclusive => "?",
+    };
+    let chance = comparison
+        .p_value
+        .map(|p| format!("permutation test: p = {}", significant(p)));
+    html! {
+        td class=(comparison.verdict.name()) title=[chance] {
+            (ratio_text(comparison.ratio.point)) " " (mark) " "
+            small { (range(&comparison.ratio)) }
+        }
+    }
+}
+
+fn unranked_rows(summary: &BenchmarkSummary) -> Markup {
+    let measured = || summary.unranked.iter().filter_map(|one| one.row.as_ref());
+    let points = measured().map(|row| row.throughput.estimate.point);
+    let best = points.fold(0.0, f64::max);
+    html! {
+        @if measured().next().is_some() {
+            p.hint { "Their numbers all the same:" }
+            (rows(measured(), best))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Benchmarks of cold starts: who starts how fast, and at what price.
+
+use maud::{Markup, html};
+
+use super::table::{self, Heading};
+use super::{failures, ranks};
+use crate::analysis::startup::{StartRow, StartupSummary};
+use crate::number::{significant, significant_or_dash};
+
+const HEADINGS: [Heading; 15] = [
+    ("#", ""),
+    ("contender", ""),
+    ("start-up s", "mean over starts, 95 % interval"),
+    ("shortest", ""),
+    ("median", ""),
+    ("90 %", ""),
+    ("longest", ""),
+    ("create ms", "until the process or container exists"),
+    ("exec ms", "until its own program begins"),
+    ("listen ms", "until it accepts a connection"),
+    ("respond ms", "until the first valid response"),
+    ("CPU s", "until the first response"),
+    ("MiB", "highest until the first response"),
+    ("image MiB", ""),
+    ("starts", "responded of begun"),
+];
+
+pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
+    let slowest = summary.rows.iter().map(|row| row.startup_s.point);
+    let slowest = slowest.fold(0.0, f64::max);
+    html! {
+        section.benchmark id={ "results-" (index) } {
+            h3 { (summary.name) }
+            p.conditions { (summary.conditions) }
+            @if !summary.rows.is_empty() {
+                h4.fair { "Cold starts, fastest mean first" }
+                (ranks::conclusions(&summary.conclusions))
+                (table::framed("ranks", &html! {
+                    (table::head(&HEADINGS))
+                    tbody { @for row in &summary.rows { (line(row, slowest)) } }
+                }))
+                p.hint {
+                    "Every start is a fresh instance; files may be in the host's cache. Start-up \
+                     runs from the beginning of the program to its first valid response; to create \
+                     and to execute comes before that. Image: of the container image, or of the \
+                     artifact where there is none (a JVM is not in it then). “=”: not \
+                     distinguishable by these starts."
+                }
+            }
+            @if !summary.unranked.is_empty() {
+                h4.unfair { "Not ranked" }
+                (failures::unranked(&summary.unranked))
+            }
+            (failures::failed_runs(&summary.failures))
+        }
+    }
+}
+
+fn line(row: &StartRow, slowest: f64) -> Markup {
+    let phases = &row.phases;
+    let phases = [
+        phases.create_ms,
+        phases.exec_ms,
+        phases.listen_ms,
+        phases.respond_ms,
+    ];
+    html! {
+        tr {
+            td.rank { (row.rank) @if row.tied { "=" } }
+            th scope="row" {
+                (row.label)
+                @if let Some(note) = &row.note { small.note { (note) } }
+            }
+            td {
+                (table::bar(row.startup_s.point, slowest))
+                (table::estimate(&row.startup_s))
+            }
+            @for time_s in row.spread_s { td { (significant(time_s)) } }
+            @for time_ms in phases { td { (significant(time_ms)) } }
+            td {
+                @match &row.cpu_s {
+                    Some(cpu) => (table::estimate(cpu)),
+                    None => "–",
+                }
+            }
+            td { (significant_or_dash(row.memory_mib)) }
+            td { (significant_or_dash(row.image_mib)) }
+            td { (table::fraction(row.starts, row.starts_begun)) }
+        }
+    }
+}

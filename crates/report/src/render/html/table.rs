@@ -1,0 +1,96 @@
+//! What tables have in common: the frame that scrolls, headings, and cells of numbers.
+
+use bakeoff_model::record::Validity;
+use bakeoff_stats::Estimate;
+use maud::{Markup, html};
+
+use crate::analysis::metric::Metric;
+use crate::number::{range, significant, spread};
+
+/// A heading, and what it means where that needs a sentence.
+pub(super) type Heading = (&'static str, &'static str);
+
+/// A table of that class in a frame that scrolls.
+pub(super) fn framed(class: &str, content: &Markup) -> Markup {
+    html! {
+        div.scroll { table class=[(!class.is_empty()).then_some(class)] { (content) } }
+    }
+}
+
+/// The row of headings.
+pub(super) fn head(headings: &[Heading]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for (name, title) in headings {
+                    th scope="col" title=[(!title.is_empty()).then_some(title)] { (name) }
+                }
+            }
+        }
+    }
+}
+
+/// A mean with half of its interval's width.
+pub(super) fn estimate(estimate: &Estimate) -> Markup {
+    html! {
+        b { (significant(estimate.point)) }
+        @if estimate.interval.is_some() {
+            " " small title={ "95 % interval " (range(estimate)) } { (spread(estimate)) }
+        }
+    }
+}
+
+/// The mean of a metric, marked when the steps behind it are not fair.
+pub(super) fn metric(metric: Option<&Metric>) -> Markup {
+    html! {
+        @match metric {
+            Some(metric) => { (estimate(&metric.estimate)) (mark(metric)) }
+            None => "–",
+        }
+    }
+}
+
+/// A sign on a number that is not fair, with the steps behind it and why.
+pub(super) fn mark(metric: &Metric) -> Markup {
+    html! {
+        @if let Some(class) = class(&metric.validity) {
+            " " abbr class={ "mark " (class) } title=(reason(metric)) { "!" }
+        }
+    }
+}
+
+/// `over 8 to 1024 host-bound: 1.93 of 2 cores were used`.
+pub(super) fn reason(metric: &Metric) -> String {
+    let (name, evidence) = (metric.validity.name(), metric.validity.evidence());
+    format!("{} {name}: {evidence}", metric.steps_text())
+}
+
+/// The style of a verdict; fair has none.
+pub(super) fn class(validity: &Validity) -> Option<&'static str> {
+    match validity {
+        Validity::Fair => None,
+        Validity::Invalid { .. } => Some("invalid"),
+        _ => Some("bound"),
+    }
+}
+
+/// A bar as long as the share of the largest number of its column.
+pub(super) fn bar(value: f64, largest: f64) -> Markup {
+    let share = if largest > 0.0 {
+        (value / largest * 100.0).min(100.0)
+    } else {
+        0.0
+    };
+    html! { span.bar style={ "--share:" (format!("{share:.1}")) "%" } {} }
+}
+
+/// `33/33`; nothing to count is a dash, less than all is marked.
+pub(super) fn fraction(good: usize, total: usize) -> Markup {
+    html! {
+        @match (good, total) {
+            (_, 0) => "–",
+            (good, total) if good == total => { (good) "/" (total) }
+            (good, total) => span.bad { (good) "/" (total) },
+        }
+    }
+}

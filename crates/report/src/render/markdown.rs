@@ -1,0 +1,279 @@
+//! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
+
+use std::fmt::Write as _;
+
+use bakeoff_model::plan::ChosenCase;
+
+use crate::analysis::claims::limits_text;
+use crate::analysis::failures::{FailedRun, Unranked};
+use crate::analysis::metric::Metric;
+use crate::analysis::row::Row;
+use crate::analysis::startup::{StartRow, StartupSummary};
+use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::analysis::{Analysis, validity};
+use crate::number::{range, significant, significant_or_dash};
+
+/// The results as GitHub-flavoured Markdown.
+#[must_use]
+pub fn markdown(analysis: &Analysis<'_>) -> String {
+    let mut text = format!("# {}\n", escape(&analysis.title));
+    for warning in &analysis.warnings {
+        let _ = write!(text, "\n> **Note:** {}\n", escape(warning));
+    }
+    push_rounds(&mut text, analysis);
+    for load in &analysis.loads {
+        push_benchmark(&mut text, &load.summary);
+    }
+    for startup in &analysis.startups {
+        push_startup(&mut text, &startup.summary);
+    }
+    push_claims(&mut text, analysis);
+    for (title, body) in [
+        ("Notes", &analysis.results.notes),
+        ("Analysis", &analysis.results.analysis),
+    ] {
+        if let Some(body) = body.as_ref().filter(|body| !body.trim().is_empty()) {
+            let _ = write!(text, "\n## {title}\n\n{}\n", body.trim_end());
+        }
+    }
+    text
+}
+
+/// Winners of qualification rounds, and who took no part.
+fn push_rounds(text: &mut String, analysis: &Analysis<'_>) {
+    if !analysis.qualifications.is_empty() {
+        text.push_str("\n## Qualification\n\n");
+    }
+    for one in &analysis.qualifications {
+        let winner = one.winner.as_ref().map(ChosenCase::label);
+        let winner = winner.map_or_else(|| "no winner".to_owned(), |label| escape(&label));
+        let round = match one.folder.as_str() {
+            "" => escape(&one.round),
+            folder => format!("[{}]({folder}/results.md)", escape(&one.round)),
+        };
+        let (rule, benchmark) = (escape(&one.rule), escape(&one.benchmark));
+        let _ = write!(text, "- {round}: **{winner}** by {rule} on {benchmark}.");
+        for reason in &one.reasons {
+            let _ = write!(text, " {}", escape(reason));
+        }
+        text.push('\n');
+    }
+    let skipped = &analysis.results.skipped;
+    if !skipped.is_empty() {
+        text.push_str("\n## Took no part\n\n");
+    }
+    for skipped in skipped {
+        let _ = writeln!(text, "- {}", escape(skipped));
+    }
+}
+
+/// Claims of others and what came of them.
+fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
+    if analysis.claims.is_empty() {
+        return;
+    }
+    text.push_str("\n## Claims of others\n\n");
+    let published = analysis.results.published.iter();
+    for source in published.flat_map(|published| &published.sources) {
+        let facts = [&source.author, &source.title, &source.date].map(|fact| escape(fact));
+        let _ = writeln!(
+            text,
+            "- {}. {}. {}",
+            facts.join(", "),
+            limits_text(&source.limits),
+            escape(&source.conditions)
+        );
+    }
+    if !analysis.limits_note.is_empty() {
+        let _ = writeln!(text, "\n{}", analysis.limits_note);
+    }
+    text.push_str(
+        "\n| claim | holds when | measured here | verdict |\n\
+         |---|---|---|---|\n",
+    );
+    for row in &analysis.claims {
+        let round = match row.folder.as_str() {
+            "" => String::new(),
+            folder => format!(" ([{0}]({0}/results.md))", folder),
+        };
+        let why = match row.why.as_str() {
+            "" => String::new(),
+            why => format!(": {}", escape(why)),
+        };
+        let _ = writeln!(
+            text,
+            "| {} ({}) | {} | {}{round} | **{}**{why} |",
+            escape(&row.text),
+            escape(&row.source),
+            escape(&row.expected),
+            escape(&row.measured),
+            row.verdict.name()
+        );
+    }
+}
+
+fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
+    let _ = write!(text, "\n## {}\n\n", escape(&benchmark.name));
+    let _ = writeln!(text, "{}", escape(&benchmark.conditions));
+    for table in &benchmark.tables {
+        push_table(text, table);
+    }
+    push_rest(text, &benchmark.unranked, &benchmark.failures);
+}
+
+fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
+    if !unranked.is_empty() {
+        text.push_str("\n### Not ranked\n\n");
+    }
+    for unranked in unranked {
+        let measured = unranked.row.as_ref().map_or_else(String::new, |row| {
+            format!(
+                " (measured all the same: {} req/s)",
+                significant(row.throughput.mean())
+            )
+        });
+        let (label, reason) = (escape(&unranked.label), escape(&unranked.reason));
+        let _ = writeln!(text, "- **{label}**: {reason}{measured}");
+    }
+    if !failures.is_empty() {
+        text.push_str("\n### Failed runs\n\n");
+    }
+    for failure in failures {
+        let _ = writeln!(
+            text,
+            "- **{}** {}: {}: {}",
+            escape(&failure.label),
+            failure.runs_text(),
+            escape(&failure.stage),
+            escape(&failure.message)
+        );
+    }
+}
+
+/// The cold starts of a benchmark, fastest mean first.
+fn push_startup(text: &mut String, startup: &StartupSummary) {
+    let _ = write!(text, "\n## {}\n\n", escape(&startup.name));
+    let _ = writeln!(text, "{}", escape(&startup.conditions));
+    if !startup.rows.is_empty() {
+        text.push_str("\n### Cold starts\n\n");
+        for conclusion in &startup.conclusions {
+            let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
+        }
+        text.push_str(
+            "\n| # | contender | start-up s | 95 % interval | shortest | median | 90 % | longest | \
+             create ms | exec ms | listen ms | respond ms | CPU s | MiB | image MiB | starts |\n\
+             |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        );
+    }
+    for row in &startup.rows {
+        text.push_str(&startup_row(row));
+    }
+    push_rest(text, &startup.unranked, &startup.failures);
+}
+
+fn startup_row(row: &StartRow) -> String {
+    let interval = match range(&row.startup_s) {
+        range if range.is_empty() => "–".to_owned(),
+        range => range,
+    };
+    let phases = &row.phases;
+    let mut cells = vec![
+        format!("{}{}", row.rank, if row.tied { "=" } else { "" }),
+        escape(&row.label),
+        significant(row.startup_s.point),
+        interval,
+    ];
+    cells.extend(row.spread_s.map(significant));
+    cells.extend(
+        [
+            phases.create_ms,
+            phases.exec_ms,
+            phases.listen_ms,
+            phases.respond_ms,
+        ]
+        .map(significant),
+    );
+    cells.extend(
+        [
+            row.cpu_s.map(|cpu| cpu.point),
+            row.memory_mib,
+            row.image_mib,
+        ]
+        .map(significant_or_dash),
+    );
+    cells.push(format!("{}/{}", row.starts, row.starts_begun));
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn push_table(text: &mut String, table: &RankTable) {
+    let _ = write!(text, "\n### {}\n\n", escape(&table.title));
+    for conclusion in &table.conclusions {
+        let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
+    }
+    text.push_str(
+        "\n| # | contender | req/s | 95 % interval | at | p99 ms | CPU us/req | max MiB | \
+         start-up s | errors | checks | runs |\n\
+         |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for row in &table.rows {
+        text.push_str(&table_row(row));
+    }
+    let marked = |row: &Row| {
+        let metrics = [row.cpu_us.as_ref(), row.memory_mib.as_ref()];
+        metrics.into_iter().any(|metric| !mark(metric).is_empty())
+    };
+    if table.rows.iter().any(marked) {
+        text.push_str("\n\\!: read off all measured steps, some of which are not fair.\n");
+    }
+}
+
+fn table_row(row: &Row) -> String {
+    let interval = match range(&row.throughput.estimate) {
+        range if range.is_empty() => "–".to_owned(),
+        range => range,
+    };
+    let cells = [
+        format!("{}{}", row.rank, if row.tied { "=" } else { "" }),
+        escape(&row.label),
+        significant(row.throughput.mean()),
+        interval,
+        escape(&row.step),
+        significant_or_dash(row.p99_ms),
+        marked(row.cpu_us.as_ref(), Metric::mean),
+        marked(row.memory_mib.as_ref(), Metric::highest),
+        significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
+        row.errors.to_string(),
+        format!("{}/{}", row.checks.good, row.checks.total),
+        format!("{}/{}", row.runs, row.runs_begun),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The number of a metric, marked when it is not fair.
+fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
+    significant_or_dash(metric.map(value)) + mark(metric)
+}
+
+fn mark(metric: Option<&Metric>) -> &'static str {
+    match metric {
+        Some(metric) if !validity::is_fair(&metric.validity) => " \\!",
+        _ => "",
+    }
+}
+
+/// Keeps text from being read as markup, and on one line.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => escaped.push(' '),
+            '<' => escaped.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

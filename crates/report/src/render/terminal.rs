@@ -1,0 +1,351 @@
+//! The ranked table as plain text for a terminal.
+
+use std::fmt::Write as _;
+
+use crate::analysis::failures::{FailedRun, Unranked};
+use crate::analysis::metric::Metric;
+use crate::analysis::row::Row;
+use crate::analysis::sessions::Compared;
+use crate::analysis::startup::{StartRow, StartupSummary};
+use crate::analysis::summary::RankTable;
+use crate::analysis::{Analysis, validity};
+use crate::number::{range, ratio_text, significant, significant_or_dash, spread};
+
+/// Narrower than this the rank, the name and the throughput are still shown.
+const WIDTH_MIN: usize = 40;
+
+/// A column: its title, the width of its cells, and what is in them.
+struct Column<R> {
+    title: &'static str,
+    width: usize,
+    cell: fn(&R) -> String,
+}
+
+/// The columns after the name, most important first: those that do not fit are left out.
+const COLUMNS: [Column<Row>; 9] = [
+    Column {
+        title: "req/s",
+        width: 6,
+        cell: |row| significant(row.throughput.mean()),
+    },
+    Column {
+        title: "±95%",
+        width: 6,
+        cell: |row| spread(&row.throughput.estimate),
+    },
+    Column {
+        title: "conns",
+        width: 5,
+        cell: |row| row.step.clone(),
+    },
+    Column {
+        title: "p99 ms",
+        width: 6,
+        cell: |row| significant_or_dash(row.p99_ms),
+    },
+    Column {
+        title: "us/req",
+        width: 6,
+        cell: |row| marked(row.cpu_us.as_ref(), Metric::mean),
+    },
+    Column {
+        title: "MiB",
+        width: 5,
+        cell: |row| marked(row.memory_mib.as_ref(), Metric::highest),
+    },
+    Column {
+        title: "start s",
+        width: 7,
+        cell: |row| significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
+    },
+    Column {
+        title: "errors",
+        width: 6,
+        cell: errors,
+    },
+    Column {
+        title: "checks",
+        width: 6,
+        cell: |row| format!("{}/{}", row.checks.good, row.checks.total),
+    },
+];
+
+/// The results as text, at most `width` columns wide where words allow. Ends with a line break.
+#[must_use]
+pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
+    let width = width.max(WIDTH_MIN);
+    let mut text = String::new();
+    wrap(&mut text, "", &analysis.title, width);
+    for warning in &analysis.warnings {
+        wrap(&mut text, "warning: ", warning, width);
+    }
+    for load in &analysis.loads {
+        let benchmark = &load.summary;
+        text.push('\n');
+        let title = format!("{}: {}", benchmark.name, benchmark.conditions);
+        wrap(&mut text, "", &title, width);
+        for table in &benchmark.tables {
+            push_table(&mut text, table, width);
+        }
+        push_rest(&mut text, &benchmark.unranked, &benchmark.failures, width);
+    }
+    for startup in &analysis.startups {
+        let startup = &startup.summary;
+        text.push('\n');
+        let title = format!("{}: {}", startup.name, startup.conditions);
+        wrap(&mut text, "", &title, width);
+        push_starts(&mut text, startup, width);
+        push_rest(&mut text, &startup.unranked, &startup.failures, width);
+    }
+    text
+}
+
+/// Columns of cold starts, most important first.
+const START_COLUMNS: [Column<StartRow>; 8] = [
+    Column {
+        title: "start s",
+        width: 7,
+        cell: |row| significant(row.startup_s.point),
+    },
+    Column {
+        title: "±95%",
+        width: 6,
+        cell: |row| spread(&row.startup_s),
+    },
+    Column {
+        title: "median",
+        width: 7,
+        cell: |row| significant(row.spread_s[1]),
+    },
+    Column {
+        title: "max",
+        width: 7,
+        cell: |row| significant(row.spread_s[3]),
+    },
+    Column {
+        title: "CPU s",
+        width: 7,
+        cell: |row| significant_or_dash(row.cpu_s.map(|cpu| cpu.point)),
+    },
+    Column {
+        title: "MiB",
+        width: 4,
+        cell: |row| significant_or_dash(row.memory_mib),
+    },
+    Column {
+        title: "image",
+        width: 5,
+        cell: |row| significant_or_dash(row.image_mib),
+    },
+    Column {
+        title: "starts",
+        width: 6,
+        cell: |row| format!("{}/{}", row.starts, row.starts_begun),
+    },
+];
+
+fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
+    if startup.rows.is_empty() {
+        return;
+    }
+    text.push('\n');
+    wrap(text, "", "Cold starts, fastest mean first", width);
+    let key = |row: &StartRow| (row.rank, row.tied, row.label.clone());
+    push_rows(text, &startup.rows, &START_COLUMNS, key, width);
+}
+
+fn push_table(text: &mut String, table: &RankTable, width: usize) {
+    text.push('\n');
+    wrap(text, "", &table.title, width);
+    let key = |row: &Row| (row.rank, row.tied, row.label.clone());
+    push_rows(text, &table.rows, &COLUMNS, key, width);
+    let cells = |row: &Row| {
+        COLUMNS
+            .iter()
+            .any(|column| (column.cell)(row).ends_with(MARK))
+    };
+    if table.rows.iter().any(cells) {
+        let note = "! read off all measured steps, some of which are not fair";
+        wrap(text, "", note, width);
+    }
+    let mut evidence = table.rows.iter().map(|row| row.validity().evidence());
+    if let Some(evidence) = evidence.find(|evidence| !evidence.is_empty()) {
+        wrap(text, "why: ", evidence, width);
+    }
+}
+
+/// Rank, name and as many columns as fit, a line for each row; `key` is rank, tied and name.
+fn push_rows<R>(
+    text: &mut String,
+    rows: &[R],
+    columns: &[Column<R>],
+    key: impl Fn(&R) -> (usize, bool, String),
+    width: usize,
+) {
+    let names = rows.iter().map(|row| key(row).2.chars().count());
+    let (columns, name_width) = layout(columns, names.max().unwrap_or(0), width);
+    let mut line = format!("{:>3} {:<name_width$}", "", "contender");
+    for column in columns {
+        let _ = write!(line, " {:>width$}", column.title, width = column.width);
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+    for row in rows {
+        let (rank, tied, label) = key(row);
+        let rank = format!("{rank}{}", if tied { "=" } else { "" });
+        let mut line = format!("{rank:>3} {:<name_width$}", shorten(&label, name_width));
+        for column in columns {
+            let _ = write!(
+                line,
+                " {:>width$}",
+                (column.cell)(row),
+                width = column.width
+            );
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if rows.iter().any(|row| key(row).1) {
+        wrap(text, "", "= not distinguishable by these runs", width);
+    }
+}
+
+/// As many columns as fit beside fourteen characters of the name.
+fn layout<R>(columns: &[Column<R>], names: usize, width: usize) -> (&[Column<R>], usize) {
+    let name_min = names.clamp(9, 14);
+    let mut used = 4;
+    let mut taken = 0;
+    for column in columns {
+        if used + name_min + column.width + 1 > width && taken > 0 {
+            break;
+        }
+        used += column.width + 1;
+        taken += 1;
+    }
+    (
+        &columns[..taken],
+        names.max(9).min(width.saturating_sub(used)).max(9),
+    )
+}
+
+fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun], width: usize) {
+    if !unranked.is_empty() {
+        text.push_str("\nNot ranked\n");
+    }
+    for unranked in unranked {
+        wrap(
+            text,
+            &format!("  {}: ", unranked.label),
+            &unranked.reason,
+            width,
+        );
+    }
+    if !failures.is_empty() {
+        text.push_str("\nFailed runs\n");
+    }
+    for failure in failures {
+        let head = format!("  {} {}: ", failure.label, failure.runs_text());
+        wrap(
+            text,
+            &head,
+            &format!("{}: {}", failure.stage, failure.message),
+            width,
+        );
+    }
+}
+
+/// A mark on a number that is not fair.
+const MARK: char = '!';
+
+/// The number of a metric, marked when it is not fair.
+fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
+    let mut text = significant_or_dash(metric.map(value));
+    if metric.is_some_and(|metric| !validity::is_fair(&metric.validity)) {
+        text.push(MARK);
+    }
+    text
+}
+
+fn errors(row: &Row) -> String {
+    match row.errors {
+        0 => "0".to_owned(),
+        _ if row.error_share < 0.000_05 => "<0.01%".to_owned(),
+        _ => format!(
+            "{:.*}%",
+            if row.error_share < 0.1 { 2 } else { 1 },
+            row.error_share * 100.0
+        ),
+    }
+}
+
+/// The text without what would break a line or command the terminal, cut in the middle: the ends
+/// of names tell variants apart.
+fn shorten(text: &str, width: usize) -> String {
+    let characters: Vec<char> = text.chars().map(printable).collect();
+    if characters.len() <= width {
+        return characters.into_iter().collect();
+    }
+    let tail = (width - 1) / 2;
+    let head = width - 1 - tail;
+    let start: String = characters[..head].iter().collect();
+    let end: String = characters[characters.len() - tail..].iter().collect();
+    format!("{start}…{end}")
+}
+
+/// What a contender sent or logged may end here: control characters must not reach the
+/// terminal.
+fn printable(character: char) -> char {
+    if character.is_control() {
+        ' '
+    } else {
+        character
+    }
+}
+
+/// Words into lines of at most `width`, the first after `head`, the others indented by four.
+fn wrap(text: &mut String, head: &str, words: &str, width: usize) {
+    let clean: String = format!("{head}{words}").chars().map(printable).collect();
+    let options = textwrap::Options::new(width)
+        .subsequent_indent("    ")
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    text.push_str(&textwrap::fill(&clean, options));
+    text.push('\n');
+}
+
+/// Two sessions compared as text: one line for each metric.
+#[must_use]
+pub fn terminal_comparison(all: &[Compared]) -> String {
+    let width = all
+        .iter()
+        .map(|one| one.label.chars().count() + one.benchmark.chars().count() + 2)
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for one in all {
+        let name = format!("{}: {}", one.benchmark, one.label);
+        let ratio = &one.comparison.ratio;
+        let interval = match range(ratio) {
+            range if range.is_empty() => "no interval".to_owned(),
+            range => format!("95 %: {range}"),
+        };
+        let verdict = match one.comparison.verdict.name() {
+            "faster" => "better",
+            "slower" => "worse",
+            other => other,
+        };
+        let caveat = match one.caveat.as_str() {
+            "" => String::new(),
+            caveat => format!(" [{caveat}]"),
+        };
+        let _ = writeln!(
+            text,
+            "{name:<width$}  {} -> {} {}  x{} ({interval}) {verdict}{caveat}",
+            significant(one.first),
+            significant(one.second),
+            one.metric,
+            ratio_text(ratio.point),
+        );
+    }
+    text
+}
