@@ -37,7 +37,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> String {
 
 /// What results say, without other rounds.
 pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput::new(results, &title(results)))
+    let mut analysis = Analysis::of(&ReportInput::new(results, ""));
+    analysis.title = title(results);
+    analysis
 }
 
 /// Writes all documents.

@@ -55,7 +55,8 @@ fn end(
     runs: usize,
     failed: usize,
 ) -> anyhow::Result<()> {
-    let table = documents::table(&results::read(folder)?);
+    let results = results::read(folder)?;
+    let table = documents::table(&documents::analysis(&results));
     let page = documents::page(folder);
     writeln!(output, "\n{table}\nreport: {}", page.display())?;
     if failed > 0 {

@@ -141,7 +141,12 @@ headers = { x-again = "${found}" }
         .run("run SUITE --profile tiny --benchmark visit --out OUT")
         .check(0, &["good"]);
     let report = world.read("out/report/index.html");
-    for text in ["first look", "second look", "Apdex", "Loader at best"] {
+    for text in [
+        "first look",
+        "second look",
+        "Apdex",
+        "Load generator at best",
+    ] {
         assert!(report.contains(text), "{text}");
     }
     let plan = || world.run("plan SUITE --profile tiny --json").stdout;

@@ -223,7 +223,7 @@ fn push_table(text: &mut String, table: &RankTable) {
         metrics.into_iter().any(|metric| !mark(metric).is_empty())
     };
     if table.rows.iter().any(marked) {
-        text.push_str("\n\\!: read off all measured steps, some of which are not fair.\n");
+        text.push_str("\n\\!: read off several steps, some of which are not fair.\n");
     }
 }
 

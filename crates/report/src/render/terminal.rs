@@ -165,7 +165,7 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
             .any(|column| (column.cell)(row).ends_with(MARK))
     };
     if table.rows.iter().any(cells) {
-        let note = "! read off all measured steps, some of which are not fair";
+        let note = "! read off several steps, some of which are not fair";
         wrap(text, "", note, width);
     }
     let mut evidence = table.rows.iter().map(|row| row.validity().evidence());
