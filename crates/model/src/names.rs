@@ -1,6 +1,4 @@
-//! Names that people choose by: globs, the natural order, and what to say when nothing fits.
-
-use std::cmp::Ordering;
+//! Names that people choose by: globs, and what to say when nothing fits.
 
 /// A name, or a glob of names, that nothing has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,45 +82,6 @@ pub fn matches(glob: &str, name: &str) -> bool {
         }
     }
     glob[at_glob..].iter().all(|c| *c == '*')
-}
-
-/// Compares names as people sort them: runs of digits by their value, so `actix-9` < `actix-10`.
-/// Names that differ in leading zeros only go by their text, so the order is total.
-#[must_use]
-pub fn natural_order(left: &str, right: &str) -> Ordering {
-    let (mut rest_left, mut rest_right) = (left, right);
-    loop {
-        let (chunk_left, after_left) = chunk(rest_left);
-        let (chunk_right, after_right) = chunk(rest_right);
-        if chunk_left.is_empty() || chunk_right.is_empty() {
-            let by_rest = rest_left.len().cmp(&rest_right.len());
-            return by_rest.then_with(|| left.cmp(right));
-        }
-        let order = compare_chunks(chunk_left, chunk_right);
-        if order != Ordering::Equal {
-            return order;
-        }
-        (rest_left, rest_right) = (after_left, after_right);
-    }
-}
-
-/// Splits off the leading run of digits, or else one character.
-fn chunk(text: &str) -> (&str, &str) {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let end = match text.chars().next() {
-        Some(first) if digits == 0 => first.len_utf8(),
-        _ => digits,
-    };
-    text.split_at(end)
-}
-
-fn compare_chunks(left: &str, right: &str) -> Ordering {
-    let are_numbers = left.as_bytes()[0].is_ascii_digit() && right.as_bytes()[0].is_ascii_digit();
-    if !are_numbers {
-        return left.cmp(right);
-    }
-    let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
-    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 /// The known names in one line, after the one that was probably meant.

@@ -19,11 +19,11 @@ mod suite_file;
 mod transport;
 mod units;
 
+use bakeoff_base::natural;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::{Diagnostic, SourceFile};
-use crate::names;
 use crate::schema;
 use crate::suite::{Contender, Suite};
 use source::{Place, Reading};
@@ -122,7 +122,7 @@ fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Conten
         }
         readings.push(reading);
     }
-    contenders.sort_by(|left, right| names::natural_order(&left.name, &right.name));
+    contenders.sort_by(|left, right| natural::compare(&left.name, &right.name));
     (readings, contenders)
 }
 

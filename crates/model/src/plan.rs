@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use bakeoff_base::random::Random;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -274,7 +275,7 @@ fn cases<'s>(
 }
 
 fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> Vec<PlannedRun> {
-    let mut random = SplitMix(options.seed);
+    let mut random = Random::new(options.seed);
     let mut seen = BTreeSet::new();
     let mut runs = Vec::new();
     let repetitions = |case: &Case<'_>| match (options.runs, case.benchmark.kind) {
@@ -381,26 +382,13 @@ fn case_id(benchmark: &str, contender: &str, parameters: &BTreeMap<String, Strin
     safe.take(LENGTH_MAX).collect()
 }
 
-/// Fisher and Yates' shuffle.
-fn shuffle<T>(list: &mut [T], random: &mut SplitMix) {
+/// Fisher and Yates' shuffle, with the remainder as the draw: a recorded seed gives the same order
+/// in every version.
+fn shuffle<T>(list: &mut [T], random: &mut Random) {
     for last in (1..list.len()).rev() {
         let bound = last as u64 + 1;
         // The bias of the remainder is below 2^-50 for any list that fits in memory.
-        let chosen = usize::try_from(random.next() % bound).unwrap_or(last);
+        let chosen = usize::try_from(random.bits() % bound).unwrap_or(last);
         list.swap(last, chosen);
-    }
-}
-
-/// Steele, Lea and Flood's `SplitMix64` (2014). Ours, so that a recorded seed gives the same
-/// order in every version.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
     }
 }

@@ -1,16 +1,9 @@
 //! Numbers as text for people: three significant digits, never more digits than are known.
 
+pub(crate) use bakeoff_base::number::as_f64;
 use bakeoff_stats::Estimate;
 
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and times of a run stay below 2^53"
-)]
-pub(crate) fn as_f64(count: u64) -> f64 {
-    count as f64
-}
 
 pub(crate) fn count(length: usize) -> f64 {
     as_f64(length as u64)

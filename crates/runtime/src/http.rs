@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use bakeoff_base::percent;
 use bakeoff_model::check::Answer;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -61,7 +62,7 @@ fn request(
         AskError::BadQuestion(format!("cannot ask {what}: {error}"))
     };
     let method = Method::from_bytes(method.as_bytes()).map_err(|error| bad(method, &error))?;
-    let mut builder = Request::builder().method(method).uri(encoded(path));
+    let mut builder = Request::builder().method(method).uri(percent::uri(path));
     for (name, value) in headers {
         builder = builder.header(name.as_str(), value.as_str());
     }
@@ -79,19 +80,6 @@ fn request(
             .insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(request)
-}
-
-/// Suites are written by people: `query=křemže` becomes what a browser would send.
-fn encoded(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    text
 }
 
 async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<Answer, AskError> {
@@ -141,18 +129,4 @@ fn reason(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::encoded;
-
-    #[test]
-    fn paths_are_encoded_once() {
-        assert_eq!(
-            encoded("/s?q=křemže&x=a b"),
-            "/s?q=k%C5%99em%C5%BEe&x=a%20b"
-        );
-        assert_eq!(encoded("/s?q=%C5%99+%20"), "/s?q=%C5%99+%20");
-    }
 }

@@ -1,8 +1,10 @@
 //! The bootstrap interval of a ratio of two means, resampling runs.
 
+use bakeoff_base::number::length_as_f64 as count;
+use bakeoff_base::random::Random;
+
 use crate::distribution::{normal_cdf, normal_quantile};
-use crate::random::Random;
-use crate::sample::{Interval, Sample, count, mean};
+use crate::sample::{Interval, Sample, mean};
 
 /// How many resamples; the ends of a 95 % interval then move by well under 1 % of its width.
 pub const RESAMPLES: usize = 10_000;

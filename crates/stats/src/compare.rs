@@ -1,9 +1,11 @@
 //! Two contenders by one metric: the ratio, its interval and the verdict.
 
+use bakeoff_base::number::length_as_f64 as count;
+
 use crate::bootstrap::ratio_interval;
 use crate::distribution::student_quantile;
 use crate::permutation;
-use crate::sample::{Estimate, Interval, Sample, count};
+use crate::sample::{Estimate, Interval, Sample};
 
 /// With fewer runs than this on either side the bootstrap is too sure of itself, because a
 /// handful of runs cannot show their own spread (Hesterberg, "What Teachers Should Know About the

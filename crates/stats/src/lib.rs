@@ -1,7 +1,7 @@
 //! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state.
 //!
 //! Everything here is pure and repeatable: no clock, no input or output, and random choices come
-//! from [`random::Random`], a generator of our own whose sequence never changes between versions.
+//! from [`bakeoff_base::random::Random`], whose sequence never changes between versions.
 //! Latency histograms are not for here; they live in the model.
 //!
 //! The unit of replication is the run. A [`Sample`] holds one value per run, because requests
@@ -14,7 +14,6 @@ pub mod compare;
 pub mod distribution;
 pub mod permutation;
 pub mod queueing;
-pub mod random;
 pub mod rank;
 pub mod sample;
 pub mod steady;

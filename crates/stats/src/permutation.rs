@@ -1,8 +1,10 @@
 //! The permutation test of two samples: how often chance alone, dealing the runs out again, would
 //! set the means as far apart as they are.
 
-use crate::random::Random;
-use crate::sample::{Sample, count};
+use bakeoff_base::number::length_as_f64 as count;
+use bakeoff_base::random::Random;
+
+use crate::sample::Sample;
 
 /// Up to so many ways of dealing all of them count: twelve runs against twelve.
 pub const WAYS_MAX: u64 = 3_000_000;

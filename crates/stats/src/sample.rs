@@ -1,5 +1,7 @@
 //! One value per run, what can be said of it, and the shape of an estimate.
 
+use bakeoff_base::number::length_as_f64 as count;
+
 use crate::distribution::student_quantile;
 
 /// One value per run of the same case. Never empty, every value finite.
@@ -41,14 +43,6 @@ impl Estimate {
         let interval = self.interval?;
         (self.point != 0.0).then(|| (interval.high - interval.low) / 2.0 / self.point.abs())
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of runs are far below 2^53"
-)]
-pub(crate) fn count(length: usize) -> f64 {
-    length as f64
 }
 
 /// Mean of a slice that is not empty.

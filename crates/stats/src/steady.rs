@@ -1,6 +1,6 @@
 //! From when on a series of measurements is steady, if ever: the end of warm-up as a result.
 
-use crate::sample::count;
+use bakeoff_base::number::length_as_f64 as count;
 
 /// Fewer points than this say nothing about steadiness.
 pub const POINTS_MIN: usize = 8;

@@ -1,11 +1,10 @@
-//! Globs, the natural order, and units.
+//! Globs and units.
 
-use std::cmp::Ordering;
 use std::time::Duration;
 
-use bakeoff_model::names::{matches, natural_order, select};
+use bakeoff_model::names::{matches, select};
 use bakeoff_model::parse::{duration, size_bytes};
-use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{ProptestConfig, prop_assert, proptest};
 
 #[test]
 fn globs() {
@@ -48,17 +47,6 @@ fn selecting_keeps_the_order_and_tells_all_that_is_unknown() {
 }
 
 #[test]
-fn names_in_their_natural_order() {
-    let sorted = [
-        "", "a", "a-02", "a-2", "a-10", "a-10.1", "a-10/x", "b1c2", "b1c10", "ň",
-    ];
-    let mut names = sorted.to_vec();
-    names.reverse();
-    names.sort_by(|left, right| natural_order(left, right));
-    assert_eq!(names, sorted);
-}
-
-#[test]
 fn durations_and_sizes() {
     assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
     assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
@@ -89,15 +77,6 @@ proptest! {
         let glob = format!("{}*", &name[..cut]);
         prop_assert!(matches(&glob, &name));
         prop_assert!(matches(&"?".repeat(name.len()), &name));
-    }
-
-    #[test]
-    fn the_natural_order_is_an_order(a in "[a0-2]{0,5}", b in "[a0-2]{0,5}", c in "[a0-2]{0,5}") {
-        prop_assert_eq!(natural_order(&a, &b), natural_order(&b, &a).reverse());
-        prop_assert_eq!(natural_order(&a, &b) == Ordering::Equal, a == b);
-        if natural_order(&a, &b).is_le() && natural_order(&b, &c).is_le() {
-            prop_assert!(natural_order(&a, &c).is_le());
-        }
     }
 
     #[test]

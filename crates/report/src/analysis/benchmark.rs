@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bakeoff_base::natural;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::ErrorClass;
-use bakeoff_model::names;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Validity};
 use bakeoff_model::resource::{Memory, ResourceSample};
@@ -123,7 +123,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
     for benchmark in &mut made {
         benchmark
             .cases
-            .sort_by(|a, b| names::natural_order(&a.label, &b.label));
+            .sort_by(|a, b| natural::compare(&a.label, &b.label));
         for case in &mut benchmark.cases {
             case.runs
                 .sort_by_key(|run| run.records.begin.run.repetition);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use bakeoff_base::random::Random;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
@@ -15,7 +16,6 @@ use bakeoff_model::record::{
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::transport::Transport;
-use bakeoff_stats::random::Random;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;

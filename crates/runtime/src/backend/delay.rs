@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bakeoff_base::random::{Random, SharedRandom};
 use bakeoff_model::parse::duration;
 use tokio::sync::oneshot;
 
@@ -65,7 +65,7 @@ const MEANS_MAX: f64 = 18.0;
 #[derive(Debug)]
 pub(crate) struct Delayer {
     delay: Delay,
-    random: AtomicU64,
+    random: SharedRandom,
     /// `None` without delay: no thread is needed then.
     timer: Option<Sender<Alarm>>,
 }
@@ -79,7 +79,7 @@ impl Delayer {
         });
         Self {
             delay,
-            random: AtomicU64::new(seed),
+            random: SharedRandom::new(seed),
             timer,
         }
     }
@@ -87,7 +87,7 @@ impl Delayer {
     /// Draws a delay and waits until it is over, counted from `since`.
     pub(crate) async fn hold(&self, since: Instant, recorded_us: &[u64]) {
         let Some(timer) = &self.timer else { return };
-        let delay = draw(self.delay, self.next(), recorded_us);
+        let delay = draw(self.delay, &mut self.random.split(), recorded_us);
         if delay.is_zero() {
             return;
         }
@@ -101,35 +101,17 @@ impl Delayer {
             let _ = rung.await;
         }
     }
-
-    /// A number of the SplitMix64 sequence (Steele, Lea, Flood 2014); shared by all threads.
-    fn next(&self) -> u64 {
-        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut z = self
-            .random
-            .fetch_add(STEP, Ordering::Relaxed)
-            .wrapping_add(STEP);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
 }
 
-fn draw(delay: Delay, random: u64, recorded_us: &[u64]) -> Duration {
+fn draw(delay: Delay, random: &mut Random, recorded_us: &[u64]) -> Duration {
     match delay {
         Delay::None => Duration::ZERO,
         Delay::Constant(time) => time,
         Delay::Recorded => {
-            let count = recorded_us.len() as u64;
-            let index = usize::try_from(random.checked_rem(count).unwrap_or(0)).unwrap_or(0);
-            Duration::from_micros(recorded_us.get(index).copied().unwrap_or(0))
+            let chosen = random.below(recorded_us.len());
+            Duration::from_micros(recorded_us.get(chosen).copied().unwrap_or(0))
         }
-        Delay::Exponential { mean } => {
-            // 53 bits make a double in (0, 1]: the logarithm is finite.
-            #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
-            let uniform = ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-            mean.mul_f64((-uniform.ln()).clamp(0.0, MEANS_MAX))
-        }
+        Delay::Exponential { mean } => mean.mul_f64(random.exponential().min(MEANS_MAX)),
     }
 }
 
@@ -188,6 +170,8 @@ fn ring(alarms: &Receiver<Alarm>) {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use bakeoff_base::random::Random;
+
     use super::{Delay, Delayer, draw};
 
     #[test]
@@ -216,11 +200,11 @@ mod tests {
 
     #[test]
     fn draws_follow_their_distribution() {
-        let delayer = Delayer::new(Delay::None, 1);
+        let mut random = Random::new(1);
         let mean = Duration::from_millis(10);
         let draws = 100_000_u32;
         let sum: Duration = (0..draws)
-            .map(|_| draw(Delay::Exponential { mean }, delayer.next(), &[]))
+            .map(|_| draw(Delay::Exponential { mean }, &mut random, &[]))
             .sum();
         // The standard error of the mean is 0.3 %; the seed is fixed.
         assert!(
@@ -228,10 +212,10 @@ mod tests {
             "{sum:?}"
         );
         let seen: std::collections::BTreeSet<Duration> = (0..1000)
-            .map(|_| draw(Delay::Recorded, delayer.next(), &[1, 2, 3]))
+            .map(|_| draw(Delay::Recorded, &mut random, &[1, 2, 3]))
             .collect();
         assert_eq!(seen.len(), 3);
-        assert_eq!(draw(Delay::Recorded, 5, &[]), Duration::ZERO);
+        assert_eq!(draw(Delay::Recorded, &mut random, &[]), Duration::ZERO);
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 //! or not, keys of a JSON body sorted or not. All of that is taken out here. Headers do not
 //! count: the backends we know answer them all alike, and clients send what they like.
 
+use bakeoff_base::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
@@ -46,21 +47,14 @@ impl std::fmt::Display for RequestKey {
 fn canonical_target(target: &str) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     // Segment by segment, so that an encoded slash stays one.
-    let segments: Vec<String> = path
-        .split('/')
-        .map(|segment| recoded(segment, b",", false))
-        .collect();
+    let segments: Vec<String> = path.split('/').map(percent::normal).collect();
     let mut out = segments.join("/");
     let mut parameters: Vec<String> = query
         .split('&')
         .filter(|parameter| !parameter.is_empty())
         .map(|parameter| {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            format!(
-                "{}={}",
-                recoded(name, b"", true),
-                recoded(value, b",", true)
-            )
+            format!("{}={}", parameter_part(name), parameter_part(value))
         })
         .collect();
     parameters.sort();
@@ -71,36 +65,9 @@ fn canonical_target(target: &str) -> String {
     out
 }
 
-/// Decodes percent signs (and, in a query, `+`), then encodes everything that is not plain.
-fn recoded(text: &str, plain: &[u8], in_query: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut bytes = text.as_bytes();
-    while let [first, rest @ ..] = bytes {
-        let (byte, rest) = match (first, rest) {
-            (b'%', [high, low, rest @ ..]) => match (hex(*high), hex(*low)) {
-                (Some(high), Some(low)) => (high << 4 | low, rest),
-                _ => (b'%', &bytes[1..]),
-            },
-            (b'+', _) if in_query => (b' ', rest),
-            _ => (*first, rest),
-        };
-        if byte.is_ascii_alphanumeric() || b"-._~*".contains(&byte) || plain.contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-        bytes = rest;
-    }
-    out
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+/// One spelling of a part of a query, in which `+` is a space.
+fn parameter_part(text: &str) -> String {
+    percent::normal(&text.replace('+', " "))
 }
 
 fn canonical_body(body: &[u8]) -> String {

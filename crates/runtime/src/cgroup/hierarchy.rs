@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::mounts::{Mount, dir_of, membership, mounts};
+use super::removal::remove_dir;
 
 /// Version of the control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +166,7 @@ fn pass_on(dir: &Path) -> Result<Vec<String>, String> {
     // The parent must also be ours to make groups in.
     let probe = dir.join(format!("bakeoff-{}-probe-0", std::process::id()));
     fs::create_dir(&probe).map_err(|error| format!("cannot make {}: {error}", probe.display()))?;
-    let removed = super::group::remove_dir(&probe);
+    let removed = remove_dir(&probe);
     removed.map_err(|error| format!("cannot remove {}: {error}", probe.display()))?;
     Ok(controllers)
 }

@@ -7,10 +7,12 @@
 mod group;
 mod hierarchy;
 mod mounts;
+mod removal;
 
-pub(crate) use group::{Group, kill_group_dir, remove_dir};
+pub(crate) use group::Group;
 pub(crate) use hierarchy::{Hierarchy, Version};
 pub(crate) use mounts::{dir_of, membership, mounts};
+pub(crate) use removal::{kill_group_dir, remove_dir};
 
 /// Period over which the CPU quota is enforced, us: the kernel's default and Docker's.
 pub(crate) const QUOTA_PERIOD_US: u64 = 100_000;

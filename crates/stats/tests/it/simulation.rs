@@ -1,10 +1,10 @@
 //! Known truths: how often intervals hold the true ratio, how often equal contenders are
 //! distinguished. Seeded, so that these are checks of the method and not of luck.
 
+use bakeoff_base::random::Random;
 use bakeoff_stats::bootstrap::ratio_interval;
 use bakeoff_stats::compare::{BOOTSTRAP_RUNS_MIN, welch_interval};
 use bakeoff_stats::distribution::normal_quantile;
-use bakeoff_stats::random::Random;
 use bakeoff_stats::{
     Better, Criteria, Interval, Sample, SteadyState, Verdict, compare, steady_state,
 };

@@ -1,6 +1,6 @@
 //! What each contender is, in which version, with its caveat.
 
-use bakeoff_model::names;
+use bakeoff_base::natural;
 use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ const HEADINGS: [Heading; 5] = [
 
 pub(super) fn table(results: &Results) -> Markup {
     let mut runs: Vec<&RunRecords> = last_attempts(results).collect();
-    runs.sort_by(|a, b| names::natural_order(&a.begin.run.contender, &b.begin.run.contender));
+    runs.sort_by(|a, b| natural::compare(&a.begin.run.contender, &b.begin.run.contender));
     runs.dedup_by(|a, b| {
         let (a, b) = (&a.begin, &b.begin);
         a.run.contender == b.run.contender

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::names;
+use bakeoff_base::natural;
 use maud::{Markup, html};
 
 use super::table;
@@ -163,7 +163,7 @@ fn values<'s>(cells: &[Cell<'s>], name: &str) -> Vec<&'s str> {
         .iter()
         .filter_map(|cell| cell.parameters.get(name).map(String::as_str))
         .collect();
-    values.sort_by(|a, b| names::natural_order(a, b));
+    values.sort_by(|a, b| natural::compare(a, b));
     values.dedup();
     values
 }

@@ -1,0 +1,80 @@
+//! Percent-encoding of what a request asks for (RFC 3986, 2.1).
+
+use percent_encoding::{
+    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
+};
+
+/// What may not stand in a request line. A percent sign may: it begins what is encoded already.
+const NOT_IN_A_LINE: &AsciiSet = &CONTROLS.add(b' ');
+
+/// What may not stand in a URI either.
+const NOT_IN_A_URI: &AsciiSet = &NOT_IN_A_LINE
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// What [`normal`] encodes.
+const NOT_PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b',');
+
+/// Path and query as people write them, made fit for a request line: `query=křemže` becomes what
+/// a browser would send, and what is encoded already stays. All that a request line can carry is
+/// left alone: `${name}` has a meaning of its own, and quotes are the service's business.
+#[must_use]
+pub fn request_target(path_and_query: &str) -> String {
+    utf8_percent_encode(path_and_query, NOT_IN_A_LINE).to_string()
+}
+
+/// As [`request_target`], and also without the characters that strict parsers of URIs refuse.
+#[must_use]
+pub fn uri(path_and_query: &str) -> String {
+    utf8_percent_encode(path_and_query, NOT_IN_A_URI).to_string()
+}
+
+/// One spelling for all spellings of one text: decoded, then encoded but for letters, digits and
+/// `-._~*,`.
+#[must_use]
+pub fn normal(text: &str) -> String {
+    let bytes: Vec<u8> = percent_decode_str(text).collect();
+    percent_encode(&bytes, NOT_PLAIN).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{normal, request_target, uri};
+
+    #[test]
+    fn targets_are_encoded_once() {
+        for encode in [request_target, uri] {
+            assert_eq!(encode("/a?q=křemže%20x y"), "/a?q=k%C5%99em%C5%BEe%20x%20y");
+            assert_eq!(encode("/a;b=c,d:@!$&'()*+~[e]"), "/a;b=c,d:@!$&'()*+~[e]");
+        }
+    }
+
+    #[test]
+    fn only_a_uri_has_no_braces() {
+        assert_eq!(request_target("/${id}|"), "/${id}|");
+        assert_eq!(uri("/{id}|"), "/%7Bid%7D%7C");
+    }
+
+    #[test]
+    fn spellings_of_one_text_become_one() {
+        for text in ["křemže x", "k%C5%99em%C5%BEe%20x", "k%c5%99em%c5%bee x"] {
+            assert_eq!(normal(text), "k%C5%99em%C5%BEe%20x", "{text}");
+        }
+        assert_eq!(normal("100%"), "100%25");
+        assert_eq!(normal("%2"), "%252");
+        assert_eq!(normal("%FF"), "%FF");
+    }
+}
