@@ -59,8 +59,8 @@ impl From<Reactor> for ReactorChoice {
     fn from(reactor: Reactor) -> Self {
         match reactor {
             Reactor::Auto => Self::Auto,
-            Reactor::UringRxTimestamps => Self::UringStamped,
-            Reactor::EpollRxTimestamps => Self::EpollStamped,
+            Reactor::UringRxTimestamps => Self::UringRxTimestamps,
+            Reactor::EpollRxTimestamps => Self::EpollRxTimestamps,
             Reactor::Uring => Self::Uring,
             Reactor::Epoll => Self::Epoll,
         }

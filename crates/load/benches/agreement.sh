@@ -3,8 +3,8 @@
 # on a server that is the bottleneck. Exits with status 1 when a median over rounds differs by more
 # than the noise of both tools (and more than 3 %).
 #
-#   AGAINST=wrk     HTTP/1.1 on the null server, each answer burns WORK_US of its one core
-#   AGAINST=h2load  HTTP/2 on nginx, STREAMS on each connection, each answer compressed anew
+#   AGAINST=wrk     HTTP/1.1 on the null server, each response burns WORK_US of its one core
+#   AGAINST=h2load  HTTP/2 on nginx, STREAMS on each connection, each response compressed again
 #
 # Runs in a private network namespace, the server on core 0, the generator on core 1. Needs root
 # for the namespace, python3, and wrk, or h2load and nginx.
@@ -79,16 +79,16 @@ def h2load(count):
 def ours(count):
     target = {"address": address, "protocol": "http1" if against == "wrk" else "http2"}
     request = {"method": "GET", "path": "/", "headers": [["accept-encoding", "gzip"]]}
-    order = {
+    spec = {
         "target": target, "in_flight": int(streams), "requests": [request],
         "steps": [{"connections": count, "duration_ns": int(each * 1e9)}], "threads": 1,
         "timeout_connect_ns": 5 * 10**9, "timeout_answer_ns": 15 * 10**9,
         # One slice, so that its quantiles are those of the whole.
         "slice_ns": 0,
-        # Other tools look at their own clock when they have read an answer: so does this one.
+        # Other tools look at their own clock when they have read a response: so does this one.
         "reactor": "epoll",
     }
-    text = subprocess.run([f"{bin}/drive", "quantiles"], input=json.dumps(order),
+    text = subprocess.run([f"{bin}/drive", "quantiles"], input=json.dumps(spec),
                           preexec_fn=pinned, capture_output=True, text=True, check=True).stdout
     return tuple(map(float, text.split()))
 

@@ -9,14 +9,14 @@
 #
 # What disturbs a shared host lasts for seconds: many short rounds say more than few long ones.
 #
-#   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring uring-stamped h2load oha hey" \
+#   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring uring-rx-timestamps h2load oha hey" \
 #   SERVER=null|nginx LINK=lo|veth benches/loader-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"
 each="${SECONDS_EACH:-1}"
 rounds="${ROUNDS:-60}"
-tools="${TOOLS:-wrk epoll uring epoll-stamped uring-stamped}"
+tools="${TOOLS:-wrk epoll uring epoll-rx-timestamps uring-rx-timestamps}"
 body="${BODY_BYTES:-13}"
 kind="${SERVER:-null}"
 link="${LINK:-lo}"
@@ -117,13 +117,13 @@ OTHERS = {
 }
 
 def ours(count, reactor):
-    order = {
+    spec = {
         "target": {"address": address}, "requests": [{"method": "GET", "path": "/"}],
         "steps": [{"connections": count, "duration_ns": int(each * 1e9)}], "threads": 1,
         "timeout_connect_ns": 5 * 10**9, "timeout_answer_ns": 15 * 10**9,
         "slice_ns": 10**9, "reactor": reactor,
     }
-    text = subprocess.run([f"{bin}/drive"], input=json.dumps(order), preexec_fn=pinned,
+    text = subprocess.run([f"{bin}/drive"], input=json.dumps(spec), preexec_fn=pinned,
                           capture_output=True, text=True, check=True).stdout
     slices = [event for event in map(json.loads, text.splitlines())
               if event["event"] == "interval"]
@@ -136,11 +136,11 @@ def interval(values):
     first = max(0, int(len(values) / 2 - reach))
     return values[first], values[-1 - first]
 
-OURS = ("epoll", "uring", "epoll-stamped", "uring-stamped")
+OURS = ("epoll", "uring", "epoll-rx-timestamps", "uring-rx-timestamps")
 chosen = [tool for tool in tools.split() if tool in OURS or shutil.which(tool)]
 for tool in set(tools.split()) - set(chosen):
     print(f"{tool} is not installed and left out")
-print(f"{'connections':>11} {'tool':>13} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
+print(f"{'connections':>11} {'tool':>19} {'us/request':>10} {'user us':>8} {'of wrk':>7} "
       f"{'95 %':>13} {'req/s':>8}" + (f" {'with receiving':>14} {'of wrk':>7}" if receiver else ""))
 for count in map(int, connections.split()):
     runs = {}
@@ -161,7 +161,7 @@ for count in map(int, connections.split()):
         total, user, receiving, rate = (statistics.median(column) for column in zip(*values))
         ratios = [value[0] / other for value, other in zip(values, base)]
         low, high = interval(ratios)
-        line = (f"{count:>11} {tool:>13} {total:>10.2f} {user:>8.2f} "
+        line = (f"{count:>11} {tool:>19} {total:>10.2f} {user:>8.2f} "
                 f"{statistics.median(ratios):>7.3f} {low:>6.3f}-{high:.3f} "
                 f"{rate:>8.0f}")
         if receiver:

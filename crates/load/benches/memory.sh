@@ -33,7 +33,7 @@ def resident_kib(pid):
     return None
 
 def load(name, connections, seconds, pace, body):
-    order = {
+    spec = {
         "target": {"address": address},
         "requests": [{"method": "POST" if body else "GET", "path": "/", "body": "x" * body}],
         "steps": [{"connections": connections, "duration_ns": int(seconds * 1e9), "pace": pace}],
@@ -52,7 +52,7 @@ def load(name, connections, seconds, pace, body):
             time.sleep(0.5)
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    process.stdin.write(json.dumps(order))
+    process.stdin.write(json.dumps(spec))
     process.stdin.close()
     requests = errors = 0
     established = None

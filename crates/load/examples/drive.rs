@@ -1,4 +1,4 @@
-//! Carries out a load order from standard input and prints its events as JSON Lines: the engine
+//! Carries out a load spec from standard input and prints its events as JSON Lines: the engine
 //! alone, for benchmarks and for a look at it by hand. `drive summary` prints one line per step
 //! instead, and `drive quantiles` three numbers: requests per second, p50 and p99 of the service
 //! time in microseconds.

@@ -1,4 +1,4 @@
-//! The null server by hand: `null-server ADDRESS [BODY_BYTES] [WORK_US]`. With work, each answer
+//! The null server by hand: `null-server ADDRESS [BODY_BYTES] [WORK_US]`. With work, each response
 //! keeps the core busy for so long, and the server is the bottleneck of any generator.
 
 use std::net::TcpListener;

@@ -1,14 +1,11 @@
 //! Whether the engine measures what a real server injected, in real time: a server that freezes,
-//! and one that delays each answer and books how long it really held it, from the instant at which
-//! its kernel received the request to just before and just after it sent the answer. Exits with
+//! and one that delays each response and books how long it really held it, from the time at which
+//! its kernel received the request to just before and just after it sent the response. Exits with
 //! status 1 when a percentile is not within its bound. The machine must be quiet; the test suite
 //! has the same checks in simulated time. An argument names another reactor than the default one.
 
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
-#![expect(
-    unsafe_code,
-    reason = "the kernel's time stamps are in no safe wrapper"
-)]
+#![expect(unsafe_code, reason = "the kernel's timestamps are in no safe wrapper")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +30,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 const SECONDS: u64 = 10;
 
-/// How long a server sleeps before an answer, given the seconds since it began and its own
+/// How long a server sleeps before a response, given the seconds since it began and its own
 /// random bits.
 type Delay = fn(Duration, u64) -> Duration;
 
@@ -116,7 +113,7 @@ fn delays(name: &str, delay: Delay, pace: Pace, connections: u32) -> Result<bool
     let server = Server::start(delay)?;
     let (service, _) = load(&server.address, connections, &pace)?;
     let held = server.end()?;
-    // The last answers came after the window and are not counted.
+    // The last responses came after the window and are not counted.
     let counted = usize::try_from(service.count())?;
     let books = |times_ns: &[u64]| {
         let mut histogram = Histogram::new();
@@ -126,7 +123,7 @@ fn delays(name: &str, delay: Delay, pace: Pace, connections: u32) -> Result<bool
         histogram
     };
     let (held_least, held_most) = (books(&held.least_ns), books(&held.most_ns));
-    println!("{name}, {pace:?}, {connections} connections, {counted} answers:");
+    println!("{name}, {pace:?}, {connections} connections, {counted} responses:");
     let mut good = true;
     for share in SHARES {
         let (least, most) = (at(&held_least, share), at(&held_most, share));
@@ -182,21 +179,21 @@ fn load(address: &str, connections: u32, pace: &Pace) -> Result<(Histogram, Hist
     Ok((service, response))
 }
 
-/// A server that delays each answer. Neither it nor the engine is bound to a core: a thread of the
-/// kernel that holds one for some milliseconds then holds neither of them up.
+/// A server that delays each response. Neither it nor the engine is bound to a core: a thread of
+/// the kernel that holds one for some milliseconds then holds neither of them up.
 struct Server {
     address: String,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<std::io::Result<Held>>,
 }
 
-/// How long a server held its answers, from the arrival of the request, in the order of sending.
+/// How long a server held its responses, from the arrival of the request, in the order of sending.
 #[derive(Default)]
 struct Held {
     /// To just before each was sent.
     least_ns: Vec<u64>,
     /// To just after: what kept the server from its core in between may have come before the
-    /// answer left, or after.
+    /// response left, or after.
     most_ns: Vec<u64>,
 }
 
@@ -246,7 +243,7 @@ fn serve(listener: &TcpListener, delay: Delay, stop: &AtomicBool) -> std::io::Re
     let begin = Instant::now();
     while !stop.load(Ordering::SeqCst) {
         let room = rustix::buffer::spare_capacity(&mut events);
-        let next = due.peek().map(|Reverse((instant, ..))| *instant);
+        let next = due.peek().map(|Reverse((time, ..))| *time);
         let wait = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
         if !wait.is_zero() {
             sleep_until_ready(&poller, wait.min(LOOK));
@@ -269,8 +266,8 @@ fn serve(listener: &TcpListener, delay: Delay, stop: &AtomicBool) -> std::io::Re
                 due.push(Reverse((now + delay(now - begin, bits), index, now - age)));
             }
         }
-        while let Some(&Reverse((instant, index, asked))) = due.peek()
-            && Instant::now() >= instant
+        while let Some(&Reverse((time, index, asked))) = due.peek()
+            && Instant::now() >= time
         {
             due.pop();
             let before_ns = age_ns(asked);
@@ -334,7 +331,7 @@ fn stamp(stream: &TcpStream) -> std::io::Result<()> {
 /// Reads a request: how long ago it came; `None` when there is none, or no client any more.
 fn receive(stream: &TcpStream) -> std::io::Result<Option<Duration>> {
     let mut input = [0_u8; 4096];
-    // Aligned, and long enough for one time stamp.
+    // Aligned, and long enough for one timestamp.
     let mut control = [0_u64; 16];
     let mut part = libc::iovec {
         iov_base: input.as_mut_ptr().cast(),

@@ -3,12 +3,17 @@
 
 use bakeoff_model::load::{LoadSpec, Protocol, ReactorChoice, RequestSpec, Target};
 
-use crate::http1::{Chunked, LastHead, Progress, Reader};
-use crate::http2::{Client, Decoder};
-use crate::link::Told;
-use crate::received::Keep;
-use crate::request::Requests;
-use crate::websocket::{self, Happened};
+use crate::payload::Payload;
+use crate::prepare::request::Requests;
+use crate::protocol::event::ProtocolEvent;
+use crate::protocol::http1::chunked::Chunked;
+use crate::protocol::http1::head::LastHead;
+use crate::protocol::http1::reader::{Progress, Reader};
+use crate::protocol::http2::client::Client as Http2;
+use crate::protocol::http2::decoder::Decoder;
+use crate::protocol::interface::Protocol as _;
+use crate::protocol::response::Capture;
+use crate::protocol::websocket::client::Client as WebSocket;
 
 /// Pieces into which the rest of `data` is cut, by its first byte.
 fn cut(data: &[u8]) -> (u8, Vec<&[u8]>) {
@@ -28,31 +33,31 @@ fn cut(data: &[u8]) -> (u8, Vec<&[u8]>) {
     (first, rest.chunks(length).collect())
 }
 
-/// An answer of HTTP/1.1: however it is cut, it is the same answer or none.
+/// A response of HTTP/1.1: however it is cut, it is the same response or none.
 pub fn response(data: &[u8]) {
     let (first, pieces) = cut(data);
-    let (head_only, sampled) = (first & 0x10 != 0, first & 0x20 != 0);
+    let (head_only, captured) = (first & 0x10 != 0, first & 0x20 != 0);
     let whole = pieces.concat();
     let mut last = LastHead::default();
     let mut read = |pieces: &[&[u8]]| {
         let mut reader = Reader::new();
-        reader.begin(head_only, kept(sampled));
+        reader.begin(head_only, capture(captured));
         let mut fed = 0;
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             fed += piece.len();
             match reader.feed(piece, &mut last) {
                 Err(_) => return Err(()),
                 Ok(Progress::More) => {}
-                Ok(Progress::Whole { rest }) => {
-                    let (status, bytes) = (reader.received.status, reader.received.body_bytes);
+                Ok(Progress::Complete { rest }) => {
+                    let (status, bytes) = (reader.response.status, reader.response.body_bytes);
                     assert!(bytes <= whole.len() as u64, "a body larger than what came");
-                    let kept = reader
-                        .received
-                        .sample()
+                    let body = reader
+                        .response
+                        .captured()
                         .map(|a| a.map(|a| a.body.len() as u64));
                     assert!(
-                        kept.is_none_or(|kept| kept == Ok(bytes)),
-                        "a sample of another size"
+                        body.is_none_or(|length| length == Ok(bytes)),
+                        "a captured body of another size"
                     );
                     return Ok(Some((status, bytes, reader.keeps_alive(), fed - rest)));
                 }
@@ -62,7 +67,7 @@ pub fn response(data: &[u8]) {
     };
     match (read(&[&whole]), read(&pieces)) {
         // A head in pieces is not looked at again for each of them, so that it may be found wrong
-        // later; it must never be taken for an answer.
+        // later; it must never be taken for a response.
         (Err(()), Err(()) | Ok(None)) => {}
         (whole, cut) => assert_eq!(whole, cut, "pieces matter"),
     }
@@ -110,53 +115,55 @@ pub fn header_blocks(data: &[u8]) {
     }
 }
 
-/// Frames of HTTP/2 to a client with four requests in flight: however they are cut, it tells and
-/// sends the same, and its memory stays bounded.
+/// Bytes that a client has to send.
+fn sent(payload: Option<Payload>) -> Vec<u8> {
+    payload.map_or_else(Vec::new, |payload| payload.bytes().to_vec())
+}
+
+/// Frames of HTTP/2 to a client with four requests in flight: however they are cut, the same
+/// happens and is sent, and its memory stays bounded.
 pub fn http2(data: &[u8]) {
     let (first, pieces) = cut(data);
-    let requests = order(
-        Protocol::Http2,
-        &"b".repeat(usize::from(first & 0x40) * 2000),
-    );
+    let body = "b".repeat(usize::from(first & 0x40) * 2000);
+    let requests = requests(Protocol::Http2, &body);
     let whole = pieces.concat();
     let read = |pieces: &[&[u8]]| {
-        let mut client = Client::new(4);
-        client.greet();
-        let (mut all, mut sent) = (Vec::new(), client.output(true).len());
+        let mut client = Http2::new(4);
+        client.start();
+        let (mut all, mut sent_bytes) = (Vec::new(), sent(client.output(true)).len());
         for piece in std::iter::once(&&SETTINGS[..]).chain(pieces) {
-            let mut told = Vec::new();
-            client.feed(piece, &mut told);
-            for told in told {
-                if matches!(told, Told::Greeted) {
-                    (0..4).for_each(|place| {
-                        client.begin(place, requests.get(0).asked(), kept(place == 1))
-                    });
+            let mut events = Vec::new();
+            let taken = client.receive(piece, 1, &mut events);
+            assert_eq!(taken, piece.len(), "bytes left without a reason");
+            for event in events {
+                if matches!(event, ProtocolEvent::Established) {
+                    for slot in 0..4 {
+                        let request = requests.get(0).outgoing();
+                        client.send(slot, request, capture(slot == 1));
+                    }
                 }
-                let fault = matches!(told, Told::Fault(..));
-                all.push(format!("{told:?}"));
-                if fault {
-                    let _ = client.output(true);
-                    return (all, sent);
+                let failed = matches!(event, ProtocolEvent::Failed { .. });
+                all.push(event);
+                if failed {
+                    return (all, sent_bytes);
                 }
             }
-            sent += client.output(true).len();
+            sent_bytes += sent(client.output(true)).len();
         }
-        let received = (0..4)
-            .map(|place| client.received(place).body_bytes)
-            .sum::<u64>();
+        let received = (0..4).map(|slot| client.response(slot).body_bytes);
         assert!(
-            received <= whole.len() as u64,
+            received.sum::<u64>() <= whole.len() as u64,
             "a body larger than what came"
         );
         assert!(
-            sent <= 600_000 + 4 * whole.len(),
-            "more was sent than asked for"
+            sent_bytes <= 600_000 + 4 * whole.len(),
+            "more was sent than needed"
         );
-        (all, sent)
+        (all, sent_bytes)
     };
-    let (told, _) = read(&[&whole]);
-    let (cut, _) = read(&pieces);
-    assert_eq!(told, cut, "pieces matter");
+    let (at_once, _) = read(&[&whole]);
+    let (in_pieces, _) = read(&pieces);
+    assert_eq!(at_once, in_pieces, "pieces matter");
 }
 
 /// Frames of WebSocket to a client that waits for message after message: however they are cut, the
@@ -164,50 +171,58 @@ pub fn http2(data: &[u8]) {
 pub fn websocket(data: &[u8]) {
     let (first, pieces) = cut(data);
     let whole = pieces.concat();
+    let settings = bakeoff_model::load::WebSocket::default();
+    let requests = requests(Protocol::Websocket(settings), "");
     let read = |pieces: &[&[u8]]| {
-        let mut client = websocket::Client::new((*b"GET / HTTP/1.1\r\n").into(), 1);
+        let upgrade = (*b"GET / HTTP/1.1\r\n").into();
+        let mut client = WebSocket::new(upgrade, settings, 1);
         if first & 0x40 == 0 {
             client.grant();
         } else {
-            client.greet();
+            client.start();
         }
         let mut all = Vec::new();
         for piece in pieces {
             let mut at = 0;
-            loop {
-                client.begin(b"", kept(first & 0x20 != 0));
-                let (used, happened) = client.feed(&piece[at..]);
-                at += used;
+            while at < piece.len() {
+                let request = requests.get(0).outgoing();
+                client.send(0, request, capture(first & 0x20 != 0));
+                let mut events = Vec::new();
+                let taken = client.receive(&piece[at..], 1, &mut events);
+                assert!(taken > 0, "nothing taken");
+                at += taken;
                 assert!(at <= piece.len(), "more bytes taken than came");
-                let Some(happened) = happened else { break };
-                let bytes = client.received.body_bytes;
-                let goes_on = matches!(happened, Happened::Upgraded | Happened::Message);
-                all.push((happened, if goes_on { bytes } else { 0 }));
-                if !goes_on {
-                    return (all, client.output(true));
+                let complete = at == piece.len() || !events.is_empty();
+                assert!(complete, "bytes left without a reason");
+                for event in events {
+                    let failed = matches!(event, ProtocolEvent::Failed { .. });
+                    let bytes = client.response(0).body_bytes;
+                    all.push((event, if failed { 0 } else { bytes }));
+                    if failed {
+                        return (all, sent(client.output(true)));
+                    }
                 }
             }
-            assert_eq!(at, piece.len(), "bytes left without a reason");
         }
         assert!(
-            client.received.body_bytes <= whole.len() as u64,
+            client.response(0).body_bytes <= whole.len() as u64,
             "more than what came"
         );
-        (all, client.output(true))
+        (all, sent(client.output(true)))
     };
-    let (happened, sent) = read(&[&whole]);
+    let (events, sent) = read(&[&whole]);
     assert!(
         sent.len() <= 300 + 4 * whole.len(),
-        "more was sent than asked for"
+        "more was sent than needed"
     );
-    assert_eq!((happened, sent), read(&pieces), "pieces matter");
+    assert_eq!((events, sent), read(&pieces), "pieces matter");
 }
 
 /// Settings that say nothing.
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
-/// An order with one request.
-pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
+/// The one request of a spec, prepared.
+pub(crate) fn requests(protocol: Protocol, body: &str) -> Requests {
     let spec = LoadSpec {
         target: Target {
             address: "localhost:80".into(),
@@ -218,7 +233,10 @@ pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
             protocol,
         },
         requests: vec![RequestSpec {
-            method: "POST".into(),
+            method: match protocol {
+                Protocol::Websocket(_) => "GET".into(),
+                Protocol::Http1 | Protocol::Http2 => "POST".into(),
+            },
             path: "/".into(),
             body: body.into(),
             weight: 1,
@@ -238,9 +256,9 @@ pub(crate) fn order(protocol: Protocol, body: &str) -> Requests {
         keep_alive_off: false,
         in_flight: 4,
     };
-    Requests::prepare(&spec).expect("the order is a right one")
+    Requests::prepare(&spec).expect("the spec is a right one")
 }
 
-fn kept(all: bool) -> Keep {
-    if all { Keep::All } else { Keep::Nothing }
+fn capture(all: bool) -> Capture {
+    if all { Capture::All } else { Capture::Nothing }
 }

@@ -1,4 +1,4 @@
-//! What the loader asks of its own process: open files and cores.
+//! What the load generator asks of its own process: open files and cores.
 
 #![expect(
     unsafe_code,
@@ -8,7 +8,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::LoadError;
+use crate::error::LoadError;
 
 /// Raises the soft limit of open files to the hard limit and returns what it is now, `u64::MAX`
 /// when there is none.

@@ -1,5 +1,6 @@
-//! The fastest server that is still a server: one thread, epoll, the same answer to every request.
-//! What has come is read from all connections before any is answered, so that each kind of work
+//! The fastest server that is still a server: one thread, epoll, the same response to every
+//! request. What has come is read from all connections before any gets a response, so that each
+//! kind of work
 //! finds its code in the cache. Bodies are read and thrown away; chunked ones are not understood.
 //! Generators are measured against it, so that their own cost and their ceiling show. It is no
 //! contender and no backend: nobody may be compared with it.
@@ -12,19 +13,19 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::limits::pin;
-use crate::socket::do_not_pace;
+use crate::transport::socket::do_not_pace;
 
 const LISTENER: u64 = u64::MAX;
 
 /// Connections that may wait to be accepted; the standard library's 128 would make thousands wait.
 const BACKLOG: i32 = 4096;
 
-/// What the null server answers.
+/// What the null server responds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NullServer {
     /// Length of the body.
     pub body_bytes: usize,
-    /// CPU time that each answer burns before it is sent: a server that is the bottleneck.
+    /// CPU time that each response burns before it is sent: a server that is the bottleneck.
     pub work: Duration,
     /// Cores that it may use; empty = all that the process may.
     pub cores: Vec<usize>,
@@ -45,12 +46,12 @@ impl Default for NullServer {
 #[derive(Debug)]
 struct Client {
     stream: TcpStream,
-    asked: Asked,
+    counter: RequestCounter,
 }
 
-/// What has come of a request that is not whole.
+/// What has come of a request that is not complete.
 #[derive(Debug, Default)]
-struct Asked {
+struct RequestCounter {
     /// The beginning of its head.
     head: Vec<u8>,
     /// Bytes of its body that are still to come.
@@ -70,7 +71,7 @@ impl NullServer {
         // Accepted sockets inherit it.
         do_not_pace(listener)?;
         listener.set_nonblocking(true)?;
-        let answer = self.answer();
+        let response = self.response();
         let poller = epoll::create(CreateFlags::CLOEXEC)?;
         let data = EventData::new_u64(LISTENER);
         epoll::add(&poller, listener, data, EventFlags::IN)?;
@@ -81,7 +82,7 @@ impl NullServer {
         };
         let mut events = vec![none; 1024];
         let mut buffer = vec![0; 64 * 1024];
-        // Slots that asked, and how many answers each is owed.
+        // Slots with requests, and how many responses each is owed.
         let mut asking: Vec<(usize, usize)> = Vec::new();
         loop {
             let found = match epoll::wait(&poller, &mut events[..], None) {
@@ -110,7 +111,7 @@ impl NullServer {
                 };
                 for _ in 0..requests {
                     burn(self.work);
-                    if !send(&mut client.stream, &answer) {
+                    if !send(&mut client.stream, &response) {
                         clients[slot] = None;
                         break;
                     }
@@ -120,17 +121,17 @@ impl NullServer {
     }
 
     /// With the fields that servers of static files send; nobody looks at their values.
-    fn answer(&self) -> Vec<u8> {
+    fn response(&self) -> Vec<u8> {
         let body = self.body_bytes;
-        let mut answer = format!(
+        let mut response = format!(
             "HTTP/1.1 200 OK\r\nServer: null\r\nDate: Sat, 21 Nov 2026 00:00:00 GMT\r\n\
              Content-Type: text/plain\r\nContent-Length: {body}\r\n\
              Last-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nConnection: keep-alive\r\n\
              ETag: \"6560f7a0-d\"\r\nAccept-Ranges: bytes\r\n\r\n"
         )
         .into_bytes();
-        answer.resize(answer.len() + body, b'x');
-        answer
+        response.resize(response.len() + body, b'x');
+        response
     }
 }
 
@@ -148,7 +149,7 @@ fn accept(
         epoll::add(poller, &stream, EventData::new_u64(slot as u64), flags)?;
         let client = Some(Client {
             stream,
-            asked: Asked::default(),
+            counter: RequestCounter::default(),
         });
         if slot == clients.len() {
             clients.push(client);
@@ -170,7 +171,7 @@ impl Client {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(requests),
                 Err(_) => return None,
             };
-            requests += self.asked.requests(&buffer[..bytes]);
+            requests += self.counter.requests(&buffer[..bytes]);
             if bytes < buffer.len() {
                 return Some(requests);
             }
@@ -178,7 +179,7 @@ impl Client {
     }
 }
 
-impl Asked {
+impl RequestCounter {
     /// How many requests end in these bytes.
     fn requests(&mut self, bytes: &[u8]) -> usize {
         const END: &[u8; 4] = b"\r\n\r\n";
@@ -243,10 +244,10 @@ fn burn(work: Duration) {
 }
 
 /// Sends everything; a client that does not read is waited for, busily.
-fn send(stream: &mut TcpStream, mut answer: &[u8]) -> bool {
-    while !answer.is_empty() {
-        match stream.write(answer) {
-            Ok(bytes) => answer = &answer[bytes..],
+fn send(stream: &mut TcpStream, mut response: &[u8]) -> bool {
+    while !response.is_empty() {
+        match stream.write(response) {
+            Ok(bytes) => response = &response[bytes..],
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::yield_now(),
             Err(_) => return false,
         }
@@ -256,18 +257,18 @@ fn send(stream: &mut TcpStream, mut answer: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Asked;
+    use super::RequestCounter;
 
     #[test]
     fn requests_are_counted_however_they_are_cut() {
         let text = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\ncontent-length: 6\r\n\r\n\
             \r\n\r\nhiGET /b HTTP/1.1\r\n\r\n";
         for size in 1..text.len() {
-            let mut asked = Asked::default();
-            let counts = text.chunks(size).map(|part| asked.requests(part));
+            let mut counter = RequestCounter::default();
+            let counts = text.chunks(size).map(|part| counter.requests(part));
             assert_eq!(counts.sum::<usize>(), 3, "pieces of {size}");
         }
         let twice = b"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n";
-        assert_eq!(Asked::default().requests(twice), 2);
+        assert_eq!(RequestCounter::default().requests(twice), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! A small seeded generator (SplitMix64; Steele, Lea and Flood 2014): the same order gives the
+//! A small seeded generator (SplitMix64; Steele, Lea and Flood 2014): the same spec gives the
 //! same schedule on every host, which a library's generator would not promise across versions.
 
 /// The state of one generator.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Ends a run early, from any thread: the step in hand is cut short there, and none follows.
+/// Ends a run early, from any thread: the running step is cut short there, and none follows.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Has the run end. It takes some tens of milliseconds, and up to a second more for answers
+    /// Has the run end. It takes some tens of milliseconds, and up to a second more for responses
     /// that are under way.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);

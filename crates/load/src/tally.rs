@@ -27,7 +27,7 @@ pub(crate) struct Tally {
     pub(crate) response_time: Histogram,
     /// Real minus intended send, open load.
     pub(crate) send_lag: Histogram,
-    /// Ages of requests that never got their answer.
+    /// Ages of requests that never got their response.
     pub(crate) censored: Histogram,
     /// Requests that were due.
     pub(crate) offered: u64,
@@ -35,9 +35,9 @@ pub(crate) struct Tally {
     pub(crate) established: u32,
     /// Requests that these could have in flight then.
     pub(crate) in_flight_max: u32,
-    /// From answers to the next requests in their place, ns.
+    /// From responses to the next requests in their slots, ns: client-side overhead.
     pub(crate) turnaround_ns: u64,
-    /// Connections made anew.
+    /// Connections reconnected.
     pub(crate) reconnects: u64,
     /// Bytes handed to the kernel.
     pub(crate) sent_bytes: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Tally {
     pub(crate) users_finished: u64,
     /// Users that gave up.
     pub(crate) users_gave_up: u64,
-    /// Answers of the slowest and the fastest connection over the step.
+    /// Responses of the slowest and the fastest connection over the step.
     pub(crate) per_connection: Option<MinMax>,
 }
 
@@ -87,6 +87,20 @@ impl Tally {
         ];
         let parts = self.by_request.iter_mut().map(|part| &mut part.times);
         own.into_iter().chain(parts)
+    }
+
+    /// Counts a right response to a request; `response_ns` where requests have intended times.
+    #[inline]
+    pub(crate) fn succeed(&mut self, request: usize, service_ns: u64, response_ns: Option<u64>) {
+        self.requests += 1;
+        self.service_time.record(service_ns);
+        if let Some(response_ns) = response_ns {
+            self.response_time.record(response_ns);
+        }
+        if let Some(part) = self.by_request.get_mut(request) {
+            part.requests += 1;
+            part.times.record(response_ns.unwrap_or(service_ns));
+        }
     }
 
     /// Counts one failure; `example` is only asked for the first of its class.

@@ -140,17 +140,19 @@ impl TimeUnit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReactorChoice {
-    /// One whose times are true: `uring-stamped` where the kernel allows it, otherwise
-    /// `epoll-stamped`.
+    /// One with kernel receive timestamps: `uring-rx-timestamps` where the kernel allows it,
+    /// otherwise `epoll-rx-timestamps`.
     #[default]
     Auto,
-    /// Edge-triggered epoll; the kernel notes when answers arrive.
-    EpollStamped,
-    /// Edge-triggered epoll; an answer has come when it is read.
+    /// Edge-triggered epoll with kernel receive timestamps.
+    #[serde(alias = "epoll-stamped")]
+    EpollRxTimestamps,
+    /// Edge-triggered epoll; a response is timed when it is read.
     Epoll,
-    /// io_uring; the kernel notes when answers arrive. An error where the kernel does not allow it.
-    UringStamped,
-    /// io_uring; an answer has come when it is found. An error where the kernel does not allow it.
+    /// io_uring with kernel receive timestamps. An error where the kernel does not allow it.
+    #[serde(alias = "uring-stamped")]
+    UringRxTimestamps,
+    /// io_uring; a response is timed when it is found. An error where the kernel does not allow it.
     Uring,
 }
 
@@ -436,7 +438,8 @@ pub enum LoadEvent {
         step: usize,
         /// Its connections.
         connections: Connections,
-        /// Which reactor is in use (`uring-stamped`, `epoll-stamped`, `uring` or `epoll`).
+        /// Which reactor is in use (`uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
+        /// `epoll`; in records of before 2026-11-23 `-stamped` in place of `-rx-timestamps`).
         reactor: String,
         /// Soft limit of open files that the loader reached.
         nofile: u64,

@@ -1,4 +1,4 @@
-//! The processor's time stamp counter, which tells the time between two readings of the kernel's
+//! The processor's timestamp counter, which tells the time between two readings of the kernel's
 //! clock at less than half of the cost of one.
 //!
 //! Only where the kernel's clock is made of the same counter, which says that it runs at one rate
@@ -67,7 +67,7 @@ fn ticks() -> u64 {
 /// Reads the kernel's clock and makes it the new anchor, if it can be one.
 #[cold]
 fn read_kernel(last: Anchor) -> u64 {
-    // What was told before is not taken back.
+    // A time that was returned is never taken back.
     let told_ns = last.after(last.trusted);
     let before = ticks();
     let ns = kernel_ns().max(told_ns);

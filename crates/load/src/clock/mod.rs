@@ -30,11 +30,11 @@ fn kernel_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Nanoseconds since the Unix epoch by the host's clock, for time stamps of services.
+/// Nanoseconds since the Unix epoch by the host's clock, for timestamps of services.
 #[inline]
 pub(crate) fn wall_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    // A host whose clock stands before 1970 has no time stamps to compare with.
+    // A host whose clock stands before 1970 has no timestamps to compare with.
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }

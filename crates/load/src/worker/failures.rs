@@ -1,91 +1,116 @@
 //! What failed is counted, and tried again after a pause.
 
-use std::cmp::Reverse;
-
 use bakeoff_model::load::ErrorClass;
 
 use super::Worker;
-use super::window::Window;
+use super::connection::Stage;
 use crate::clock::now_ns;
-use crate::connection::State;
-use crate::link::Stage;
-use crate::reactor::Reactor;
+use crate::protocol::interface::Protocol as _;
+use crate::transport::reactor::Reactor;
+
+/// Failed attempts after which a connection is given up until the window opens.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// Distances between two looks for timeouts, ns.
+const SCAN_NS_MIN: u64 = 1_000_000;
+const SCAN_NS_MAX: u64 = 50_000_000;
 
 impl<R: Reactor> Worker<'_, R> {
-    /// A link failed, with every request on it: count them and try again after a pause.
-    pub(super) fn fail_link(
+    /// A connection cannot go on. An idle one that ends, or says something unsolicited (such as a
+    /// timeout response before it closes), costs no request: another one is opened.
+    pub(super) fn failed(&mut self, connection: usize, class: ErrorClass, message: String) {
+        let one = self.connections.get(connection);
+        if one.stage == Stage::Closed {
+            return;
+        }
+        // The reason that the protocol gives the other side.
+        self.connections.flush(connection);
+        if self.connections.get(connection).is_opening() || self.connections.is_busy(connection) {
+            self.fail_connection(connection, class, || message);
+        } else {
+            self.reopen(connection);
+        }
+    }
+
+    /// A connection failed, with every request on it: count them and try again after a pause.
+    fn fail_connection(
         &mut self,
-        slot: usize,
+        connection: usize,
         class: ErrorClass,
         example: impl FnOnce() -> String,
     ) {
         let now = now_ns();
         let in_window = self.in_window(now);
-        let link = &mut self.links[slot];
-        link.failures += 1;
-        if in_window && link.is_opening() {
-            self.fail_wanted(slot, now, class, example);
+        let one = self.connections.get_mut(connection);
+        one.failures += 1;
+        if in_window && one.is_opening() {
+            self.fail_waiting(connection, now, class, example);
         } else if in_window {
             let example = example();
-            for index in self.connections_of(slot) {
-                if self.connections[index].state == State::Busy {
+            for index in self.connections.slots_of(connection) {
+                if self.connections.slot(index).is_in_flight() {
                     self.count_failure(index, now, class, || example.clone());
                 }
             }
         }
-        self.drop_socket(slot);
-        let link = &self.links[slot];
-        if in_window || link.failures < super::ATTEMPTS_MAX {
-            let at = now + link.backoff_ns();
-            self.retries.push(Reverse((at, slot * self.width)));
+        self.connections.close(connection);
+        if in_window || self.connections.get(connection).failures < ATTEMPTS_MAX {
+            self.connections.retry_connection(connection, now);
         }
     }
 
-    /// A link could not be made: that fails the requests that it was wanted for. A bounded step
+    /// A connection could not be made: that fails the requests that wait for it. A bounded step
     /// ends by that too.
-    fn fail_wanted(
+    fn fail_waiting(
         &mut self,
-        slot: usize,
+        connection: usize,
         now: u64,
         class: ErrorClass,
         example: impl FnOnce() -> String,
     ) {
-        let age_ns = now.saturating_sub(self.links[slot].since_ns);
-        let Some(window) = &mut self.window else {
-            return;
-        };
-        if window.is_scheduled() {
+        let since_ns = self.connections.get(connection).since_ns;
+        let age_ns = now.saturating_sub(since_ns);
+        let slots = self.connections.slots_of(connection);
+        let tally = &mut self.recorder.tally;
+        if self.schedule.is_open_load() {
             // The one that has waited longest; without any the attempt was for nobody yet.
-            let Some(due_ns) = self.waiting.pop_front() else {
+            let Some(due_ns) = self.schedule.take_waiting() else {
                 return;
             };
-            self.tally.fail(class, now.saturating_sub(due_ns), example);
-            let mut asked = self.connections_of(slot).filter_map(|index| {
-                let request = self.wanted_request(index)?;
-                Some((index, request))
-            });
-            if let Some((index, request)) = asked.next() {
-                self.tally.fail_request(request);
-                self.user_goes_on(index, false, now);
+            tally.fail(class, now.saturating_sub(due_ns), example);
+            let Some(users) = &mut self.schedule.users else {
+                return;
+            };
+            let mut ready = slots.filter_map(|index| Some((index, users.ready_request(index)?)));
+            if let Some((index, request)) = ready.next() {
+                tally.fail_request(request);
+                users.go_on(index, false, now, tally);
             }
-        } else if self.users.is_some() {
-            let example = example();
-            for index in self.connections_of(slot) {
-                let Some(request) = self.wanted_request(index) else {
-                    continue;
-                };
-                if self.window.as_mut().is_some_and(Window::take_request) {
-                    self.tally.fail(class, age_ns, || example.clone());
-                    self.tally.fail_request(request);
-                    self.user_goes_on(index, false, now);
+            return;
+        }
+        if self.schedule.users.is_none() {
+            if self.schedule.take_request() {
+                tally.fail(class, age_ns, example);
+            }
+            return;
+        }
+        let example = example();
+        for index in slots {
+            let users = self.schedule.users.as_ref();
+            let Some(request) = users.and_then(|users| users.ready_request(index)) else {
+                continue;
+            };
+            if self.schedule.take_request() {
+                tally.fail(class, age_ns, || example.clone());
+                tally.fail_request(request);
+                if let Some(users) = &mut self.schedule.users {
+                    users.go_on(index, false, now, tally);
                 }
             }
-        } else if window.take_request() {
-            self.tally.fail(class, age_ns, example);
         }
     }
 
-    /// A request failed and its link goes on: count it and send another one after a pause.
+    /// A request failed and its connection goes on: count it and send another one after a pause.
     pub(super) fn fail_request(
         &mut self,
         index: usize,
@@ -94,18 +119,16 @@ impl<R: Reactor> Worker<'_, R> {
     ) {
         let now = now_ns();
         let in_window = self.in_window(now);
-        if self.connections[index].state != State::Busy {
+        if !self.connections.end_request(index) {
             return;
         }
-        self.connections[index].state = State::Idle;
-        self.busy -= 1;
         if in_window {
             self.count_failure(index, now, class, example);
-            let (slot, _) = self.link_of(index);
-            let link = &mut self.links[slot];
-            link.failures += 1;
-            let at = now + link.backoff_ns();
-            self.retries.push(Reverse((at, index)));
+            let (connection, _) = self.connections.slot_of(index);
+            let one = self.connections.get_mut(connection);
+            one.failures += 1;
+            let at_ns = now + one.backoff_ns();
+            self.connections.retry_at(at_ns, index);
         }
     }
 
@@ -117,42 +140,106 @@ impl<R: Reactor> Worker<'_, R> {
         class: ErrorClass,
         example: impl FnOnce() -> String,
     ) {
-        let connection = &self.connections[index];
-        let age_ns = now.saturating_sub(connection.since_ns);
-        let from_intended_ns = now.saturating_sub(connection.intended_ns);
-        let asked = connection.request;
-        self.tally.fail(class, age_ns, example);
-        self.tally.fail_request(asked);
+        let slot = self.connections.slot(index);
+        let age_ns = now.saturating_sub(slot.sent_ns);
+        let from_intended_ns = now.saturating_sub(slot.intended_ns);
+        let tally = &mut self.recorder.tally;
+        tally.fail(class, age_ns, example);
+        tally.fail_request(slot.request);
         if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
-            self.tally.censored.record(from_intended_ns);
+            tally.censored.record(from_intended_ns);
         }
-        self.user_goes_on(index, false, now);
+        if let Some(users) = &mut self.schedule.users {
+            users.go_on(index, false, now, tally);
+        }
+    }
+
+    /// Fails what has waited longer than it may. Looked at now and then: a timeout may be noticed
+    /// late by a fiftieth of itself.
+    pub(super) fn expire(&mut self, now: u64) {
+        if now < self.scan_ns {
+            return;
+        }
+        let (connect_ns, response_ns) = (self.spec.timeout_connect_ns, self.spec.timeout_answer_ns);
+        let every_ns = connect_ns.min(response_ns) / 50;
+        self.scan_ns = now + every_ns.clamp(SCAN_NS_MIN, SCAN_NS_MAX);
+        let late = |age_ns: u64| move || format!("nothing more after {} ms", age_ns / 1_000_000);
+        for connection in 0..self.connections.len() {
+            let sending = self.connections.is_sending(connection);
+            let one = self.connections.get_mut(connection);
+            one.look_at_sending(sending);
+            let age_ns = now.saturating_sub(one.since_ns);
+            if one.is_opening() && age_ns > connect_ns {
+                self.fail_connection(connection, ErrorClass::ConnectTimeout, late(age_ns));
+            } else if one.is_up() && !sending {
+                // What was held back while the kernel took nothing more.
+                self.connections.flush(connection);
+            }
+        }
+        for index in 0..self.connections.slot_count() {
+            let slot = self.connections.slot(index);
+            let age_ns = now.saturating_sub(slot.sent_ns);
+            if slot.is_in_flight() && age_ns > response_ns {
+                self.time_out(index, late(age_ns));
+            }
+        }
+    }
+
+    /// Fails a request whose response did not come in time.
+    fn time_out(&mut self, index: usize, example: impl Fn() -> String) {
+        let (connection, slot) = self.connections.slot_of(index);
+        let one = self.connections.get_mut(connection);
+        let class = if one.protocol.response(slot).begun {
+            ErrorClass::BodyTimeout
+        } else {
+            ErrorClass::HeaderTimeout
+        };
+        // A connection that neither takes nor gives anything takes no cancellation either.
+        if one.is_dead(slot) || !one.protocol.cancel(slot) {
+            self.fail_connection(connection, class, example);
+        } else {
+            self.fail_request(index, class, example);
+            self.connections.flush(connection);
+            self.end_draining(connection);
+        }
+    }
+
+    /// No further requests may be sent on a connection.
+    pub(super) fn begin_draining(&mut self, connection: usize) {
+        let one = self.connections.get_mut(connection);
+        match one.stage {
+            Stage::Established => one.stage = Stage::Draining,
+            Stage::Handshake => {
+                let message = || "closed right after connecting".to_owned();
+                self.fail_connection(connection, ErrorClass::EarlyClose, message);
+            }
+            _ => {}
+        }
+    }
+
+    /// Replaces a draining connection once no request is in flight on it.
+    pub(super) fn end_draining(&mut self, connection: usize) {
+        let one = self.connections.get(connection);
+        if one.stage != Stage::Draining || self.connections.is_busy(connection) {
+            return;
+        }
+        if one.used {
+            self.reopen(connection);
+        } else {
+            // It was of no use to anybody: as good as a connection that could not be made.
+            self.connections.disestablish(connection);
+            let message = || "closed before a request could be sent".to_owned();
+            self.fail_connection(connection, ErrorClass::EarlyClose, message);
+        }
     }
 
     /// Closes a connection that did nothing wrong and opens another one: at once if it carried a
     /// request, otherwise after a pause, so that a service that closes what it accepts is not
-    /// stormed.
-    pub(super) fn reopen(&mut self, slot: usize) {
-        self.drop_socket(slot);
-        let link = &mut self.links[slot];
-        link.failures += u32::from(!link.used);
-        let at = now_ns() + link.backoff_ns();
-        self.retries.push(Reverse((at, slot * self.width)));
-    }
-
-    /// Replaces a link that takes no further requests once it carries none.
-    pub(super) fn let_go(&mut self, slot: usize) {
-        if self.links[slot].stage != Stage::Retiring || self.is_busy(slot) {
-            return;
-        }
-        if self.links[slot].used {
-            self.reopen(slot);
-        } else {
-            // It was of no use to anybody: as good as a connection that could not be made.
-            self.links[slot].stage = Stage::Greeting;
-            self.open -= 1;
-            let message = || "the service took leave before a request could be sent".to_owned();
-            self.fail_link(slot, ErrorClass::EarlyClose, message);
-        }
+    /// flooded with connections.
+    fn reopen(&mut self, connection: usize) {
+        self.connections.close(connection);
+        let one = self.connections.get_mut(connection);
+        one.failures += u32::from(!one.used);
+        self.connections.retry_connection(connection, now_ns());
     }
 }

@@ -12,13 +12,15 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, StepSpec, Target};
 use rustix::io::Errno;
 
-use super::{Command, Lines, Place, Report, Worker};
+use super::Worker;
+use super::channels::{Command, Report, Shard, WorkerChannels};
 use crate::clock::simulated;
-use crate::reactor::{Event, Payload, Reactor};
-use crate::request::Requests;
-use crate::scenario::Script;
+use crate::payload::Payload;
+use crate::prepare::request::Requests;
+use crate::prepare::scenario::Script;
 use crate::shared::Stop;
 use crate::tally::Tally;
+use crate::transport::reactor::{Event, Reactor};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const MILLISECOND: u64 = 1_000_000;
@@ -26,15 +28,16 @@ pub(super) const MILLISECOND: u64 = 1_000_000;
 /// How far a look without waiting moves the clock, ns: a polling thread must not stop the time.
 const LOOK_NS: u64 = 1_000;
 
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// When a request that arrives at an instant (ns) will be answered.
+/// When a request that arrives at some time (ns) will be answered.
 type Serve = Box<dyn FnMut(u64) -> u64>;
 
 /// The simulated kernel, network and service.
 struct Simulated {
     serve: Serve,
-    /// Answers and connections under way: when, in which order, which slot, whether an answer.
+    /// Responses and connections under way: when, in which order, which connection, and whether it
+    /// is a response.
     coming: BinaryHeap<Reverse<(u64, u64, usize, bool)>>,
     ready: VecDeque<(usize, bool)>,
     order: u64,
@@ -42,9 +45,10 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn come(&mut self, at_ns: u64, slot: usize, answer: bool) {
+    fn come(&mut self, at_ns: u64, connection: usize, response: bool) {
         self.order += 1;
-        self.coming.push(Reverse((at_ns, self.order, slot, answer)));
+        self.coming
+            .push(Reverse((at_ns, self.order, connection, response)));
     }
 }
 
@@ -57,50 +61,51 @@ impl Reactor for Simulated {
 
     fn resize(&mut self, _: usize) {}
 
-    fn open(&mut self, slot: usize) {
-        self.come(now_ns(), slot, false);
+    fn open(&mut self, connection: usize) {
+        self.come(now_ns(), connection, false);
     }
 
-    fn send(&mut self, slot: usize, payload: Payload) {
+    fn send(&mut self, connection: usize, payload: Payload) {
         self.sent_bytes += payload.bytes().len() as u64;
         let at_ns = (self.serve)(now_ns());
-        self.come(at_ns, slot, true);
+        self.come(at_ns, connection, true);
     }
 
     fn is_sending(&self, _: usize) -> bool {
         false
     }
 
-    fn close(&mut self, slot: usize) {
+    fn close(&mut self, connection: usize) {
         self.coming
-            .retain(|Reverse((_, _, other, _))| *other != slot);
+            .retain(|Reverse((_, _, other, _))| *other != connection);
     }
 
     fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno> {
         let until_ns = now_ns() + timeout_ns.max(LOOK_NS);
         let next_ns = self.coming.peek().map_or(u64::MAX, |Reverse(next)| next.0);
         simulated::set_ns(until_ns.min(next_ns).max(now_ns()));
-        while let Some(&Reverse((at_ns, _, slot, answer))) = self.coming.peek() {
+        while let Some(&Reverse((at_ns, _, connection, response))) = self.coming.peek() {
             if at_ns > now_ns() {
                 break;
             }
             self.coming.pop();
-            self.ready.push_back((slot, answer));
+            self.ready.push_back((connection, response));
         }
         Ok(())
     }
 
     fn next(&mut self) -> Option<(usize, Event<'_>)> {
-        let (slot, answer) = self.ready.pop_front()?;
-        let event = if answer {
+        let (connection, response) = self.ready.pop_front()?;
+        let event = if response {
             Event::Data {
-                bytes: ANSWER,
+                bytes: RESPONSE,
+                received_ns: now_ns(),
                 ending: false,
             }
         } else {
             Event::Connected
         };
-        Some((slot, event))
+        Some((connection, event))
     }
 
     fn sent_bytes(&self) -> u64 {
@@ -108,8 +113,8 @@ impl Reactor for Simulated {
     }
 }
 
-/// An order with one step.
-pub(super) fn order(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec {
+/// A spec with one step.
+pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadSpec {
     LoadSpec {
         target: Target {
             address: "127.0.0.1:1".to_owned(),
@@ -152,20 +157,20 @@ const BEGIN_NS: u64 = SECOND;
 /// When the window opens.
 pub(super) const OPEN_NS: u64 = 2 * SECOND;
 
-/// Carries out an order in simulated time and adds its slices up.
+/// Carries out a spec in simulated time and adds its slices up.
 pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static) -> Tally {
     simulated::set_ns(BEGIN_NS);
     let (command, commands) = channel();
     let (reports, heard) = channel();
     let (_, spares) = channel();
-    let lines = Lines {
+    let channels = WorkerChannels {
         commands,
         reports,
         spares,
         allowance: Arc::default(),
         stop: Stop::default(),
     };
-    lines.allowance.set(spec.steps[0].requests_max);
+    channels.allowance.set(spec.steps[0].requests_max);
     let reactor = Simulated {
         serve: Box::new(serve),
         coming: BinaryHeap::new(),
@@ -173,7 +178,7 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
         order: 0,
         sent_bytes: 0,
     };
-    let place = Place {
+    let shard = Shard {
         thread: 0,
         threads: 1,
     };
@@ -182,7 +187,7 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
     command.send(Command::Prepare(0)).unwrap();
     command.send(Command::Open(OPEN_NS)).unwrap();
     drop(command);
-    Worker::new(spec, place, lines, reactor, requests, script, None).run();
+    Worker::new(spec, shard, channels, reactor, requests, script, None).run();
     let mut total = Tally::boxed(super::parts_of(spec));
     for (_, report) in heard.try_iter() {
         if let Report::Slice(tally) = report {
@@ -192,10 +197,10 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
     *total
 }
 
-/// What a simulated service did, in its own books: the time each answer took it.
+/// What a simulated service recorded itself: the time that each response took it.
 pub(super) type Books = Rc<RefCell<Histogram>>;
 
-/// Empty books.
+/// Nothing recorded yet.
 pub(super) fn books() -> Books {
     Rc::new(RefCell::new(Histogram::new()))
 }

@@ -7,7 +7,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::Pace;
 use bakeoff_model::scenario::{AfterFailure, Pause, Scenario};
 
-use super::simulation::{MILLISECOND, OPEN_NS, SECOND, books, order, simulate};
+use super::simulation::{MILLISECOND, OPEN_NS, SECOND, books, load_spec, simulate};
 use crate::random::Random;
 
 /// Percentiles that must be true.
@@ -22,7 +22,7 @@ fn at(histogram: &Histogram, share: f64) -> f64 {
     histogram.quantile_ns(share).unwrap() as f64
 }
 
-/// A service that answers in 5 us and freezes for the first tenth of every period.
+/// A service that responds in 5 us and freezes for the first tenth of every period.
 const PERIOD_NS: u64 = 10 * SECOND;
 const FREEZE_NS: u64 = SECOND;
 const ANSWER_NS: u64 = 5_000;
@@ -50,14 +50,14 @@ fn open_load_sees_every_freeze_that_a_naive_tool_omits() {
         (1, Pace::Poisson { rate_per_s: RATE }),
         (64, Pace::Constant { rate_per_s: RATE }),
     ] {
-        let spec = order(connections, PERIODS * PERIOD_NS, pace);
+        let spec = load_spec(connections, PERIODS * PERIOD_NS, pace);
         let tally = simulate(&spec, freezing);
         assert_eq!(tally.requests + tally.censored.count(), tally.offered);
         // Not 0.9, where the times jump from the queue's to the ordinary ones.
         for share in [0.5, 0.75, 0.95, 0.99, 0.999] {
             let found = at(&tally.response_time, share);
             let truth = truth_of_freezing(share, connections);
-            // 2 us: a thread that waits for an instant looks once each simulated microsecond.
+            // 2 us: a thread that waits for a time looks once each simulated microsecond.
             assert!(
                 close(found, truth, 0.02, 2_000.0),
                 "{pace:?} on {connections}: p{} is {found}, not {truth}",
@@ -77,7 +77,7 @@ fn open_load_sees_every_freeze_that_a_naive_tool_omits() {
 fn closed_load_invents_no_samples() {
     let served = books();
     let own = served.clone();
-    let spec = order(4, 3 * PERIOD_NS, Pace::Closed);
+    let spec = load_spec(4, 3 * PERIOD_NS, Pace::Closed);
     let tally = simulate(&spec, move |at_ns| {
         let done_ns = freezing(at_ns).max(at_ns + MILLISECOND);
         if done_ns < OPEN_NS + 3 * PERIOD_NS {
@@ -123,7 +123,7 @@ fn injected_delays_come_back_as_they_were() {
             let injected = books();
             let own = injected.clone();
             let mut random = Random::new(7);
-            let spec = order(connections, 60 * SECOND, pace);
+            let spec = load_spec(connections, 60 * SECOND, pace);
             let tally = simulate(&spec, move |at_ns| {
                 let delay_ns = draw(&mut random);
                 own.borrow_mut().record(delay_ns);
@@ -147,8 +147,8 @@ fn injected_delays_come_back_as_they_were() {
 }
 
 #[test]
-fn users_arrive_and_pause_as_ordered() {
-    let mut spec = order(
+fn users_arrive_and_think_as_specified() {
+    let mut spec = load_spec(
         10,
         60 * SECOND,
         Pace::Users {
@@ -175,7 +175,7 @@ fn users_arrive_and_pause_as_ordered() {
     assert_eq!((tally.requests, tally.users_finished), (20, 20));
     assert_eq!((tally.users_gave_up, tally.censored.count()), (0, 0));
     for (number, at_ns) in sent.borrow().iter().enumerate() {
-        // Each user twice: when it arrives, and after its answer and its pause.
+        // Each user twice: when it arrives, and after its response and its pause.
         let second = (number % 2) as u64 * 305 * MILLISECOND;
         let due_ns = (number / 2) as u64 * SECOND + second;
         assert!(at_ns.abs_diff(due_ns) <= 2_000, "{number}: {at_ns}");

@@ -10,16 +10,10 @@ use bakeoff_model::load::{ErrorClass, LoadEvent, LoadInterval, Pace, Protocol};
 use bakeoff_model::scenario::{AfterFailure, Scenario};
 
 use crate::frames::{self, GOAWAY, SETTINGS, frame};
-use crate::server::{Act, Server, say};
-use crate::{MILLISECOND, SECOND, Total, get, on_each_reactor, order, run};
+use crate::server::{Act, RefusedPort, Server, say};
+use crate::{MILLISECOND, SECOND, Total, get, load_spec, run};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-
-/// An address at which nobody listens.
-fn nowhere() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
-}
 
 /// How long the windows of a run were open, ns.
 fn length_ns(intervals: &[LoadInterval]) -> u64 {
@@ -31,163 +25,157 @@ fn failures(total: &Total) -> u64 {
     total.errors.values().map(|error| error.count).sum()
 }
 
-#[test]
+on_each_reactor!(threads_share_a_bounded_number_of_requests);
+
 fn threads_share_a_bounded_number_of_requests() {
-    on_each_reactor(|| {
-        let pause = Act::Pause(Duration::from_millis(20));
-        let server = Server::script(vec![pause, say(ANSWER)]);
-        // Two connections with one thread and one with the other: in halves, the one would have to
-        // answer 15 of them.
-        let mut spec = order(&server.address, 3, 30);
-        spec.threads = 2;
-        let total = run(&spec);
-        assert_eq!(total.requests, 30);
-        let most = total.intervals.iter().filter_map(|interval| {
-            let range = interval.requests_per_connection?;
-            Some(range.max)
-        });
-        let most = most.max().unwrap();
-        assert!((10..14).contains(&most), "{most} on one connection");
+    let pause = Act::Pause(Duration::from_millis(20));
+    let server = Server::script(vec![pause, say(ANSWER)]);
+    // Two connections with one thread and one with the other: in halves, the one would have to
+    // response 15 of them.
+    let mut spec = load_spec(&server.address, 3, 30);
+    spec.threads = 2;
+    let total = run(&spec);
+    assert_eq!(total.requests, 30);
+    let most = total.intervals.iter().filter_map(|interval| {
+        let range = interval.requests_per_connection?;
+        Some(range.max)
     });
+    let most = most.max().unwrap();
+    assert!((10..14).contains(&most), "{most} on one connection");
 }
 
-#[test]
+on_each_reactor!(a_schedule_lasts_as_long_as_it_was_to);
+
 fn a_schedule_lasts_as_long_as_it_was_to() {
-    on_each_reactor(|| {
-        let server = Server::script(vec![say(ANSWER)]);
-        let mut spec = order(&server.address, 1, 0);
-        spec.steps[0].pace = Pace::Constant { rate_per_s: 4.0 };
-        spec.steps[0].duration_ns = 300 * MILLISECOND;
-        let total = run(&spec);
-        assert_eq!((total.offered, total.requests), (2, 2));
-        assert_eq!(length_ns(&total.intervals), 300 * MILLISECOND);
-        // Bounded: until the next one would have been due.
-        spec.steps[0].duration_ns = 10 * SECOND;
-        spec.steps[0].requests_max = 1;
-        let total = run(&spec);
-        assert_eq!((total.offered, total.requests), (1, 1));
-        let length_ns = length_ns(&total.intervals);
-        assert!((250 * MILLISECOND..5 * SECOND).contains(&length_ns));
-    });
+    let server = Server::script(vec![say(ANSWER)]);
+    let mut spec = load_spec(&server.address, 1, 0);
+    spec.steps[0].pace = Pace::Constant { rate_per_s: 4.0 };
+    spec.steps[0].duration_ns = 300 * MILLISECOND;
+    let total = run(&spec);
+    assert_eq!((total.offered, total.requests), (2, 2));
+    assert_eq!(length_ns(&total.intervals), 300 * MILLISECOND);
+    // Bounded: until the next one would have been due.
+    spec.steps[0].duration_ns = 10 * SECOND;
+    spec.steps[0].requests_max = 1;
+    let total = run(&spec);
+    assert_eq!((total.offered, total.requests), (1, 1));
+    let length_ns = length_ns(&total.intervals);
+    assert!((250 * MILLISECOND..spec.steps[0].duration_ns).contains(&length_ns));
 }
 
-#[test]
+on_each_reactor!(a_run_is_stopped_in_the_middle_of_a_step);
+
 fn a_run_is_stopped_in_the_middle_of_a_step() {
-    on_each_reactor(|| {
-        let server = Server::script(vec![say(ANSWER)]);
-        let mut spec = order(&server.address, 2, 0);
-        spec.slice_ns = 50 * MILLISECOND;
-        spec.steps.push(spec.steps[0].clone());
-        let stop = Stop::default();
-        let (mut intervals, mut done) = (Vec::new(), Vec::new());
-        bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| match event {
-            LoadEvent::Interval(interval) => {
-                intervals.push(*interval);
-                stop.stop();
-            }
-            LoadEvent::StepDone { step } => done.push(step),
-            _ => {}
-        })
-        .unwrap();
-        assert_eq!(done, [0]);
-        assert!(length_ns(&intervals) < 5 * SECOND);
-        let requests: u64 = intervals.iter().map(|interval| interval.requests).sum();
-        assert!(requests > 0 && server.requests() - requests <= 2);
-    });
+    let server = Server::script(vec![say(ANSWER)]);
+    let mut spec = load_spec(&server.address, 2, 0);
+    spec.slice_ns = 50 * MILLISECOND;
+    spec.steps.push(spec.steps[0].clone());
+    let stop = Stop::default();
+    let (mut intervals, mut done) = (Vec::new(), Vec::new());
+    bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| match event {
+        LoadEvent::Interval(interval) => {
+            intervals.push(*interval);
+            stop.stop();
+        }
+        LoadEvent::StepDone { step } => done.push(step),
+        _ => {}
+    })
+    .unwrap();
+    assert_eq!(done, [0]);
+    assert!(length_ns(&intervals) < spec.steps[0].duration_ns);
+    let requests: u64 = intervals.iter().map(|interval| interval.requests).sum();
+    assert!(requests > 0 && server.requests() - requests <= 2);
 }
 
-#[test]
+on_each_reactor!(attempts_to_connect_are_no_requests_of_open_load);
+
 fn attempts_to_connect_are_no_requests_of_open_load() {
-    on_each_reactor(|| {
-        let mut spec = order(&nowhere(), 8, 0);
-        spec.steps[0].pace = Pace::Constant { rate_per_s: 50.0 };
-        spec.steps[0].duration_ns = 500 * MILLISECOND;
-        let total = run(&spec);
-        assert_eq!(total.offered, 25);
-        assert!(total.count(ErrorClass::ConnectRefused) > 0);
-        assert_eq!(failures(&total) + total.censored, 25);
-    });
+    let refusing = RefusedPort::reserve();
+    let mut spec = load_spec(&refusing.address, 8, 0);
+    spec.steps[0].pace = Pace::Constant { rate_per_s: 50.0 };
+    spec.steps[0].duration_ns = 500 * MILLISECOND;
+    let total = run(&spec);
+    assert_eq!(total.offered, 25);
+    assert!(total.count(ErrorClass::ConnectRefused) > 0);
+    assert_eq!(failures(&total) + total.censored, 25);
 }
 
-#[test]
+on_each_reactor!(users_that_cannot_connect_are_counted_each);
+
 fn users_that_cannot_connect_are_counted_each() {
-    on_each_reactor(|| {
-        let mut spec = order(&nowhere(), 1, 0);
-        spec.requests = vec![get("/a"), get("/b")];
-        spec.scenario = Some(Scenario {
-            feeds: Vec::new(),
-            cookies: false,
-            after_failure: AfterFailure::GiveUp,
-        });
-        spec.target.protocol = Protocol::Http2;
-        spec.in_flight = 8;
-        spec.steps[0].pace = Pace::Users {
-            arrive_ns: 0,
-            times: 2,
-        };
-        let total = run(&spec);
-        let gave_up = total.intervals.iter().filter_map(|interval| {
-            let users = interval.users.as_ref()?;
-            Some(users.gave_up)
-        });
-        assert_eq!(gave_up.sum::<u64>(), 16);
-        assert_eq!(failures(&total), 16);
+    let refusing = RefusedPort::reserve();
+    let mut spec = load_spec(&refusing.address, 1, 0);
+    spec.requests = vec![get("/a"), get("/b")];
+    spec.scenario = Some(Scenario {
+        feeds: Vec::new(),
+        cookies: false,
+        after_failure: AfterFailure::GiveUp,
     });
+    spec.target.protocol = Protocol::Http2;
+    spec.in_flight = 8;
+    spec.steps[0].pace = Pace::Users {
+        arrive_ns: 0,
+        times: 2,
+    };
+    let total = run(&spec);
+    let gave_up = total.intervals.iter().filter_map(|interval| {
+        let users = interval.users.as_ref()?;
+        Some(users.gave_up)
+    });
+    assert_eq!(gave_up.sum::<u64>(), 16);
+    assert_eq!(failures(&total), 16);
 }
 
-#[test]
-fn a_service_that_takes_leave_at_once_is_not_stormed() {
-    on_each_reactor(|| {
-        let greeting = [frame(SETTINGS, 0, 0, &[]), frame(GOAWAY, 0, 0, &[0; 8])];
-        let server = frames::Server::start(greeting.concat(), |_, _| vec![Act::Hold]);
-        let mut spec = order(&server.address, 1, 5);
-        spec.target.protocol = Protocol::Http2;
-        let total = run(&spec);
-        assert_eq!(total.count(ErrorClass::EarlyClose), 5);
-        assert_eq!((total.requests, failures(&total)), (0, 5));
-        assert!(server.connections() < 20, "{}", server.connections());
-    });
+on_each_reactor!(a_service_that_sends_goaway_at_once_is_not_flooded);
+
+fn a_service_that_sends_goaway_at_once_is_not_flooded() {
+    let handshake = [frame(SETTINGS, 0, 0, &[]), frame(GOAWAY, 0, 0, &[0; 8])];
+    let server = frames::Server::start(handshake.concat(), |_, _| vec![Act::Hold]);
+    let mut spec = load_spec(&server.address, 1, 5);
+    spec.target.protocol = Protocol::Http2;
+    let total = run(&spec);
+    assert_eq!(total.count(ErrorClass::EarlyClose), 5);
+    assert_eq!((total.requests, failures(&total)), (0, 5));
+    assert!(server.connections() < 20, "{}", server.connections());
 }
 
-#[test]
-fn a_service_that_closes_idle_connections_is_not_stormed() {
-    on_each_reactor(|| {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let accepted = Arc::new(AtomicU64::new(0));
-        let count = accepted.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                drop(stream);
-                count.fetch_add(1, Ordering::SeqCst);
-            }
-        });
-        let mut spec = order(&address, 1, 0);
-        spec.steps[0].pace = Pace::Constant { rate_per_s: 4.0 };
-        spec.steps[0].duration_ns = 500 * MILLISECOND;
-        let total = run(&spec);
-        assert_eq!((total.offered, total.requests), (2, 0));
-        let accepted = accepted.load(Ordering::SeqCst);
-        assert!(accepted < 100, "{accepted} connections");
+on_each_reactor!(a_service_that_closes_idle_connections_is_not_flooded);
+
+fn a_service_that_closes_idle_connections_is_not_flooded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let accepted = Arc::new(AtomicU64::new(0));
+    let count = accepted.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            drop(stream);
+            count.fetch_add(1, Ordering::SeqCst);
+        }
     });
+    let mut spec = load_spec(&address, 1, 0);
+    spec.steps[0].pace = Pace::Constant { rate_per_s: 4.0 };
+    spec.steps[0].duration_ns = 500 * MILLISECOND;
+    let total = run(&spec);
+    assert_eq!((total.offered, total.requests), (2, 0));
+    let accepted = accepted.load(Ordering::SeqCst);
+    assert!(accepted < 100, "{accepted} connections");
 }
 
-#[test]
-fn a_link_whose_last_request_times_out_after_a_farewell_is_replaced() {
-    on_each_reactor(|| {
-        // Takes leave, never answers, and keeps the connection.
-        let server = frames::Server::start(frame(SETTINGS, 0, 0, &[]), |stream, index| {
-            let leave = frame(GOAWAY, 0, 0, &[stream.to_be_bytes(), [0; 4]].concat());
-            match index {
-                0 => vec![Act::Send(leave)],
-                _ => vec![Act::Send(frames::hello(stream))],
-            }
-        });
-        let mut spec = order(&server.address, 1, 5);
-        spec.target.protocol = Protocol::Http2;
-        spec.timeout_answer_ns = 100 * MILLISECOND;
-        let total = run(&spec);
-        assert_eq!(total.count(ErrorClass::HeaderTimeout), 1);
-        assert_eq!(total.requests, 4, "{:?}", total.errors);
+on_each_reactor!(a_link_whose_last_request_times_out_after_a_close_frame_is_replaced);
+
+fn a_link_whose_last_request_times_out_after_a_close_frame_is_replaced() {
+    // Sends GOAWAY, never responds, and keeps the connection.
+    let server = frames::Server::start(frame(SETTINGS, 0, 0, &[]), |stream, index| {
+        let goaway = frame(GOAWAY, 0, 0, &[stream.to_be_bytes(), [0; 4]].concat());
+        match index {
+            0 => vec![Act::Send(goaway)],
+            _ => vec![Act::Send(frames::hello(stream))],
+        }
     });
+    let mut spec = load_spec(&server.address, 1, 5);
+    spec.target.protocol = Protocol::Http2;
+    spec.timeout_answer_ns = 100 * MILLISECOND;
+    let total = run(&spec);
+    assert_eq!(total.count(ErrorClass::HeaderTimeout), 1);
+    assert_eq!(total.requests, 4, "{:?}", total.errors);
 }

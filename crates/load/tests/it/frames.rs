@@ -52,10 +52,10 @@ pub(crate) fn field(name: &str, value: &str) -> Vec<u8> {
     bytes
 }
 
-/// The head of a right answer.
+/// The head of a right response.
 pub(crate) const OK: &[u8] = &[0x88];
 
-/// A right answer with the body `hello`.
+/// A right response with the body `hello`.
 pub(crate) fn hello(stream: u32) -> Vec<u8> {
     [
         frame(HEADERS, END_HEADERS, stream, OK),
@@ -79,7 +79,7 @@ impl Server {
     /// Greets with these bytes, then performs `script(stream, n)` after the n-th request (from 0)
     /// of the server.
     pub(crate) fn start(
-        greeting: Vec<u8>,
+        settings: Vec<u8>,
         script: impl Fn(u32, u64) -> Vec<Act> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -101,9 +101,9 @@ impl Server {
                 stream.set_nodelay(true).unwrap();
                 connections.fetch_add(1, Ordering::SeqCst);
                 let (requests, script, most) = (requests.clone(), script.clone(), most.clone());
-                let greeting = greeting.clone();
+                let settings = settings.clone();
                 std::thread::spawn(move || {
-                    if perform(&mut stream, &[Act::Send(greeting)]) {
+                    if perform(&mut stream, &[Act::Send(settings)]) {
                         serve(&mut stream, &requests, &most, &*script);
                     }
                 });
@@ -136,7 +136,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads frames and answers each request when its headers and body are there. All requests of one
+/// Reads frames and responds each request when its headers and body are there. All requests of one
 /// read are known before the first of them is answered.
 fn serve(
     stream: &mut TcpStream,
@@ -168,7 +168,7 @@ fn serve(
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     input: Vec<u8>,
-    greeted: bool,
+    has_preface: bool,
     /// The windows that the data since the last look have to be given back to.
     updates: Vec<u8>,
 }
@@ -178,13 +178,13 @@ impl Incoming {
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<u32> {
         let input = &mut self.input;
         input.extend_from_slice(bytes);
-        if !self.greeted && input.len() >= PREFACE.len() {
+        if !self.has_preface && input.len() >= PREFACE.len() {
             assert_eq!(&input[..PREFACE.len()], PREFACE);
             input.drain(..PREFACE.len());
-            self.greeted = true;
+            self.has_preface = true;
         }
         let mut ended = Vec::new();
-        while self.greeted && input.len() >= 9 {
+        while self.has_preface && input.len() >= 9 {
             let length = usize::from(input[0]) << 16 | usize::from(input[1]) << 8;
             let length = 9 + (length | usize::from(input[2]));
             if input.len() < length {

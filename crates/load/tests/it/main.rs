@@ -2,6 +2,36 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+/// One test for each reactor, so that a failure names its reactor. A host whose kernel forbids
+/// io_uring has to say so by setting `BAKEOFF_TEST_WITHOUT_URING`.
+macro_rules! on_each_reactor {
+    ($test:ident) => {
+        mod $test {
+            use bakeoff_model::load::ReactorChoice;
+
+            #[test]
+            fn on_epoll() {
+                crate::on(ReactorChoice::Epoll, super::$test);
+            }
+
+            #[test]
+            fn on_epoll_rx_timestamps() {
+                crate::on(ReactorChoice::EpollRxTimestamps, super::$test);
+            }
+
+            #[test]
+            fn on_uring() {
+                crate::on(ReactorChoice::Uring, super::$test);
+            }
+
+            #[test]
+            fn on_uring_rx_timestamps() {
+                crate::on(ReactorChoice::UringRxTimestamps, super::$test);
+            }
+        }
+    };
+}
+
 mod ends;
 mod frames;
 mod hostile;
@@ -28,32 +58,29 @@ const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
 thread_local! {
-    /// The reactor of the orders that a test makes.
+    /// The reactor of the specs that a test makes.
     static REACTOR: Cell<ReactorChoice> = const { Cell::new(ReactorChoice::Auto) };
 }
 
-/// Runs a test on each reactor. A host whose kernel forbids io_uring has to say so by setting
-/// `BAKEOFF_TEST_WITHOUT_URING`.
-fn on_each_reactor(test: impl Fn()) {
-    for reactor in [ReactorChoice::EpollStamped, ReactorChoice::Epoll] {
-        REACTOR.set(reactor);
-        test();
-    }
-    if std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
+/// Runs a test on a reactor, unless the host is said to have no such one.
+fn on(reactor: ReactorChoice, test: impl Fn()) {
+    let is_uring = matches!(
+        reactor,
+        ReactorChoice::Uring | ReactorChoice::UringRxTimestamps
+    );
+    if is_uring && std::env::var_os("BAKEOFF_TEST_WITHOUT_URING").is_some() {
         #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
         {
-            eprintln!("SKIPPED on io_uring: BAKEOFF_TEST_WITHOUT_URING is set");
+            eprintln!("SKIPPED: BAKEOFF_TEST_WITHOUT_URING is set");
         }
         return;
     }
-    for reactor in [ReactorChoice::UringStamped, ReactorChoice::Uring] {
-        REACTOR.set(reactor);
-        test();
-    }
+    REACTOR.set(reactor);
+    test();
 }
 
-/// An order with one step that ends after `requests`, or after ten seconds.
-fn order(address: &str, connections: u32, requests: u64) -> LoadSpec {
+/// A spec with one step that ends after `requests`, or after ten seconds.
+fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {
         target: Target {
             address: address.to_owned(),
@@ -95,7 +122,7 @@ fn get(path: &str) -> RequestSpec {
     }
 }
 
-/// What the intervals of an order add up to.
+/// What the intervals of a run add up to.
 #[derive(Debug, Default)]
 struct Total {
     requests: u64,
@@ -117,7 +144,7 @@ impl Total {
         self.errors.get(&class).map_or(0, |count| count.count)
     }
 
-    /// Requests that a server must have seen: answered, failed on the wire, or never answered.
+    /// Requests that a server must have seen: responded, failed on the wire, or never responded.
     fn on_the_wire(&self) -> u64 {
         let unseen = [
             ErrorClass::ConnectRefused,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec};
 
-use crate::{MILLISECOND, get, on_each_reactor, order, run, try_run};
+use crate::{MILLISECOND, get, load_spec, run, try_run};
 
 /// What a server has seen.
 #[derive(Debug, Default)]
@@ -19,19 +19,19 @@ struct Seen {
     most: AtomicU64,
 }
 
-/// A server that answers the n-th request of a connection (from 0), whose line is given, with
+/// A server that responds the n-th request of a connection (from 0), whose line is given, with
 /// these bytes; all requests of one read at once. `false` ends the connection.
 fn serve(
-    answer: impl Fn(u64, &str) -> (Vec<u8>, bool) + Send + Sync + 'static,
+    response: impl Fn(u64, &str) -> (Vec<u8>, bool) + Send + Sync + 'static,
 ) -> (String, Arc<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let seen = Arc::new(Seen::default());
-    let (counted, answer) = (seen.clone(), Arc::new(answer));
+    let (counted, response) = (seen.clone(), Arc::new(response));
     std::thread::spawn(move || {
         while let Ok((mut stream, _)) = listener.accept() {
             counted.connections.fetch_add(1, Ordering::SeqCst);
-            let (counted, answer) = (counted.clone(), answer.clone());
+            let (counted, response) = (counted.clone(), response.clone());
             std::thread::spawn(move || {
                 let (mut input, mut chunk) = (String::new(), [0; 64 * 1024]);
                 let mut index = 0;
@@ -41,7 +41,7 @@ fn serve(
                     while let Some(end) = input.find("\r\n\r\n").filter(|_| keep) {
                         let request: String = input.drain(..end + 4).collect();
                         let line = request.lines().next().unwrap();
-                        let (bytes, goes_on) = answer(index, line);
+                        let (bytes, goes_on) = response(index, line);
                         out.extend(bytes);
                         (index, keep) = (index + 1, goes_on);
                         counted.requests.fetch_add(1, Ordering::SeqCst);
@@ -57,8 +57,8 @@ fn serve(
     (address, seen)
 }
 
-fn pipelined_order(address: &str, connections: u32, requests: u64) -> LoadSpec {
-    let mut spec = order(address, connections, requests);
+fn pipelined_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
+    let mut spec = load_spec(address, connections, requests);
     spec.in_flight = 8;
     spec
 }
@@ -80,123 +80,119 @@ fn echo(index: u64, line: &str) -> Vec<u8> {
     .into()
 }
 
-#[test]
-fn answers_belong_to_their_requests_in_order() {
-    on_each_reactor(|| {
-        let (address, seen) = serve(|index, line| (echo(index, line), true));
-        let mut spec = pipelined_order(&address, 2, 400);
-        spec.check_body_every = 1;
-        spec.requests = ["/a", "/bb", "/ccc"].map(get).to_vec();
-        for request in &mut spec.requests {
-            request.expect = Some(Expect {
-                body: Some(request.path.clone()),
-                ..Expect::default()
-            });
-        }
-        let total = run(&spec);
-        assert!(total.errors.is_empty(), "{:?}", total.errors);
-        assert_eq!((total.requests, total.reconnects), (400, 0));
-        assert_eq!(seen.requests.load(Ordering::SeqCst), 400);
-        assert_eq!(seen.connections.load(Ordering::SeqCst), 2);
-        assert!(seen.most.load(Ordering::SeqCst) > 1);
-        spec.in_flight = 1;
-        assert_eq!(run(&spec).requests, 400);
-    });
-}
+on_each_reactor!(responses_belong_to_their_requests_in_order);
 
-#[test]
-fn what_a_service_does_not_answer_is_told_apart() {
-    on_each_reactor(|| {
-        let plain = |_, line: &str| (echo(1, line), true);
-        let close = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-        let until = "HTTP/1.1 200 OK\r\n\r\nhello";
-        let nonsense = "nonsense\r\n\r\n";
-        for (fifth, goes_on, class) in [
-            (close, false, ErrorClass::EarlyClose),
-            (until, false, ErrorClass::EarlyClose),
-            (nonsense, true, ErrorClass::BadFraming),
-            ("", true, ErrorClass::HeaderTimeout),
-            (
-                "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n",
-                true,
-                ErrorClass::BodyTimeout,
-            ),
-        ] {
-            // The fifth request of each connection, alone or with those behind it.
-            let (address, seen) = serve(move |index, line| match index {
-                0..4 => plain(index, line),
-                4 => (fifth.into(), goes_on),
-                _ => (Vec::new(), true),
-            });
-            let mut spec = pipelined_order(&address, 1, 40);
-            spec.in_flight = 4;
-            let total = run(&spec);
-            let failed: u64 = total.errors.values().map(|count| count.count).sum();
-            assert_eq!(total.requests + failed, 40, "{fifth}: {:?}", total.errors);
-            assert!(total.count(class) > 0, "{fifth}: {:?}", total.errors);
-            assert!(total.requests >= 4, "{fifth}: {:?}", total.errors);
-            assert!(seen.connections.load(Ordering::SeqCst) > 1, "{fifth}");
-            // A server that closes with requests unread resets the connection now and then.
-            let allowed = [class, ErrorClass::Reset, ErrorClass::EarlyClose];
-            let odd = total.errors.keys().find(|class| !allowed.contains(class));
-            assert_eq!(odd, None, "{fifth}: {:?}", total.errors);
-        }
-    });
-}
-
-#[test]
-fn garbage_after_the_answers_costs_no_request() {
-    on_each_reactor(|| {
-        // All four are answered together, so that none is sent between.
-        let (address, seen) = serve(|index, line| match index {
-            0..3 => (Vec::new(), true),
-            _ => (
-                [echo(1, line).repeat(4), b"garbage".to_vec()].concat(),
-                true,
-            ),
+fn responses_belong_to_their_requests_in_order() {
+    let (address, seen) = serve(|index, line| (echo(index, line), true));
+    let mut spec = pipelined_spec(&address, 2, 400);
+    spec.check_body_every = 1;
+    spec.requests = ["/a", "/bb", "/ccc"].map(get).to_vec();
+    for request in &mut spec.requests {
+        request.expect = Some(Expect {
+            body: Some(request.path.clone()),
+            ..Expect::default()
         });
-        let mut spec = pipelined_order(&address, 1, 40);
+    }
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!((total.requests, total.reconnects), (400, 0));
+    assert_eq!(seen.requests.load(Ordering::SeqCst), 400);
+    assert_eq!(seen.connections.load(Ordering::SeqCst), 2);
+    assert!(seen.most.load(Ordering::SeqCst) > 1);
+    spec.in_flight = 1;
+    assert_eq!(run(&spec).requests, 400);
+}
+
+on_each_reactor!(what_a_service_does_not_response_is_distinguished);
+
+fn what_a_service_does_not_response_is_distinguished() {
+    let plain = |_, line: &str| (echo(1, line), true);
+    let close = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let until = "HTTP/1.1 200 OK\r\n\r\nhello";
+    let nonsense = "nonsense\r\n\r\n";
+    for (fifth, goes_on, class) in [
+        (close, false, ErrorClass::EarlyClose),
+        (until, false, ErrorClass::EarlyClose),
+        (nonsense, true, ErrorClass::BadFraming),
+        ("", true, ErrorClass::HeaderTimeout),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n",
+            true,
+            ErrorClass::BodyTimeout,
+        ),
+    ] {
+        // The fifth request of each connection, alone or with those behind it.
+        let (address, seen) = serve(move |index, line| match index {
+            0..4 => plain(index, line),
+            4 => (fifth.into(), goes_on),
+            _ => (Vec::new(), true),
+        });
+        let mut spec = pipelined_spec(&address, 1, 40);
         spec.in_flight = 4;
         let total = run(&spec);
-        assert!(total.errors.is_empty(), "{:?}", total.errors);
-        assert_eq!(
-            (total.requests, seen.requests.load(Ordering::SeqCst)),
-            (40, 40)
-        );
-        assert!(seen.connections.load(Ordering::SeqCst) >= 10);
+        let failed: u64 = total.errors.values().map(|count| count.count).sum();
+        assert_eq!(total.requests + failed, 40, "{fifth}: {:?}", total.errors);
+        assert!(total.count(class) > 0, "{fifth}: {:?}", total.errors);
+        assert!(total.requests >= 4, "{fifth}: {:?}", total.errors);
+        assert!(seen.connections.load(Ordering::SeqCst) > 1, "{fifth}");
+        // A server that closes with requests unread resets the connection now and then.
+        let allowed = [class, ErrorClass::Reset, ErrorClass::EarlyClose];
+        let odd = total.errors.keys().find(|class| !allowed.contains(class));
+        assert_eq!(odd, None, "{fifth}: {:?}", total.errors);
+    }
+}
+
+on_each_reactor!(garbage_after_the_responses_costs_no_request);
+
+fn garbage_after_the_responses_costs_no_request() {
+    // All four are answered together, so that none is sent between.
+    let (address, seen) = serve(|index, line| match index {
+        0..3 => (Vec::new(), true),
+        _ => (
+            [echo(1, line).repeat(4), b"garbage".to_vec()].concat(),
+            true,
+        ),
     });
+    let mut spec = pipelined_spec(&address, 1, 40);
+    spec.in_flight = 4;
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!(
+        (total.requests, seen.requests.load(Ordering::SeqCst)),
+        (40, 40)
+    );
+    assert!(seen.connections.load(Ordering::SeqCst) >= 10);
 }
 
 #[test]
 fn pipelining_needs_connections_that_stay() {
-    let mut spec = pipelined_order("127.0.0.1:1", 1, 1);
+    let mut spec = pipelined_spec("127.0.0.1:1", 1, 1);
     spec.keep_alive_off = true;
     let message = try_run(&spec).unwrap_err().to_string();
     assert!(message.contains("keep-alive off"), "{message}");
 }
 
-#[test]
+on_each_reactor!(every_moment_of_a_closed_loop_is_the_services_or_ours);
+
 fn every_moment_of_a_closed_loop_is_the_services_or_ours() {
-    on_each_reactor(|| {
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-        let (address, _) = serve(move |_, _| (answer.to_vec(), true));
-        for in_flight in [1, 4] {
-            let mut spec = order(&address, 2, 0);
-            spec.in_flight = in_flight;
-            spec.steps[0].duration_ns = 300 * MILLISECOND;
-            spec.slice_ns = 0;
-            let total = run(&spec);
-            let interval = &total.intervals[0];
-            let places = interval.connections.places();
-            assert_eq!(places, 2 * in_flight);
-            // Means are exact to the histograms' three digits.
-            let service_ns = total.service.mean_ns().unwrap() * total.requests as f64;
-            let under_way_ns = interval.censored.mean_ns().unwrap_or(0.0) * total.censored as f64;
-            let ours_ns = interval.turnaround_ns.unwrap() as f64;
-            let wall_ns = (interval.end_ns - interval.start_ns) as f64 * f64::from(places);
-            let share = (service_ns + under_way_ns + ours_ns) / wall_ns;
-            // What is missing is the time until the first requests were sent.
-            assert!((0.9..1.01).contains(&share), "{in_flight}: {share}");
-        }
-    });
+    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let (address, _) = serve(move |_, _| (response.to_vec(), true));
+    for in_flight in [1, 4] {
+        let mut spec = load_spec(&address, 2, 0);
+        spec.in_flight = in_flight;
+        spec.steps[0].duration_ns = 300 * MILLISECOND;
+        spec.slice_ns = 0;
+        let total = run(&spec);
+        let interval = &total.intervals[0];
+        let places = interval.connections.places();
+        assert_eq!(places, 2 * in_flight);
+        // Means are exact to the histograms' three digits.
+        let service_ns = total.service.mean_ns().unwrap() * total.requests as f64;
+        let under_way_ns = interval.censored.mean_ns().unwrap_or(0.0) * total.censored as f64;
+        let ours_ns = interval.turnaround_ns.unwrap() as f64;
+        let wall_ns = (interval.end_ns - interval.start_ns) as f64 * f64::from(places);
+        let share = (service_ns + under_way_ns + ours_ns) / wall_ns;
+        // What is missing is the time until the first requests were sent.
+        assert!((0.9..1.01).contains(&share), "{in_flight}: {share}");
+    }
 }

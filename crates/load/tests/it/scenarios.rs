@@ -15,15 +15,15 @@ use hyper::body::Bytes;
 
 use crate::http2::serve_http2;
 use crate::server::{Act, Server};
-use crate::{MILLISECOND, SECOND, frames, get, on_each_reactor, order, run, try_run};
+use crate::{MILLISECOND, SECOND, frames, get, load_spec, run, try_run};
 
-/// A server that answers by path and shows what it was sent.
-fn service(answer: fn(&str) -> String) -> (Server, Receiver<String>) {
+/// A server that responds by path and shows what it was sent.
+fn service(response: fn(&str) -> String) -> (Server, Receiver<String>) {
     let (seen, requests) = channel();
     let seen = std::sync::Mutex::new(seen);
     let server = Server::start_showing("127.0.0.1:0", move |stream, request| {
         let text = String::from_utf8_lossy(request).into_owned();
-        let reply = answer(&text);
+        let reply = response(&text);
         seen.lock().unwrap().send(text).unwrap();
         stream.write_all(reply.as_bytes()).is_ok()
     });
@@ -36,7 +36,7 @@ fn reply(status: &str, headers: &str, body: &str) -> String {
 }
 
 fn scenario(address: &str, users: u32, times: u64, requests: Vec<RequestSpec>) -> LoadSpec {
-    let mut spec = order(address, users, 0);
+    let mut spec = load_spec(address, users, 0);
     spec.threads = 2;
     spec.steps[0].pace = Pace::Users {
         arrive_ns: 0,
@@ -68,7 +68,7 @@ fn contains(text: &str) -> Option<Expect> {
     })
 }
 
-/// A shop: `/` gives a session and its token, and an order must bring both back. The answer to a
+/// A shop: `/` gives a session and its token, and an order must bring both back. The response to a
 /// path, a cookie, a header and a body: status, cookie to set, body.
 fn shop(guests: &AtomicU64, path: &str, brought: [&str; 4]) -> (u16, Option<String>, String) {
     if path == "/" {
@@ -121,34 +121,33 @@ fn check_shopping(spec: &LoadSpec) {
     assert_eq!(users.iter().map(|user| user.gave_up).sum::<u64>(), 0);
 }
 
-#[test]
+on_each_reactor!(users_share_connections_of_http2);
+
 fn users_share_connections_of_http2() {
-    on_each_reactor(|| {
-        let guests = AtomicU64::new(0);
-        let address = serve_http2(65_535, move |request, body| {
-            let header = |name: &str| {
-                let value = request.headers.get(name);
-                value.map_or("", |value| value.to_str().unwrap())
-            };
-            let brought = [
-                header("cookie"),
-                header("x-token"),
-                header("content-length"),
-                std::str::from_utf8(body).unwrap(),
-            ];
-            let (status, cookie, body) = shop(&guests, request.uri.path(), brought);
-            let mut response = Response::builder().status(status);
-            if let Some(cookie) = cookie {
-                response = response.header("set-cookie", cookie);
-            }
-            response.body(Full::new(Bytes::from(body))).unwrap()
-        });
-        for connections in [1, 3] {
-            let mut spec = shopping(&address, connections);
-            spec.target.protocol = Protocol::Http2;
-            check_shopping(&spec);
+    let guests = AtomicU64::new(0);
+    let address = serve_http2(65_535, move |request, body| {
+        let header = |name: &str| {
+            let value = request.headers.get(name);
+            value.map_or("", |value| value.to_str().unwrap())
+        };
+        let brought = [
+            header("cookie"),
+            header("x-token"),
+            header("content-length"),
+            std::str::from_utf8(body).unwrap(),
+        ];
+        let (status, cookie, body) = shop(&guests, request.uri.path(), brought);
+        let mut response = Response::builder().status(status);
+        if let Some(cookie) = cookie {
+            response = response.header("set-cookie", cookie);
         }
+        response.body(Full::new(Bytes::from(body))).unwrap()
     });
+    for connections in [1, 3] {
+        let mut spec = shopping(&address, connections);
+        spec.target.protocol = Protocol::Http2;
+        check_shopping(&spec);
+    }
 }
 
 /// Eight users on one connection whose service allows two streams, each with two requests.
@@ -169,81 +168,75 @@ fn crowded_users(address: &str, times: u64, pause_ns: u64) -> LoadSpec {
     spec
 }
 
-#[test]
+on_each_reactor!(users_take_turns_when_the_service_allows_fewer_streams);
+
 fn users_take_turns_when_the_service_allows_fewer_streams() {
-    on_each_reactor(|| {
-        let two = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2]);
-        let server = frames::Server::start(two, |stream, _| {
-            vec![
-                Act::Pause(Duration::from_millis(1)),
-                Act::Send(frames::hello(stream)),
-            ]
-        });
-        // All come to their end, also those who wait while the others pause.
-        let total = run(&crowded_users(&server.address, 3, 5 * MILLISECOND));
-        assert!(total.errors.is_empty(), "{:?}", total.errors);
-        assert_eq!(total.requests, 8 * 3 * 2);
-        // Nobody asks twice before everybody has asked once.
-        let mut spec = crowded_users(&server.address, 0, 0);
-        spec.steps[0].pace = Pace::Closed;
-        spec.steps[0].requests_max = 8;
-        let total = run(&spec);
-        let counts = total.intervals[0].by_request.iter();
-        let counts: Vec<u64> = counts.map(|count| count.requests).collect();
-        assert_eq!((total.requests, counts), (8, vec![8, 0]));
-        assert!(server.most_at_once() <= 2, "{}", server.most_at_once());
+    let two = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2]);
+    let server = frames::Server::start(two, |stream, _| {
+        vec![
+            Act::Pause(Duration::from_millis(1)),
+            Act::Send(frames::hello(stream)),
+        ]
     });
+    // All come to their end, also those who wait while the others pause.
+    let total = run(&crowded_users(&server.address, 3, 5 * MILLISECOND));
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!(total.requests, 8 * 3 * 2);
+    // Nobody asks twice before everybody has asked once.
+    let mut spec = crowded_users(&server.address, 0, 0);
+    spec.steps[0].pace = Pace::Closed;
+    spec.steps[0].requests_max = 8;
+    let total = run(&spec);
+    let counts = total.intervals[0].by_request.iter();
+    let counts: Vec<u64> = counts.map(|count| count.requests).collect();
+    assert_eq!((total.requests, counts), (8, vec![8, 0]));
+    assert!(server.most_at_once() <= 2, "{}", server.most_at_once());
 }
 
-#[test]
+on_each_reactor!(users_who_wait_for_a_stream_have_their_turn_after_a_failure);
+
 fn users_who_wait_for_a_stream_have_their_turn_after_a_failure() {
-    on_each_reactor(|| {
-        let one = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 1]);
-        let server = frames::Server::start(one, |stream, _| {
-            let reset = frames::frame(frames::RST_STREAM, 0, stream, &[0, 0, 0, 7]);
-            vec![Act::Send(reset)]
-        });
-        let total = run(&crowded_users(&server.address, 1, 0));
-        assert_eq!(total.count(ErrorClass::Reset), 8, "{:?}", total.errors);
-        assert_eq!((server.requests(), server.connections()), (8, 1));
+    let one = frames::frame(frames::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 1]);
+    let server = frames::Server::start(one, |stream, _| {
+        let reset = frames::frame(frames::RST_STREAM, 0, stream, &[0, 0, 0, 7]);
+        vec![Act::Send(reset)]
     });
+    let total = run(&crowded_users(&server.address, 1, 0));
+    assert_eq!(total.count(ErrorClass::Reset), 8, "{:?}", total.errors);
+    assert_eq!((server.requests(), server.connections()), (8, 1));
 }
 
-#[test]
+on_each_reactor!(users_share_pipelined_connections);
+
 fn users_share_pipelined_connections() {
-    on_each_reactor(|| {
-        let guests = AtomicU64::new(0);
-        let server = Server::start_showing("127.0.0.1:0", move |stream, request| {
-            let (head, body) = std::str::from_utf8(request)
-                .unwrap()
-                .split_once("\r\n\r\n")
-                .unwrap();
-            let header = |name: &str| {
-                let line = head.lines().find_map(|line| line.strip_prefix(name));
-                line.map_or("", |value| value.trim_start_matches(": "))
-            };
-            let brought = [
-                header("Cookie"),
-                header("X-Token"),
-                header("Content-Length"),
-                body,
-            ];
-            let path = head.split(' ').nth(1).unwrap();
-            let (status, cookie, body) = shop(&guests, path, brought);
-            let cookie = cookie.map_or(String::new(), |cookie| format!("Set-Cookie: {cookie}\r\n"));
-            let text = reply(&format!("{status} Here"), &cookie, &body);
-            stream.write_all(text.as_bytes()).is_ok()
-        });
-        check_shopping(&shopping(&server.address, 4));
+    let guests = AtomicU64::new(0);
+    let server = Server::start_showing("127.0.0.1:0", move |stream, request| {
+        let (head, body) = std::str::from_utf8(request)
+            .unwrap()
+            .split_once("\r\n\r\n")
+            .unwrap();
+        let header = |name: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(name));
+            line.map_or("", |value| value.trim_start_matches(": "))
+        };
+        let brought = [
+            header("Cookie"),
+            header("X-Token"),
+            header("Content-Length"),
+            body,
+        ];
+        let path = head.split(' ').nth(1).unwrap();
+        let (status, cookie, body) = shop(&guests, path, brought);
+        let cookie = cookie.map_or(String::new(), |cookie| format!("Set-Cookie: {cookie}\r\n"));
+        let text = reply(&format!("{status} Here"), &cookie, &body);
+        stream.write_all(text.as_bytes()).is_ok()
     });
+    check_shopping(&shopping(&server.address, 4));
 }
 
-#[test]
+on_each_reactor!(users_register_with_unique_ids);
+
 fn users_register_with_unique_ids() {
-    on_each_reactor(users_register_with_unique_ids_here);
-}
-
-fn users_register_with_unique_ids_here() {
     let (server, requests) = service(|request| match request.starts_with("GET / ") {
         true => reply("200 OK", "Set-Cookie: session=7; Path=/\r\n", "home"),
         false => reply("200 OK", "", "{\"status\": \"success\"}"),
@@ -294,12 +287,9 @@ fn users_register_with_unique_ids_here() {
     assert_eq!(ids.len(), 40, "each user of each time has an id of its own");
 }
 
-#[test]
-fn variables_are_fed_extracted_and_sent() {
-    on_each_reactor(variables_are_fed_extracted_and_sent_here);
-}
+on_each_reactor!(variables_are_fed_extracted_and_sent);
 
-fn variables_are_fed_extracted_and_sent_here() {
+fn variables_are_fed_extracted_and_sent() {
     let (server, requests) = service(|request| match request {
         text if text.starts_with("GET /start") => {
             let body = "{\"token\": \"a/b c\", \"csrf\": 'x-17'}".replace('\'', "\"");
@@ -373,12 +363,9 @@ fn users_of_all_threads_and_steps_take_the_numbers_of_a_sequence_in_turn() {
     assert_eq!(numbers, Vec::from_iter(1..=16));
 }
 
-#[test]
-fn users_whose_request_fails_give_up_or_go_on() {
-    on_each_reactor(users_whose_request_fails_give_up_or_go_on_here);
-}
+on_each_reactor!(users_whose_request_fails_give_up_or_go_on);
 
-fn users_whose_request_fails_give_up_or_go_on_here() {
+fn users_whose_request_fails_give_up_or_go_on() {
     for (after_failure, last, gave_up) in [(AfterFailure::GiveUp, 0, 5), (AfterFailure::GoOn, 5, 0)]
     {
         let (server, requests) = service(|request| match request.starts_with("GET /second") {
@@ -409,7 +396,7 @@ fn users_whose_request_fails_give_up_or_go_on_here() {
 }
 
 #[test]
-fn a_variable_that_is_not_in_the_answer_fails_the_request() {
+fn a_variable_that_is_not_in_the_response_fails_the_request() {
     let (server, _requests) = service(|_| reply("200 OK", "", "{}"));
     let mut first = get("/first");
     let token = Extract::Json("$.token".to_owned());
@@ -425,12 +412,9 @@ fn a_variable_that_is_not_in_the_answer_fails_the_request() {
     assert!(example.contains("no value for `token`"), "{example}");
 }
 
-#[test]
-fn held_users_begin_again_until_the_step_ends() {
-    on_each_reactor(held_users_begin_again_until_the_step_ends_here);
-}
+on_each_reactor!(held_users_begin_again_until_the_step_ends);
 
-fn held_users_begin_again_until_the_step_ends_here() {
+fn held_users_begin_again_until_the_step_ends() {
     let (server, _requests) = service(|_| reply("200 OK", "", ""));
     let request = RequestSpec {
         pause: Some(Pause {
@@ -443,18 +427,15 @@ fn held_users_begin_again_until_the_step_ends_here() {
     spec.steps[0].duration_ns = 300 * MILLISECOND;
     spec.steps[0].pace = Pace::Closed;
     let total = run(&spec);
-    // 30 pauses of each user fit, however fast the server answers.
+    // 30 pauses of each user fit, however fast the server responds.
     assert!((4..=4 * 30).contains(&total.requests), "{}", total.requests);
     let seen = server.requests();
     assert!((total.requests..=total.requests + 4).contains(&seen));
 }
 
-#[test]
-fn a_single_request_can_have_a_rate() {
-    on_each_reactor(a_single_request_can_have_a_rate_here);
-}
+on_each_reactor!(a_single_request_can_have_a_rate);
 
-fn a_single_request_can_have_a_rate_here() {
+fn a_single_request_can_have_a_rate() {
     let (server, requests) = service(|_| reply("200 OK", "", ""));
     let mut spec = scenario(&server.address, 8, 0, vec![get("/${id}")]);
     spec.timeout_answer_ns = 10_000 * MILLISECOND;
@@ -470,12 +451,9 @@ fn a_single_request_can_have_a_rate_here() {
     assert_eq!(ids.len(), sent, "each request has an id of its own");
 }
 
-#[test]
-fn users_survive_a_server_that_closes_between_requests() {
-    on_each_reactor(users_survive_a_server_that_closes_between_requests_here);
-}
+on_each_reactor!(users_survive_a_server_that_closes_between_requests);
 
-fn users_survive_a_server_that_closes_between_requests_here() {
+fn users_survive_a_server_that_closes_between_requests() {
     let (server, _requests) = service(|_| reply("200 OK", "Connection: close\r\n", ""));
     let list = vec![get("/a"), get("/b"), get("/c")];
     let total = run(&scenario(&server.address, 6, 2, list));

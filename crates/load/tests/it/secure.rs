@@ -1,4 +1,4 @@
-//! TLS: right answers through it, and failures of it in a class of their own.
+//! TLS: right responses through it, and failures of it in a class of their own.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,19 +10,19 @@ use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::frames::{Incoming, SETTINGS, frame, hello};
-use crate::{on_each_reactor, order, run};
+use crate::{load_spec, run};
 
-/// A server with a certificate that nobody has signed; answers with bodies of this many bytes.
+/// A server with a certificate that nobody has signed; responds with bodies of this many bytes.
 fn serve(body: usize) -> (String, Arc<AtomicU64>) {
     serve_protocol(&[], move |stream, config, counted| {
-        answer(stream, config, body, counted);
+        response(stream, config, body, counted);
     })
 }
 
 /// A server that chooses among these protocols (ALPN).
 fn serve_protocol(
     protocols: &[&[u8]],
-    answer: impl Fn(TcpStream, Arc<ServerConfig>, &AtomicU64) + Send + Sync + 'static,
+    response: impl Fn(TcpStream, Arc<ServerConfig>, &AtomicU64) + Send + Sync + 'static,
 ) -> (String, Arc<AtomicU64>) {
     let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der());
@@ -35,7 +35,7 @@ fn serve_protocol(
         .unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let config = Arc::new(config);
-    let answer = Arc::new(answer);
+    let response = Arc::new(response);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let requests = Arc::new(AtomicU64::new(0));
@@ -43,29 +43,29 @@ fn serve_protocol(
     std::thread::spawn(move || {
         while let Ok((stream, _)) = listener.accept() {
             let (config, counted) = (config.clone(), counted.clone());
-            let answer = answer.clone();
-            std::thread::spawn(move || answer(stream, config, &counted));
+            let response = response.clone();
+            std::thread::spawn(move || response(stream, config, &counted));
         }
     });
     (address, requests)
 }
 
-fn answer(stream: TcpStream, config: Arc<ServerConfig>, body: usize, counted: &AtomicU64) {
+fn response(stream: TcpStream, config: Arc<ServerConfig>, body: usize, counted: &AtomicU64) {
     let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
-    let mut answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {body}\r\n\r\n").into_bytes();
-    answer.resize(answer.len() + body, b'x');
+    let mut response = format!("HTTP/1.1 200 OK\r\nContent-Length: {body}\r\n\r\n").into_bytes();
+    response.resize(response.len() + body, b'x');
     let mut input = [0; 4096];
     // A small request arrives as one record.
     while stream.read(&mut input).is_ok_and(|bytes| bytes > 0) {
         counted.fetch_add(1, Ordering::SeqCst);
-        if stream.write_all(&answer).is_err() {
+        if stream.write_all(&response).is_err() {
             return;
         }
     }
 }
 
-fn secure_order(address: &str, connections: u32, requests: u64) -> LoadSpec {
-    let mut spec = order(address, connections, requests);
+fn secure_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
+    let mut spec = load_spec(address, connections, requests);
     spec.target.tls = true;
     spec.target.insecure = true;
     spec.target.host = Some("localhost".to_owned());
@@ -73,23 +73,22 @@ fn secure_order(address: &str, connections: u32, requests: u64) -> LoadSpec {
     spec
 }
 
-#[test]
-fn answers_come_through_tls() {
-    on_each_reactor(|| {
-        for body in [5, 200_000] {
-            let (address, requests) = serve(body);
-            let total = run(&secure_order(&address, 4, 100));
-            assert_eq!(total.requests, 100, "{:?}", total.errors);
-            assert_eq!(requests.load(Ordering::SeqCst), 100);
-            assert_eq!(total.established, [4]);
-            let mut spec = secure_order(&address, 2, 10);
-            spec.keep_alive_off = true;
-            assert_eq!(run(&spec).requests, 10);
-        }
-    });
+on_each_reactor!(responses_come_through_tls);
+
+fn responses_come_through_tls() {
+    for body in [5, 200_000] {
+        let (address, requests) = serve(body);
+        let total = run(&secure_spec(&address, 4, 100));
+        assert_eq!(total.requests, 100, "{:?}", total.errors);
+        assert_eq!(requests.load(Ordering::SeqCst), 100);
+        assert_eq!(total.established, [4]);
+        let mut spec = secure_spec(&address, 2, 10);
+        spec.keep_alive_off = true;
+        assert_eq!(run(&spec).requests, 10);
+    }
 }
 
-/// Greets and answers in HTTP/2.
+/// Greets and responds in HTTP/2.
 fn answer_frames(stream: TcpStream, config: Arc<ServerConfig>, counted: &AtomicU64) {
     let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
     let mut incoming = Incoming::default();
@@ -107,112 +106,111 @@ fn answer_frames(stream: TcpStream, config: Arc<ServerConfig>, counted: &AtomicU
     }
 }
 
-#[test]
+on_each_reactor!(http2_is_agreed_upon_in_tls);
+
 fn http2_is_agreed_upon_in_tls() {
-    on_each_reactor(|| {
-        for (protocols, class) in [
-            (&[&b"h2"[..], b"http/1.1"][..], None),
-            (&[b"http/1.1", b"h2"], None),
-            // A server that knows no such choice, and one that has no protocol in common.
-            (&[], Some(ErrorClass::Tls)),
-            (&[b"http/1.1"], Some(ErrorClass::Tls)),
-        ] {
-            let (address, requests) = serve_protocol(protocols, answer_frames);
-            let asked = if class.is_none() { 40 } else { 4 };
-            let mut spec = secure_order(&address, 2, asked);
-            spec.target.protocol = Protocol::Http2;
-            spec.in_flight = 5;
-            let total = run(&spec);
-            let answered = if class.is_none() { asked } else { 0 };
-            assert_eq!(total.requests, answered, "{:?}", total.errors);
-            assert_eq!(requests.load(Ordering::SeqCst), answered);
-            if let Some(class) = class {
-                assert_eq!(total.count(class), asked, "{:?}", total.errors);
-            }
+    for (protocols, class) in [
+        (&[&b"h2"[..], b"http/1.1"][..], None),
+        (&[b"http/1.1", b"h2"], None),
+        // A server that knows no such choice, and one that has no protocol in common.
+        (&[], Some(ErrorClass::Tls)),
+        (&[b"http/1.1"], Some(ErrorClass::Tls)),
+    ] {
+        let (address, requests) = serve_protocol(protocols, answer_frames);
+        let sent = if class.is_none() { 40 } else { 4 };
+        let mut spec = secure_spec(&address, 2, sent);
+        spec.target.protocol = Protocol::Http2;
+        spec.in_flight = 5;
+        let total = run(&spec);
+        let responded = if class.is_none() { sent } else { 0 };
+        assert_eq!(total.requests, responded, "{:?}", total.errors);
+        assert_eq!(requests.load(Ordering::SeqCst), responded);
+        if let Some(class) = class {
+            assert_eq!(total.count(class), sent, "{:?}", total.errors);
         }
-    });
+    }
 }
 
-#[test]
+on_each_reactor!(failures_of_tls_have_their_class);
+
 fn failures_of_tls_have_their_class() {
-    on_each_reactor(|| {
-        let (address, requests) = serve(5);
-        let mut unsigned = secure_order(&address, 1, 2);
-        unsigned.target.insecure = false;
-        match crate::try_run(&unsigned) {
-            Ok(total) => assert_eq!(total.count(ErrorClass::Tls), 2, "{:?}", total.errors),
-            // A host without root certificates says so before it begins.
-            Err(error) => assert!(
-                error.to_string().contains("TLS cannot be set up"),
-                "{error}"
-            ),
-        }
-        assert_eq!(requests.load(Ordering::SeqCst), 0);
+    let (address, requests) = serve(5);
+    let mut unsigned = secure_spec(&address, 1, 2);
+    unsigned.target.insecure = false;
+    match crate::try_run(&unsigned) {
+        Ok(total) => assert_eq!(total.count(ErrorClass::Tls), 2, "{:?}", total.errors),
+        // A host without root certificates says so before it begins.
+        Err(error) => assert!(
+            error.to_string().contains("TLS cannot be set up"),
+            "{error}"
+        ),
+    }
+    assert_eq!(requests.load(Ordering::SeqCst), 0);
 
-        // A server that speaks no TLS, and one that hangs up.
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        std::thread::spawn(move || {
-            for index in 0.. {
-                let Ok((mut stream, _)) = listener.accept() else {
-                    return;
-                };
-                let mut input = [0; 4096];
-                let _ = stream.read(&mut input);
-                if index % 2 == 0 {
-                    let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-                }
+    // A server that speaks no TLS, and one that hangs up.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for index in 0.. {
+            let Ok((mut stream, _)) = listener.accept() else {
+                return;
+            };
+            let mut input = [0; 4096];
+            let _ = stream.read(&mut input);
+            if index % 2 == 0 {
+                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
             }
-        });
-        let total = run(&secure_order(&address, 1, 4));
-        assert_eq!(total.count(ErrorClass::Tls), 4, "{:?}", total.errors);
+        }
     });
+    let total = run(&secure_spec(&address, 1, 4));
+    assert_eq!(total.count(ErrorClass::Tls), 4, "{:?}", total.errors);
 }
 
-/// How a service ends a connection after its first answer.
+/// How a service ends a connection after its first response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leave {
-    /// It takes leave in the segment of the answer, and waits for ours before it closes.
+enum CloseNotify {
+    /// It sends close_notify in the segment of the response, and waits for ours before it closes.
     Together,
-    /// The same, a moment after the answer.
+    /// The same, a moment after the response.
     Later,
-    /// The connection just ends: nobody can know whether the answer is whole.
+    /// The connection just ends: nobody can know whether the response is whole.
     Never,
 }
 
-/// A server that greets and gives one answer on each connection, to the first bytes that `answer`
-/// has one for. It counts the connections on which the other side took leave as well.
+/// A server that begins the protocol and gives one response on each connection, to the first bytes
+/// that `response` has one for. It counts the connections on which the other side sent close_notify
+/// as well.
 fn serve_once(
-    leave: Leave,
-    greeting: Vec<u8>,
-    answer: impl Fn(&mut Incoming, &[u8]) -> Vec<u8> + Send + Sync + 'static,
+    close_notify: CloseNotify,
+    settings: Vec<u8>,
+    response: impl Fn(&mut Incoming, &[u8]) -> Vec<u8> + Send + Sync + 'static,
 ) -> (String, Arc<AtomicU64>) {
     serve_protocol(&[b"h2", b"http/1.1"], move |stream, config, counted| {
         let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
         let (mut incoming, mut input) = (Incoming::default(), [0; 4096]);
         let mut bytes = Vec::new();
-        if stream.write_all(&greeting).is_err() {
+        if stream.write_all(&settings).is_err() {
             return;
         }
         while bytes.is_empty() {
             let Ok(read @ 1..) = stream.read(&mut input) else {
                 return;
             };
-            bytes = answer(&mut incoming, &input[..read]);
+            bytes = response(&mut incoming, &input[..read]);
         }
         stream.conn.writer().write_all(&bytes).unwrap();
-        if leave != Leave::Together {
+        if close_notify != CloseNotify::Together {
             let _ = stream.flush();
         }
-        if leave == Leave::Never {
+        if close_notify == CloseNotify::Never {
             return;
         }
-        if leave == Leave::Later {
+        if close_notify == CloseNotify::Later {
             std::thread::sleep(Duration::from_millis(20));
         }
         stream.conn.send_close_notify();
         let _ = stream.flush();
-        // What was sent before is read over; an end without leave is an error.
+        // What was sent before is read over; an end without it is an error.
         while let Ok(read) = stream.read(&mut input) {
             if read == 0 {
                 counted.fetch_add(1, Ordering::SeqCst);
@@ -225,38 +223,41 @@ fn serve_once(
 const UNTIL_CLOSE: &str = "HTTP/1.1 200 OK\r\n\r\nhello";
 const KEEPING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-#[test]
-fn an_answer_that_ends_with_its_connection_needs_a_leave() {
-    on_each_reactor(|| {
-        for in_flight in [1, 4] {
-            let (address, _) = serve_once(Leave::Never, Vec::new(), |_, _| UNTIL_CLOSE.into());
-            let mut spec = secure_order(&address, 2, 8);
+on_each_reactor!(a_response_that_ends_with_its_connection_needs_close_notify);
+
+fn a_response_that_ends_with_its_connection_needs_close_notify() {
+    for in_flight in [1, 4] {
+        let (address, _) = serve_once(CloseNotify::Never, Vec::new(), |_, _| UNTIL_CLOSE.into());
+        let mut spec = secure_spec(&address, 2, 8);
+        spec.in_flight = in_flight;
+        let total = run(&spec);
+        assert_eq!(total.requests, 0);
+        let early = total.count(ErrorClass::EarlyClose);
+        let reset = total.count(ErrorClass::Reset);
+        // Requests that the server has not read reset the connection.
+        assert!(reset == 0 || in_flight > 1, "{:?}", total.errors);
+        assert_eq!(early + reset, 8, "{:?}", total.errors);
+
+        for close_notify in [CloseNotify::Together, CloseNotify::Later] {
+            let (address, closed) = serve_once(close_notify, Vec::new(), |_, _| UNTIL_CLOSE.into());
+            let mut spec = secure_spec(&address, 2, 8);
             spec.in_flight = in_flight;
             let total = run(&spec);
-            assert_eq!(total.requests, 0);
-            let early = total.count(ErrorClass::EarlyClose);
-            let reset = total.count(ErrorClass::Reset);
-            // Requests that the server has not read reset the connection.
-            assert!(reset == 0 || in_flight > 1, "{:?}", total.errors);
-            assert_eq!(early + reset, 8, "{:?}", total.errors);
-
-            for leave in [Leave::Together, Leave::Later] {
-                let (address, left) = serve_once(leave, Vec::new(), |_, _| UNTIL_CLOSE.into());
-                let mut spec = secure_order(&address, 2, 8);
-                spec.in_flight = in_flight;
-                let total = run(&spec);
-                if in_flight == 1 {
-                    assert!(total.errors.is_empty(), "{leave:?}: {:?}", total.errors);
-                    assert_eq!(total.requests, 8);
-                    wait_for(&left, 8);
-                }
-                // The requests behind it have no answer.
-                assert!(total.requests >= 2, "{leave:?}: {:?}", total.errors);
-                let early = total.count(ErrorClass::EarlyClose);
-                assert_eq!(total.requests + early, 8, "{:?}", total.errors);
+            if in_flight == 1 {
+                assert!(
+                    total.errors.is_empty(),
+                    "{close_notify:?}: {:?}",
+                    total.errors
+                );
+                assert_eq!(total.requests, 8);
+                wait_for(&closed, 8);
             }
+            // The requests behind it have no response.
+            assert!(total.requests >= 2, "{close_notify:?}: {:?}", total.errors);
+            let early = total.count(ErrorClass::EarlyClose);
+            assert_eq!(total.requests + early, 8, "{:?}", total.errors);
         }
-    });
+    }
 }
 
 /// Waits until a server has counted up to this number.
@@ -270,32 +271,35 @@ fn wait_for(counted: &AtomicU64, count: u64) {
     assert_eq!(counted.load(Ordering::SeqCst), count);
 }
 
-#[test]
-fn a_service_that_takes_leave_gets_no_further_request() {
-    on_each_reactor(|| {
-        // With the answer, or while the connection is idle.
-        for leave in [Leave::Together, Leave::Later] {
-            for protocol in [Protocol::Http1, Protocol::Http2] {
-                let (address, left) = match protocol {
-                    Protocol::Http2 => {
-                        let greeting = frame(SETTINGS, 0, 0, &[]);
-                        serve_once(leave, greeting, |incoming, bytes| {
-                            incoming.take(bytes).into_iter().flat_map(hello).collect()
-                        })
-                    }
-                    _ => serve_once(leave, Vec::new(), |_, _| KEEPING.into()),
-                };
-                let mut spec = secure_order(&address, 1, 4);
-                spec.target.protocol = protocol;
-                if leave == Leave::Later {
-                    spec.steps[0].pace = Pace::Constant { rate_per_s: 5.0 };
-                    spec.steps[0].duration_ns = crate::SECOND;
+on_each_reactor!(a_service_that_sends_close_notify_gets_no_further_request);
+
+fn a_service_that_sends_close_notify_gets_no_further_request() {
+    // With the response, or while the connection is idle.
+    for close_notify in [CloseNotify::Together, CloseNotify::Later] {
+        for protocol in [Protocol::Http1, Protocol::Http2] {
+            let (address, closed) = match protocol {
+                Protocol::Http2 => {
+                    let settings = frame(SETTINGS, 0, 0, &[]);
+                    serve_once(close_notify, settings, |incoming, bytes| {
+                        incoming.take(bytes).into_iter().flat_map(hello).collect()
+                    })
                 }
-                let total = run(&spec);
-                assert!(total.errors.is_empty(), "{leave:?}: {:?}", total.errors);
-                assert!(total.requests >= 4, "{leave:?}: {}", total.requests);
-                wait_for(&left, total.requests);
+                _ => serve_once(close_notify, Vec::new(), |_, _| KEEPING.into()),
+            };
+            let mut spec = secure_spec(&address, 1, 4);
+            spec.target.protocol = protocol;
+            if close_notify == CloseNotify::Later {
+                spec.steps[0].pace = Pace::Constant { rate_per_s: 5.0 };
+                spec.steps[0].duration_ns = crate::SECOND;
             }
+            let total = run(&spec);
+            assert!(
+                total.errors.is_empty(),
+                "{close_notify:?}: {:?}",
+                total.errors
+            );
+            assert!(total.requests >= 4, "{close_notify:?}: {}", total.requests);
+            wait_for(&closed, total.requests);
         }
-    });
+    }
 }

@@ -1,8 +1,8 @@
 //! A server that follows a script: after each request it reads, it does what the script says.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd as _;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,6 +31,27 @@ pub(crate) fn say(text: &str) -> Act {
     Act::Send(text.as_bytes().to_vec())
 }
 
+/// A port that is bound and not listened on, so that nobody else gets it and every connection to it
+/// is refused.
+#[derive(Debug)]
+pub(crate) struct RefusedPort {
+    pub(crate) address: String,
+    _socket: OwnedFd,
+}
+
+impl RefusedPort {
+    pub(crate) fn reserve() -> Self {
+        use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+        Self {
+            address: address.to_string(),
+            _socket: socket,
+        }
+    }
+}
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -46,26 +67,26 @@ impl Server {
         Self::start("127.0.0.1:0", move |stream, _| perform(stream, &acts))
     }
 
-    /// Serves `answer(stream, n)` after the n-th request (from 0) of the server; `false` ends the
+    /// Serves `response(stream, n)` after the n-th request (from 0) of the server; `false` ends the
     /// connection.
     pub(crate) fn start(
         bind: &str,
-        answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static,
+        response: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::serve(bind, move |stream, index, _| answer(stream, index))
+        Self::serve(bind, move |stream, index, _| response(stream, index))
     }
 
-    /// Serves `answer(stream, request)` after each request, with its bytes.
+    /// Serves `response(stream, request)` after each request, with its bytes.
     pub(crate) fn start_showing(
         bind: &str,
-        answer: impl Fn(&mut TcpStream, &[u8]) -> bool + Send + Sync + 'static,
+        response: impl Fn(&mut TcpStream, &[u8]) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::serve(bind, move |stream, _, request| answer(stream, request))
+        Self::serve(bind, move |stream, _, request| response(stream, request))
     }
 
     fn serve(
         bind: &str,
-        answer: impl Fn(&mut TcpStream, u64, &[u8]) -> bool + Send + Sync + 'static,
+        response: impl Fn(&mut TcpStream, u64, &[u8]) -> bool + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(bind).unwrap();
         let server = Self {
@@ -76,7 +97,7 @@ impl Server {
         };
         let (requests, connections) = (server.requests.clone(), server.connections.clone());
         let stop = server.stop.clone();
-        let answer = Arc::new(answer);
+        let response = Arc::new(response);
         std::thread::spawn(move || {
             while let Ok((mut stream, _)) = listener.accept() {
                 if stop.load(Ordering::SeqCst) {
@@ -84,12 +105,12 @@ impl Server {
                 }
                 stream.set_nodelay(true).unwrap();
                 connections.fetch_add(1, Ordering::SeqCst);
-                let (requests, answer) = (requests.clone(), answer.clone());
+                let (requests, response) = (requests.clone(), response.clone());
                 std::thread::spawn(move || {
                     let mut input = Vec::new();
                     while let Some(request) = read_request(&mut stream, &mut input) {
                         let index = requests.fetch_add(1, Ordering::SeqCst);
-                        if !answer(&mut stream, index, &request) {
+                        if !response(&mut stream, index, &request) {
                             return;
                         }
                     }

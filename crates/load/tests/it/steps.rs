@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bakeoff_load::Stop;
-use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, RequestSpec, StepSpec};
+use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, ReactorChoice, RequestSpec, StepSpec};
 
 use crate::server::{Act, Server, perform, say};
-use crate::{MILLISECOND, SECOND, get, on_each_reactor, order, run, try_run};
+use crate::{MILLISECOND, SECOND, get, load_spec, run, try_run};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -20,14 +20,11 @@ fn step(connections: u32, milliseconds: u64) -> StepSpec {
     }
 }
 
-#[test]
-fn a_ladder_counts_what_the_server_counts() {
-    on_each_reactor(a_ladder_counts_what_the_server_counts_here);
-}
+on_each_reactor!(a_ladder_counts_what_the_server_counts);
 
-fn a_ladder_counts_what_the_server_counts_here() {
+fn a_ladder_counts_what_the_server_counts() {
     let server = Server::script(vec![say(OK)]);
-    let mut spec = order(&server.address, 1, 0);
+    let mut spec = load_spec(&server.address, 1, 0);
     spec.threads = 9;
     spec.slice_ns = 100 * MILLISECOND;
     spec.steps = vec![step(1, 250), step(8, 250), step(3, 200)];
@@ -69,28 +66,24 @@ fn a_ladder_counts_what_the_server_counts_here() {
     }
 }
 
-#[test]
+on_each_reactor!(a_bound_is_reached_with_fewer_connections_than_threads_and_with_more);
+
 fn a_bound_is_reached_with_fewer_connections_than_threads_and_with_more() {
-    on_each_reactor(|| {
-        let server = Server::script(vec![say(OK)]);
-        let mut spec = order(&server.address, 1, 0);
-        spec.threads = 3;
-        spec.steps = [1, 2, 5].map(|count| step(count, 60_000)).to_vec();
-        for step in &mut spec.steps {
-            step.requests_max = 100;
-        }
-        let total = run(&spec);
-        assert_eq!(total.requests, 300);
-        assert_eq!(server.requests(), 300);
-    });
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = load_spec(&server.address, 1, 0);
+    spec.threads = 3;
+    spec.steps = [1, 2, 5].map(|count| step(count, 60_000)).to_vec();
+    for step in &mut spec.steps {
+        step.requests_max = 100;
+    }
+    let total = run(&spec);
+    assert_eq!(total.requests, 300);
+    assert_eq!(server.requests(), 300);
 }
 
-#[test]
-fn faults_between_right_answers_are_counted_exactly() {
-    on_each_reactor(faults_between_right_answers_are_counted_exactly_here);
-}
+on_each_reactor!(faults_between_right_responses_are_counted_exactly);
 
-fn faults_between_right_answers_are_counted_exactly_here() {
+fn faults_between_right_responses_are_counted_exactly() {
     let server = Server::start("127.0.0.1:0", |stream, index| {
         perform(
             stream,
@@ -103,7 +96,7 @@ fn faults_between_right_answers_are_counted_exactly_here() {
             },
         )
     });
-    let mut spec = order(&server.address, 6, 700);
+    let mut spec = load_spec(&server.address, 6, 700);
     spec.threads = 2;
     let total = run(&spec);
     assert_eq!(server.requests(), 700);
@@ -115,14 +108,11 @@ fn faults_between_right_answers_are_counted_exactly_here() {
     assert_eq!(total.count(ErrorClass::Reset), 100);
 }
 
-#[test]
-fn without_keep_alive_each_request_has_its_connection() {
-    on_each_reactor(without_keep_alive_each_request_has_its_connection_here);
-}
+on_each_reactor!(without_keep_alive_each_request_has_its_connection);
 
-fn without_keep_alive_each_request_has_its_connection_here() {
+fn without_keep_alive_each_request_has_its_connection() {
     let server = Server::script(vec![say(OK)]);
-    let mut spec = order(&server.address, 4, 100);
+    let mut spec = load_spec(&server.address, 4, 100);
     spec.keep_alive_off = true;
     let total = run(&spec);
     assert_eq!((total.requests, server.requests()), (100, 100));
@@ -134,24 +124,18 @@ fn without_keep_alive_each_request_has_its_connection_here() {
     );
 }
 
-#[test]
-fn a_server_that_closes_silently_after_each_answer_costs_no_request() {
-    on_each_reactor(a_server_that_closes_silently_after_each_answer_costs_no_request_here);
-}
+on_each_reactor!(a_server_that_closes_silently_after_each_response_costs_no_request);
 
-fn a_server_that_closes_silently_after_each_answer_costs_no_request_here() {
+fn a_server_that_closes_silently_after_each_response_costs_no_request() {
     let server = Server::script(vec![say(OK), Act::Close]);
-    let total = run(&order(&server.address, 2, 50));
+    let total = run(&load_spec(&server.address, 2, 50));
     let broken = total.count(ErrorClass::EarlyClose) + total.count(ErrorClass::Reset);
     assert_eq!(total.requests + broken, 50, "{:?}", total.errors);
 }
 
-#[test]
-fn requests_come_in_turn_and_by_weight() {
-    on_each_reactor(requests_come_in_turn_and_by_weight_here);
-}
+on_each_reactor!(requests_come_in_turn_and_by_weight);
 
-fn requests_come_in_turn_and_by_weight_here() {
+fn requests_come_in_turn_and_by_weight() {
     let (paths, seen) = std::sync::mpsc::channel();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -167,7 +151,7 @@ fn requests_come_in_turn_and_by_weight_here() {
             }
         }
     });
-    let mut spec = order(&address, 1, 6);
+    let mut spec = load_spec(&address, 1, 6);
     spec.requests = vec![
         RequestSpec {
             weight: 2,
@@ -183,12 +167,9 @@ fn requests_come_in_turn_and_by_weight_here() {
     assert_eq!(seen, [often, seldom, often, often, seldom, often]);
 }
 
-#[test]
-fn open_load_offers_its_rate_and_counts_from_the_intended_instant() {
-    on_each_reactor(open_load_offers_its_rate_and_counts_from_the_intended_instant_here);
-}
+on_each_reactor!(open_load_offers_its_rate_and_counts_from_the_intended_time);
 
-fn open_load_offers_its_rate_and_counts_from_the_intended_instant_here() {
+fn open_load_offers_its_rate_and_counts_from_the_intended_time() {
     let server = Server::script(vec![say(OK)]);
     for pace in [
         Pace::Constant { rate_per_s: 500.0 },
@@ -199,7 +180,7 @@ fn open_load_offers_its_rate_and_counts_from_the_intended_instant_here() {
         },
     ] {
         let before = server.requests();
-        let mut spec = order(&server.address, 8, 0);
+        let mut spec = load_spec(&server.address, 8, 0);
         spec.threads = 2;
         spec.slice_ns = 250 * MILLISECOND;
         spec.steps = vec![StepSpec {
@@ -231,15 +212,12 @@ fn open_load_offers_its_rate_and_counts_from_the_intended_instant_here() {
     }
 }
 
-#[test]
-fn open_load_drops_nothing_silently() {
-    on_each_reactor(open_load_drops_nothing_silently_here);
-}
+on_each_reactor!(open_load_drops_nothing_silently);
 
-fn open_load_drops_nothing_silently_here() {
-    // One connection, 20 ms an answer: 50 of 500 requests a second can be answered.
+fn open_load_drops_nothing_silently() {
+    // One connection, 20 ms a response: 50 of 500 requests a second can be answered.
     let server = Server::script(vec![Act::Pause(Duration::from_millis(20)), say(OK)]);
-    let mut spec = order(&server.address, 1, 0);
+    let mut spec = load_spec(&server.address, 1, 0);
     spec.timeout_answer_ns = 200 * MILLISECOND;
     spec.steps = vec![StepSpec {
         pace: Pace::Constant { rate_per_s: 500.0 },
@@ -257,14 +235,11 @@ fn open_load_drops_nothing_silently_here() {
     );
 }
 
-#[test]
-fn a_stepwise_order_waits_and_can_be_stopped() {
-    on_each_reactor(a_stepwise_order_waits_and_can_be_stopped_here);
-}
+on_each_reactor!(a_stepwise_spec_waits_and_can_be_stopped);
 
-fn a_stepwise_order_waits_and_can_be_stopped_here() {
+fn a_stepwise_spec_waits_and_can_be_stopped() {
     let server = Server::script(vec![say(OK)]);
-    let mut spec = order(&server.address, 1, 0);
+    let mut spec = load_spec(&server.address, 1, 0);
     spec.steps = vec![step(1, 50), step(1, 50), step(1, 50)];
     spec.stepwise = true;
     let mut asked = Vec::new();
@@ -282,14 +257,11 @@ fn a_stepwise_order_waits_and_can_be_stopped_here() {
     assert_eq!((asked, done), (vec![0, 1], vec![0]));
 }
 
-#[test]
-fn idle_connections_that_were_closed_are_made_anew_before_the_window() {
-    on_each_reactor(idle_connections_that_were_closed_are_made_anew_before_the_window_here);
-}
+on_each_reactor!(idle_connections_that_were_closed_are_reconnected_before_the_window);
 
-fn idle_connections_that_were_closed_are_made_anew_before_the_window_here() {
+fn idle_connections_that_were_closed_are_reconnected_before_the_window() {
     let server = Server::start("127.0.0.1:0", |stream, _| perform(stream, &[say(OK)]));
-    let mut spec = order(&server.address, 3, 30);
+    let mut spec = load_spec(&server.address, 3, 30);
     spec.stepwise = true;
     let mut requests = 0;
     let mut established = 0;
@@ -307,18 +279,14 @@ fn idle_connections_that_were_closed_are_made_anew_before_the_window_here() {
     assert_eq!((requests, established), (30, 3));
 }
 
-#[test]
+on_each_reactor!(ipv6_and_unix_sockets_work);
+
 fn ipv6_and_unix_sockets_work() {
-    on_each_reactor(ipv6_and_unix_sockets_work_here);
-}
-
-fn ipv6_and_unix_sockets_work_here() {
     let server = Server::start("[::1]:0", |stream, _| perform(stream, &[say(OK)]));
-    assert_eq!(run(&order(&server.address, 2, 10)).requests, 10);
+    assert_eq!(run(&load_spec(&server.address, 2, 10)).requests, 10);
 
-    let folder = std::env::temp_dir().join(format!("bakeoff-load-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("socket");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     std::thread::spawn(move || {
         use std::io::{Read as _, Write as _};
@@ -328,23 +296,18 @@ fn ipv6_and_unix_sockets_work_here() {
             stream.write_all(OK.as_bytes()).unwrap();
         }
     });
-    let mut spec = order("localhost:80", 1, 10);
+    let mut spec = load_spec("localhost:80", 1, 10);
     spec.target.unix_socket = Some(path.to_str().unwrap().to_owned());
     let total = run(&spec);
-    std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(total.requests, 10, "{:?}", total.errors);
 }
 
-#[test]
-fn a_full_queue_of_a_unix_socket_is_waited_for() {
-    on_each_reactor(a_full_queue_of_a_unix_socket_is_waited_for_here);
-}
+on_each_reactor!(a_full_queue_of_a_unix_socket_is_waited_for);
 
-fn a_full_queue_of_a_unix_socket_is_waited_for_here() {
+fn a_full_queue_of_a_unix_socket_is_waited_for() {
     use std::io::{Read as _, Write as _};
-    let folder = std::env::temp_dir().join(format!("bakeoff-queue-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("socket");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
     let serve = |accepts: usize| {
         let _ = std::fs::remove_file(&path);
         let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
@@ -365,7 +328,7 @@ fn a_full_queue_of_a_unix_socket_is_waited_for_here() {
         });
         listener
     };
-    let mut spec = order("localhost:80", 6, 60);
+    let mut spec = load_spec("localhost:80", 6, 60);
     spec.target.unix_socket = Some(path.to_str().unwrap().to_owned());
     let listener = serve(6);
     let total = run(&spec);
@@ -378,17 +341,16 @@ fn a_full_queue_of_a_unix_socket_is_waited_for_here() {
     spec.steps[0].requests_max = 0;
     spec.steps[0].duration_ns = 300 * MILLISECOND;
     let total = run(&spec);
-    std::fs::remove_dir_all(&folder).unwrap();
     assert!(total.count(ErrorClass::ConnectTimeout) > 0);
     assert_eq!(total.count(ErrorClass::ConnectRefused), 0);
     drop(listener);
 }
 
 #[test]
-fn orders_that_make_no_sense_are_refused() {
+fn specs_that_make_no_sense_are_refused() {
     type Change = fn(&mut bakeoff_model::load::LoadSpec);
     let message = |change: Change| {
-        let mut spec = order("127.0.0.1:1", 1, 1);
+        let mut spec = load_spec("127.0.0.1:1", 1, 1);
         change(&mut spec);
         try_run(&spec).unwrap_err().to_string()
     };
@@ -418,5 +380,16 @@ fn orders_that_make_no_sense_are_refused() {
     for (change, expected) in cases {
         let message = message(change);
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn earlier_names_of_reactors_are_read() {
+    for (name, reactor) in [
+        ("epoll-stamped", ReactorChoice::EpollRxTimestamps),
+        ("uring-stamped", ReactorChoice::UringRxTimestamps),
+    ] {
+        let read: ReactorChoice = serde_json::from_value(name.into()).unwrap();
+        assert_eq!(read, reactor);
     }
 }

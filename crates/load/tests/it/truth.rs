@@ -11,17 +11,14 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Pace, StepSpec};
 
 use crate::server::Server;
-use crate::{SECOND, on_each_reactor, order, run};
+use crate::{SECOND, load_spec, run};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const REQUESTS: u64 = 400;
 
-#[test]
-fn no_time_is_shorter_than_what_the_server_slept() {
-    on_each_reactor(no_time_is_shorter_than_what_the_server_slept_here);
-}
+on_each_reactor!(no_time_is_shorter_than_what_the_server_slept);
 
-fn no_time_is_shorter_than_what_the_server_slept_here() {
+fn no_time_is_shorter_than_what_the_server_slept() {
     let delays: [fn(u64) -> u64; 3] = [
         |_| 3_000,
         |index| {
@@ -45,7 +42,7 @@ fn no_time_is_shorter_than_what_the_server_slept_here() {
                 own.lock().unwrap().record(ns);
                 stream.write_all(OK).is_ok()
             });
-            let mut spec = order(&server.address, connections, 0);
+            let mut spec = load_spec(&server.address, connections, 0);
             spec.timeout_answer_ns = 10 * SECOND;
             spec.steps = vec![StepSpec {
                 pace,

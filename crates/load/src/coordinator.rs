@@ -1,0 +1,445 @@
+//! The coordinator: starts the threads, leads them through the steps, merges their tallies, and is
+//! the only one that talks to the caller.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
+
+use bakeoff_model::load::{
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
+    RequestInterval, RequestSpec, UserCount,
+};
+use rustix::io::Errno;
+
+use crate::clock::{cpu_between, now_ns, thread_cpu};
+use crate::error::LoadError;
+use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
+use crate::prepare::request::Requests;
+use crate::prepare::scenario::Script;
+use crate::prepare::validate::validate;
+use crate::shared::{Allowance, Stop};
+use crate::tally::Tally;
+use crate::transport::reactor::Reactor;
+use crate::transport::reactor::epoll::Epoll;
+use crate::transport::reactor::uring::Uring;
+use crate::transport::socket::Endpoint;
+use crate::transport::tls::Settings;
+use crate::worker::channels::{Command, Report, Shard, WorkerChannels};
+use crate::worker::{Worker, parts_of};
+
+/// Empty tallies that each thread finds laid out; a third one covers a late coordinator.
+const SPARES: usize = 2;
+
+/// Time between the command to open a window and its opening, so that every thread is there, ns.
+const LEAD_NS: u64 = 10_000_000;
+
+/// Carries out a spec from its first step to its last.
+///
+/// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
+/// it ended. When the spec is stepwise, `go(step)` is called after the step's
+/// [`LoadEvent::Ready`] and blocks until the window may open; `false` ends the run there. `stop`
+/// ends it anywhere. What the service does wrong is counted in the intervals.
+///
+/// # Errors
+/// [`LoadError::Spec`] when the spec makes no sense, [`LoadError::System`] when the host refuses
+/// threads, cores or the reactor that was asked for.
+pub fn run(
+    spec: &LoadSpec,
+    stop: &Stop,
+    go: &mut dyn FnMut(usize) -> bool,
+    emit: &mut dyn FnMut(LoadEvent),
+) -> Result<(), LoadError> {
+    validate(spec)?;
+    let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
+    // Found wrong here rather than in a thread.
+    Requests::prepare(spec)?;
+    Script::prepare(spec, 0, Arc::default())?;
+    let context = RunContext {
+        endpoint,
+        tls: Settings::of(&spec.target)?,
+        begun: Arc::default(),
+        allowance: Arc::default(),
+        stop: stop.clone(),
+    };
+    let nofile = raise_nofile();
+    let before = if spec.cores.is_empty() {
+        None
+    } else {
+        Some(pin(&spec.cores)?)
+    };
+    let result = match spec.reactor {
+        ReactorChoice::Auto => match Uring::<true>::new(context.endpoint.clone()) {
+            Ok(_) => run_on(spec, nofile, Uring::<true>::new, &context, go, emit),
+            Err(_) => run_on(spec, nofile, Epoll::<true>::new, &context, go, emit),
+        },
+        ReactorChoice::EpollRxTimestamps => {
+            run_on(spec, nofile, Epoll::<true>::new, &context, go, emit)
+        }
+        ReactorChoice::Epoll => run_on(spec, nofile, Epoll::<false>::new, &context, go, emit),
+        // Tried here, so that a refusal has a message of its own.
+        ReactorChoice::UringRxTimestamps | ReactorChoice::Uring => {
+            match Uring::<false>::new(context.endpoint.clone()) {
+                Ok(_) if spec.reactor == ReactorChoice::Uring => {
+                    run_on(spec, nofile, Uring::<false>::new, &context, go, emit)
+                }
+                Ok(_) => run_on(spec, nofile, Uring::<true>::new, &context, go, emit),
+                Err(errno) => Err(LoadError::System {
+                    what: "the kernel does not allow io_uring".into(),
+                    source: errno.into(),
+                }),
+            }
+        }
+    };
+    if let Some(before) = before {
+        unpin(&before);
+    }
+    result
+}
+
+/// How the service is reached, and what the threads share.
+struct RunContext {
+    endpoint: Endpoint,
+    tls: Option<Settings>,
+    /// Users of the scenario that began.
+    begun: Arc<AtomicU64>,
+    allowance: Arc<Allowance>,
+    stop: Stop,
+}
+
+/// Makes a thread's reactor.
+type Make<R> = fn(Endpoint) -> Result<R, Errno>;
+
+/// Carries out a spec on one kind of reactor.
+fn run_on<R: Reactor>(
+    spec: &LoadSpec,
+    nofile: u64,
+    make: Make<R>,
+    context: &RunContext,
+    go: &mut dyn FnMut(usize) -> bool,
+    emit: &mut dyn FnMut(LoadEvent),
+) -> Result<(), LoadError> {
+    std::thread::scope(|scope| {
+        Coordinator::start(scope, spec, nofile, make, context)?.lead(go, emit)
+    })
+}
+
+/// The coordinator's ends of the channels.
+struct Coordinator<'a> {
+    spec: &'a LoadSpec,
+    reactor: &'static str,
+    nofile: u64,
+    commands: Vec<Sender<Command>>,
+    spares: Vec<Sender<Box<Tally>>>,
+    reports: Receiver<(usize, Report)>,
+    allowance: Arc<Allowance>,
+    stop: Stop,
+    cpu: CpuTime,
+}
+
+impl<'a> Coordinator<'a> {
+    /// Starts the threads.
+    fn start<'scope, R: Reactor + 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        spec: &'a LoadSpec,
+        nofile: u64,
+        make: Make<R>,
+        context: &'scope RunContext,
+    ) -> Result<Self, LoadError>
+    where
+        'a: 'scope,
+    {
+        let threads = match (spec.threads, spec.cores.len()) {
+            (0, 0) => usable_cores(),
+            (0, cores) => cores,
+            (threads, _) => threads,
+        };
+        // A thread without connections would only look like headroom.
+        let most = spec.steps.iter().map(|step| step.connections as usize);
+        let threads = threads.min(most.max().unwrap_or(1));
+        let (report, reports) = channel();
+        let mut coordinator = Self {
+            spec,
+            reactor: R::NAME,
+            nofile,
+            commands: Vec::new(),
+            spares: Vec::new(),
+            reports,
+            allowance: context.allowance.clone(),
+            stop: context.stop.clone(),
+            cpu: thread_cpu(),
+        };
+        for thread in 0..threads {
+            let (command, commands) = channel();
+            let (spare, spares) = channel();
+            for _ in 0..SPARES {
+                // The receiver is two channels above.
+                let _ = spare.send(Tally::boxed(parts_of(spec)));
+            }
+            coordinator.commands.push(command);
+            coordinator.spares.push(spare);
+            let shard = Shard { thread, threads };
+            let reports = report.clone();
+            let channels = WorkerChannels {
+                commands,
+                reports,
+                spares,
+                allowance: context.allowance.clone(),
+                stop: context.stop.clone(),
+            };
+            let body = move || serve(spec, shard, channels, make, context);
+            Builder::new()
+                .name(format!("load-{thread}"))
+                .spawn_scoped(scope, body)
+                .map_err(|source| LoadError::System {
+                    what: format!("cannot start thread {thread} of {threads}"),
+                    source,
+                })?;
+        }
+        Ok(coordinator)
+    }
+
+    /// Leads through all steps.
+    fn lead(
+        mut self,
+        go: &mut dyn FnMut(usize) -> bool,
+        emit: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(), LoadError> {
+        for step in 0..self.spec.steps.len() {
+            let (connections, streams) = self.prepare(step)?;
+            if self.stop.is_stopped() {
+                break;
+            }
+            emit(LoadEvent::Ready {
+                step,
+                connections,
+                reactor: self.reactor.to_owned(),
+                nofile: self.nofile,
+                streams,
+            });
+            if self.spec.stepwise && !go(step) {
+                break;
+            }
+            self.cpu = thread_cpu();
+            self.allowance.set(self.spec.steps[step].requests_max);
+            self.command(Command::Open(now_ns() + LEAD_NS));
+            self.gather(step, emit)?;
+            emit(LoadEvent::StepDone { step });
+        }
+        emit(LoadEvent::Done);
+        Ok(())
+    }
+
+    fn command(&self, command: Command) {
+        for line in &self.commands {
+            // A thread that is gone has said why.
+            let _ = line.send(command);
+        }
+    }
+
+    /// The next report of any thread.
+    fn next_report(&self) -> Result<(usize, Report), LoadError> {
+        let system = |source| LoadError::System {
+            what: format!("a thread of the {} reactor gave up", self.reactor),
+            source,
+        };
+        match self.reports.recv() {
+            Ok((_, Report::Failed(errno))) => Err(system(errno.into())),
+            Ok(report) => Ok(report),
+            Err(_) => Err(system(std::io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// Has the connections of a step opened and counts them, and the streams that each of them
+    /// may have; 0 without streams.
+    fn prepare(&self, step: usize) -> Result<(Connections, u32), LoadError> {
+        self.command(Command::Prepare(step));
+        let mut connections = Connections {
+            asked: self.spec.steps[step].connections,
+            ..Connections::default()
+        };
+        let mut fewest = None;
+        for _ in 0..self.commands.len() {
+            if let (_, Report::Ready(ready)) = self.next_report()? {
+                connections.established += ready.established;
+                *connections.in_flight_max.get_or_insert(0) += ready.in_flight_max;
+                let streams = ready.streams;
+                fewest = fewest.into_iter().chain(streams).min();
+            }
+        }
+        Ok((connections, fewest.unwrap_or(0)))
+    }
+
+    /// Merges the slices of all threads as they end, until all threads are done with the step.
+    fn gather(&mut self, step: usize, emit: &mut dyn FnMut(LoadEvent)) -> Result<(), LoadError> {
+        let threads = self.commands.len();
+        let mut gathered: Vec<(usize, Option<Box<Tally>>)> = Vec::new();
+        let (mut drained, mut finished, mut emitted) = (0, 0, 0);
+        while drained < threads {
+            let (thread, tally) = match self.next_report()? {
+                (thread, Report::Slice(tally)) => (thread, tally),
+                (_, Report::Drained) => {
+                    drained += 1;
+                    continue;
+                }
+                _ => continue,
+            };
+            let slice = tally.slice as usize;
+            finished += usize::from(tally.last);
+            if gathered.len() <= slice {
+                gathered.resize_with(slice + 1, || (0, None));
+            }
+            gathered[slice].0 += 1;
+            self.merge(&mut gathered[slice].1, thread, tally);
+            // A slice is complete when every thread has sent it; once all have sent their last one,
+            // the rest is complete too.
+            while let Some(entry) = gathered.get_mut(emitted) {
+                if entry.0 < threads && finished < threads {
+                    break;
+                }
+                if let Some(tally) = entry.1.take() {
+                    self.emit(step, tally, emit);
+                }
+                emitted += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a thread's tally to its slice and lays it out again, empty.
+    fn merge(&self, slot: &mut Option<Box<Tally>>, thread: usize, mut tally: Box<Tally>) {
+        match slot {
+            None => {
+                // This one leaves with the interval; its thread gets a new one from here, so that
+                // no thread ever allocates in its window.
+                let fresh = Tally::boxed(parts_of(self.spec));
+                *slot = Some(std::mem::replace(&mut tally, fresh));
+            }
+            Some(sum) => {
+                sum.merge(&tally);
+                tally.clear();
+            }
+        }
+        // A thread that is gone needs no tally.
+        let _ = self.spares[thread].send(tally);
+    }
+
+    fn emit(&mut self, step: usize, tally: Box<Tally>, emit: &mut dyn FnMut(LoadEvent)) {
+        let interval = interval(self.spec, step, *tally, self.commands.len(), {
+            let cpu = thread_cpu();
+            let between = cpu_between(self.cpu, cpu);
+            self.cpu = cpu;
+            between
+        });
+        emit(LoadEvent::Interval(Box::new(interval)));
+    }
+}
+
+/// A slice as files show it. `own` is the coordinator's CPU time, which is the load generator's
+/// too.
+fn interval(
+    spec: &LoadSpec,
+    step: usize,
+    tally: Tally,
+    threads: usize,
+    own: CpuTime,
+) -> LoadInterval {
+    let step_spec = &spec.steps[step];
+    let users = spec.scenario.is_some();
+    let open_load = !matches!(step_spec.pace, Pace::Closed | Pace::Users { .. });
+    // Responses that end a connection have no next request in their slot, and the time of messages
+    // that carry their own does not begin with a request.
+    let is_loop = match spec.target.protocol {
+        Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
+        _ => !spec.keep_alive_off,
+    };
+    let names = spec.requests.iter().map(RequestSpec::label);
+    let by_request = names
+        .zip(tally.by_request)
+        .map(|(name, part)| RequestInterval {
+            name,
+            requests: part.requests,
+            failures: part.failures,
+            times: part.times,
+        });
+    LoadInterval {
+        step,
+        slice: tally.slice,
+        start_ns: tally.start_ns,
+        end_ns: tally.end_ns,
+        requests: tally.requests,
+        errors: tally.errors,
+        service_time: tally.service_time,
+        response_time: (open_load || users).then_some(tally.response_time),
+        send_lag: (open_load || users).then_some(tally.send_lag),
+        offered: open_load.then_some(tally.offered),
+        censored: tally.censored,
+        connections: Connections {
+            asked: step_spec.connections,
+            established: tally.established,
+            in_flight_max: Some(tally.in_flight_max),
+            reconnects: tally.reconnects,
+        },
+        sent_bytes: tally.sent_bytes,
+        received_bytes: tally.received_bytes,
+        turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
+        loader_cpu: CpuTime {
+            user_ns: tally.cpu.user_ns + own.user_ns,
+            system_ns: tally.cpu.system_ns + own.system_ns,
+        },
+        loader_threads: threads.min(step_spec.connections as usize),
+        by_request: by_request.collect(),
+        users: users.then_some(UserCount {
+            finished: tally.users_finished,
+            gave_up: tally.users_gave_up,
+        }),
+        requests_per_connection: tally.per_connection,
+    }
+}
+
+/// The life of one thread.
+fn serve<R: Reactor>(
+    spec: &LoadSpec,
+    shard: Shard,
+    channels: WorkerChannels,
+    make: Make<R>,
+    context: &RunContext,
+) {
+    let reports = channels.reports.clone();
+    let worker = set_up(spec, shard, channels, make, context);
+    match worker {
+        Ok(mut worker) => worker.run(),
+        // A coordinator that is gone has its own reason.
+        Err(errno) => drop(reports.send((shard.thread, Report::Failed(errno)))),
+    }
+}
+
+fn set_up<'a, R: Reactor>(
+    spec: &'a LoadSpec,
+    shard: Shard,
+    channels: WorkerChannels,
+    make: Make<R>,
+    context: &RunContext,
+) -> Result<Worker<'a, R>, Errno> {
+    if !spec.cores.is_empty() {
+        let core = spec.cores[shard.thread % spec.cores.len()];
+        pin(&[core]).map_err(|_| Errno::INVAL)?;
+    }
+    own_files();
+    // A timer that may be late by the usual 50 us would show up as send lag.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
+    let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
+    let script =
+        Script::prepare(spec, shard.thread, context.begun.clone()).map_err(|_| Errno::INVAL)?;
+    let reactor = make(context.endpoint.clone())?;
+    Ok(Worker::new(
+        spec,
+        shard,
+        channels,
+        reactor,
+        requests,
+        script,
+        context.tls.clone(),
+    ))
+}

@@ -1,0 +1,6 @@
+//! What happens before the window opens: a spec is checked, and its requests and its scenario are
+//! made ready to be sent.
+
+pub(crate) mod request;
+pub(crate) mod scenario;
+pub(crate) mod validate;

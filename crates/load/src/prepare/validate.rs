@@ -1,0 +1,111 @@
+//! Orders that make no sense, or that this engine cannot carry out: refused before anything is
+//! opened. Requests are checked where they are prepared.
+
+use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec};
+use bakeoff_model::transport::Transport;
+
+use crate::error::LoadError;
+
+/// Longest step, ns: what the histograms can tell apart is far below.
+const DURATION_NS_MAX: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
+/// Shortest slice, ns: merging takes about a tenth of it.
+const SLICE_NS_MIN: u64 = 1_000_000;
+
+/// Most connections of a step; far more than one address has ports for.
+const CONNECTIONS_MAX: u32 = 1_000_000;
+
+/// Highest rate per second; far more than a thread can send.
+const RATE_MAX: f64 = 1e7;
+
+/// Refuses what no engine could do, or this one not yet.
+pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    check_protocol(spec)?;
+    if spec.timeout_connect_ns == 0 || spec.timeout_answer_ns == 0 {
+        return fail("a timeout of 0 would fail every request".into());
+    }
+    if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
+        return fail("slices shorter than a millisecond".into());
+    }
+    let messages = matches!(spec.target.protocol, Protocol::Websocket(_));
+    if spec.scenario.is_some() && messages {
+        return fail("scenarios are of requests and responses: not over WebSocket".into());
+    }
+    for (index, step) in spec.steps.iter().enumerate() {
+        if step.connections == 0 {
+            return fail(format!("step {index}: no connections"));
+        }
+        if step.connections > CONNECTIONS_MAX {
+            return fail(format!(
+                "step {index}: more than {CONNECTIONS_MAX} connections"
+            ));
+        }
+        if step.duration_ns == 0 || step.duration_ns > DURATION_NS_MAX {
+            return fail(format!(
+                "step {index}: duration is not within 1 ns and 7 days"
+            ));
+        }
+        match (&spec.scenario, step.pace) {
+            (Some(_), Pace::Closed | Pace::Users { .. }) => {}
+            (Some(_), _) if is_single(spec) => {}
+            (Some(_), _) => {
+                return fail(format!("step {index}: a scenario has users, not a rate"));
+            }
+            (None, Pace::Users { .. }) => {
+                return fail(format!("step {index}: users are for scenarios"));
+            }
+            (None, _) => {}
+        }
+        let rates = match step.pace {
+            Pace::Closed | Pace::Users { .. } => [1.0, 1.0],
+            Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => [rate_per_s, 1.0],
+            Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            } => [from_per_s, to_per_s],
+        };
+        if rates.iter().any(|rate| !(0.0..=RATE_MAX).contains(rate)) {
+            return fail(format!(
+                "step {index}: a rate is not within 0 and {RATE_MAX} per second"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a scenario is one request without a before and after, which can have a rate.
+fn is_single(spec: &LoadSpec) -> bool {
+    let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
+    spec.requests.len() == 1 && spec.requests.iter().all(alone)
+}
+
+/// Refuses what the protocol cannot do.
+fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    let transport = Transport {
+        protocol: spec.target.protocol,
+        keep_alive: !spec.keep_alive_off,
+        in_flight: spec.in_flight.max(1),
+    };
+    if let Some(why) = transport.contradiction() {
+        return fail(why);
+    }
+    let unsolicited = !spec.requests.iter().all(sends);
+    match spec.target.protocol {
+        Protocol::Websocket(_) if unsolicited && spec.steps.iter().any(paced) => {
+            fail("unsolicited messages cannot be paced: only closed load".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a message of WebSocket is sent before one is awaited.
+fn sends(request: &RequestSpec) -> bool {
+    !request.body.is_empty()
+}
+
+/// Whether the step has a schedule.
+fn paced(step: &StepSpec) -> bool {
+    step.pace != Pace::Closed
+}

@@ -1,0 +1,47 @@
+//! What happens on a connection, the same for all protocols.
+
+use bakeoff_model::load::ErrorClass;
+
+/// What happened on a connection. Requests are named by their slot on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ProtocolEvent {
+    /// The handshake is over: requests may be sent.
+    Established,
+    /// A response is complete.
+    Response {
+        /// The slot of its request.
+        slot: usize,
+        /// When its last byte arrived, monotonic ns.
+        received_ns: u64,
+    },
+    /// A request failed and the connection goes on.
+    RequestFailed {
+        /// Its slot.
+        slot: usize,
+        /// Why.
+        class: ErrorClass,
+        /// Why, for a person.
+        message: String,
+    },
+    /// More requests may be in flight than before.
+    CapacityGrew,
+    /// Requests in flight may still be answered; no further ones may be sent.
+    Draining,
+    /// The connection cannot go on. Nothing follows.
+    Failed {
+        /// Why.
+        class: ErrorClass,
+        /// Why, for a person.
+        message: String,
+    },
+}
+
+impl ProtocolEvent {
+    /// A connection that cannot go on because of what the service sent.
+    pub(crate) fn bad_framing(message: impl Into<String>) -> Self {
+        Self::Failed {
+            class: ErrorClass::BadFraming,
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Connection errors (RFC 9113, 5.4.1): after one of them the connection cannot go on.
+
+use super::frame::code;
+
+/// A connection error.
+#[derive(Debug)]
+pub(super) struct ConnectionError {
+    /// One of [`code`], for the service.
+    pub(super) code: u32,
+    /// What is wrong, for a person.
+    pub(super) message: String,
+}
+
+impl ConnectionError {
+    /// An error with this code.
+    pub(super) fn new(code: u32, message: String) -> Self {
+        Self { code, message }
+    }
+}
+
+/// What may not come at all, or not now.
+pub(super) fn protocol(message: &str) -> ConnectionError {
+    ConnectionError::new(code::PROTOCOL_ERROR, message.to_owned())
+}
+
+/// A frame whose length cannot be right.
+pub(super) fn size(message: &str) -> ConnectionError {
+    ConnectionError::new(code::FRAME_SIZE_ERROR, message.to_owned())
+}

@@ -1,0 +1,137 @@
+//! One response as it comes, whatever protocol carries it: status, length, and when it is captured
+//! its headers and body. Bodies that nobody will look at are counted and thrown away.
+
+use bakeoff_model::check::Answer;
+
+/// Bytes of a captured body; a longer one cannot be checked and says so.
+const BODY_MAX: usize = 64 * 1024 * 1024;
+
+/// Memory that is reserved for the next captured body.
+const BODY_RESERVE: usize = 64 * 1024;
+
+/// What of a response is kept beyond its status and length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Capture {
+    /// Nothing: nobody will look at it.
+    #[default]
+    Nothing,
+    /// Its headers, for the cookies in them.
+    Headers,
+    /// All of it.
+    All,
+}
+
+/// One response on its way.
+#[derive(Debug, Default)]
+pub(crate) struct Response {
+    /// Any byte of it has come.
+    pub(crate) begun: bool,
+    /// The status, once the head is complete.
+    pub(crate) status: u16,
+    /// Bytes of the body so far.
+    pub(crate) body_bytes: u64,
+    /// The first bytes of the body where a timestamp is expected in them.
+    pub(crate) prefix: Vec<u8>,
+    capture: Capture,
+    /// The captured response; boxed because most connections never have one.
+    captured: Option<Box<Captured>>,
+}
+
+#[derive(Debug, Default)]
+struct Captured {
+    response: Answer,
+    too_long: bool,
+}
+
+impl Response {
+    /// Forgets the last response; of the next one this much is captured.
+    #[inline]
+    pub(crate) fn begin(&mut self, capture: Capture) {
+        self.begun = false;
+        self.status = 0;
+        self.body_bytes = 0;
+        self.capture = capture;
+        if capture != Capture::Nothing {
+            let captured = self.captured.get_or_insert_default();
+            captured.too_long = false;
+            captured.response.headers.clear();
+            captured.response.body.clear();
+            captured.response.body.shrink_to(BODY_RESERVE);
+        }
+    }
+
+    /// Whether anything of this response is captured.
+    #[inline]
+    pub(crate) fn is_captured(&self) -> bool {
+        self.capture != Capture::Nothing
+    }
+
+    /// Where the headers of a captured response go, names in lower case.
+    pub(crate) fn headers(&mut self) -> Option<&mut Vec<(String, String)>> {
+        let captured = self.captured.as_mut();
+        let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
+        Some(&mut captured.response.headers)
+    }
+
+    /// Takes a part of the body.
+    #[inline]
+    pub(crate) fn take_body(&mut self, data: &[u8]) {
+        self.body_bytes += data.len() as u64;
+        if self.capture == Capture::All
+            && let Some(captured) = &mut self.captured
+        {
+            captured.extend(data);
+        }
+    }
+
+    /// What was captured of the response; `None` when nothing should be.
+    ///
+    /// # Errors
+    /// A message, when its body was too long to be captured.
+    pub(crate) fn captured(&mut self) -> Option<Result<&Answer, String>> {
+        let captured = self.captured.as_mut();
+        let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
+        if captured.too_long {
+            let bytes = self.body_bytes;
+            return Some(Err(format!("a body of {bytes} bytes is too long to check")));
+        }
+        captured.response.status = self.status;
+        Some(Ok(&captured.response))
+    }
+}
+
+impl Captured {
+    fn extend(&mut self, data: &[u8]) {
+        if self.response.body.len() + data.len() > BODY_MAX {
+            self.too_long = true;
+        } else {
+            self.response.body.extend_from_slice(data);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BODY_MAX, Capture, Response};
+
+    #[test]
+    fn a_body_that_nobody_looks_at_may_have_any_length() {
+        let part = vec![b'x'; BODY_MAX / 2 + 1];
+        for (capture, is_good) in [(Capture::All, false), (Capture::Headers, true)] {
+            let mut response = Response::default();
+            response.begin(capture);
+            let header = ("set-cookie".to_owned(), "a=b".to_owned());
+            response.headers().unwrap().push(header.clone());
+            response.take_body(&part);
+            response.take_body(&part);
+            let captured = response.captured().unwrap();
+            assert_eq!(captured.is_ok(), is_good, "{capture:?}");
+            if let Ok(response) = captured {
+                assert_eq!(
+                    (&response.headers[..], response.body.len()),
+                    (&[header][..], 0)
+                );
+            }
+        }
+    }
+}

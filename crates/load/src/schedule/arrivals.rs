@@ -1,0 +1,286 @@
+//! When requests of open load are due, as data: an ascending sequence of times since the window
+//! opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
+
+use bakeoff_model::load::Pace;
+
+use crate::random::Random;
+
+/// The arrivals of a step of open load, over all connections of all threads.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrivals {
+    curve: Curve,
+    /// Index of the next request.
+    next: u64,
+    /// Requests after which they end.
+    requests_max: u64,
+    /// Time after which they end, ns.
+    duration_ns: u64,
+    /// Nothing is left: when the request after the last one would have been due, ns.
+    over_ns: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum Curve {
+    /// Distance, ns.
+    Constant(f64),
+    /// Mean distance and the time of the last request, ns.
+    Poisson {
+        mean_ns: f64,
+        at_ns: f64,
+        random: Random,
+    },
+    /// Rate per ns at the start, and its change per ns.
+    Ramp { from: f64, slope: f64 },
+}
+
+impl Arrivals {
+    /// The arrivals of a step; `None` for closed load, which has none. `requests_max` 0 = no
+    /// bound.
+    pub(crate) fn new(pace: Pace, duration_ns: u64, requests_max: u64, seed: u64) -> Option<Self> {
+        let curve = match pace {
+            Pace::Closed | Pace::Users { .. } => return None,
+            Pace::Constant { rate_per_s } => Curve::Constant(1e9 / rate_per_s),
+            Pace::Poisson { rate_per_s } => Curve::Poisson {
+                mean_ns: 1e9 / rate_per_s,
+                at_ns: 0.0,
+                random: Random::new(seed),
+            },
+            Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            } => Curve::Ramp {
+                from: from_per_s / 1e9,
+                slope: (to_per_s - from_per_s) / 1e9 / duration_ns as f64,
+            },
+        };
+        Some(Self {
+            curve,
+            next: 0,
+            requests_max: if requests_max == 0 {
+                u64::MAX
+            } else {
+                requests_max
+            },
+            duration_ns,
+            over_ns: None,
+        })
+    }
+}
+
+impl Iterator for Arrivals {
+    /// Nanoseconds since the window opened.
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let at_ns = self.draw();
+        match at_ns {
+            Some(at_ns) if self.next < self.requests_max => {
+                self.next += 1;
+                Some(at_ns)
+            }
+            _ => {
+                self.over_ns
+                    .get_or_insert(at_ns.unwrap_or(self.duration_ns));
+                None
+            }
+        }
+    }
+}
+
+impl Arrivals {
+    /// The next time of the curve within the duration.
+    fn draw(&mut self) -> Option<u64> {
+        let index = self.next as f64;
+        let at_ns = match &mut self.curve {
+            Curve::Constant(distance_ns) => index * *distance_ns,
+            Curve::Poisson {
+                mean_ns,
+                at_ns,
+                random,
+            } => {
+                *at_ns += random.exponential() * *mean_ns;
+                *at_ns
+            }
+            Curve::Ramp { from, slope } => {
+                // The number of requests until t is from * t + slope * t^2 / 2; the n-th one is
+                // due where this reaches n + 1/2. Written without a difference of near equals.
+                let area = index + 0.5;
+                let root = *from * *from + 2.0 * *slope * area;
+                2.0 * area / (*from + root.max(0.0).sqrt())
+            }
+        };
+        whole(at_ns).filter(|at_ns| *at_ns < self.duration_ns)
+    }
+}
+
+/// Nanoseconds of a float; `None` for what is no time (a rate of 0, an exhausted ramp).
+fn whole(at_ns: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, reason = "bounded by the comparison")]
+    (0.0..9.0e18)
+        .contains(&at_ns)
+        .then_some(at_ns as i64 as u64)
+}
+
+/// The part of a arrivals that one thread sends. Request n belongs to connection n modulo all, so
+/// that threads need not talk to each other and the union is exactly the arrivals as a whole.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadArrivals {
+    arrivals: Arrivals,
+    index: u64,
+    connections: u64,
+    threads: u64,
+    thread: u64,
+    due_ns: Option<u64>,
+}
+
+impl ThreadArrivals {
+    /// The share of `thread` among `threads` that own `connections` in turn.
+    pub(crate) fn new(arrivals: Arrivals, connections: u64, threads: u64, thread: u64) -> Self {
+        let mut share = Self {
+            arrivals,
+            index: 0,
+            connections: connections.max(1),
+            threads,
+            thread,
+            due_ns: None,
+        };
+        share.advance();
+        share
+    }
+
+    /// When the next request is due; `None` when there is none left.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> Option<u64> {
+        self.due_ns
+    }
+
+    /// Nothing is left: when the request after the last one would have been due, ns since the
+    /// window opened, at most the duration.
+    pub(crate) fn over_ns(&self) -> Option<u64> {
+        self.arrivals.over_ns
+    }
+
+    /// Goes on to the request after the next one.
+    pub(crate) fn advance(&mut self) {
+        loop {
+            self.due_ns = self.arrivals.next();
+            let owner = self.index % self.connections % self.threads;
+            self.index += 1;
+            if self.due_ns.is_none() || owner == self.thread {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::Pace;
+
+    use super::{Arrivals, ThreadArrivals};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn arrivals(pace: Pace, seconds: u64, seed: u64) -> Arrivals {
+        Arrivals::new(pace, seconds * SECOND, 0, seed).unwrap()
+    }
+
+    /// Kolmogorov-Smirnov distance of the distances between requests to the exponential
+    /// distribution, times the square root of their number.
+    fn ks_exponential(times: &[u64], rate_per_s: f64) -> f64 {
+        let mut last = 0;
+        let mut distances = Vec::new();
+        for &at in times {
+            distances.push((at - last) as f64 / 1e9);
+            last = at;
+        }
+        distances.sort_by(f64::total_cmp);
+        let n = distances.len() as f64;
+        let mut largest = 0.0_f64;
+        for (index, distance) in distances.iter().enumerate() {
+            let truth = 1.0 - (-rate_per_s * distance).exp();
+            let below = (truth - index as f64 / n).abs();
+            let above = ((index + 1) as f64 / n - truth).abs();
+            largest = largest.max(below).max(above);
+        }
+        largest * n.sqrt()
+    }
+
+    #[test]
+    fn poisson_distances_fit_the_exponential_distribution() {
+        // 1.95 is the critical value at 0.1 % (asymptotic Kolmogorov distribution).
+        for seed in 0..20 {
+            let rate_per_s = 20_000.0;
+            let times: Vec<u64> = arrivals(Pace::Poisson { rate_per_s }, 5, seed).collect();
+            let expected = rate_per_s * 5.0;
+            assert!((times.len() as f64 - expected).abs() < 4.0 * expected.sqrt());
+            let distance = ks_exponential(&times, rate_per_s);
+            assert!(distance < 1.95, "seed {seed}: {distance}");
+        }
+    }
+
+    #[test]
+    fn the_test_of_fit_tells_other_distances_apart() {
+        let times: Vec<u64> = arrivals(
+            Pace::Constant {
+                rate_per_s: 20_000.0,
+            },
+            5,
+            0,
+        )
+        .collect();
+        assert!(ks_exponential(&times, 20_000.0) > 10.0);
+    }
+
+    #[test]
+    fn constant_and_ramp_offer_what_was_specified() {
+        let constant: Vec<u64> = arrivals(Pace::Constant { rate_per_s: 1000.0 }, 2, 0).collect();
+        assert_eq!(constant.len(), 2000);
+        assert_eq!(constant[1500], 1_500_000_000);
+        for (from_per_s, to_per_s) in [(0.0, 1000.0), (1000.0, 0.0), (300.0, 700.0)] {
+            let pace = Pace::Ramp {
+                from_per_s,
+                to_per_s,
+            };
+            let ramp: Vec<u64> = arrivals(pace, 10, 0).collect();
+            assert_eq!(ramp.len(), 5000, "{pace:?}");
+            assert!(ramp.is_sorted(), "{pace:?}");
+            let half = ramp.partition_point(|&at| at < 5 * SECOND) as f64;
+            let truth = 5.0 * (from_per_s + (from_per_s + to_per_s) / 2.0) / 2.0;
+            assert!(
+                (half - truth).abs() <= 1.0,
+                "{pace:?}: {half} instead of {truth}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_shares_of_all_threads_are_the_schedule() {
+        let pace = Pace::Poisson { rate_per_s: 500.0 };
+        for (connections, threads) in [(1, 1), (3, 2), (7, 3), (2, 2), (64, 5)] {
+            let mut all = Vec::new();
+            for thread in 0..threads {
+                let mut share =
+                    ThreadArrivals::new(arrivals(pace, 4, 7), connections, threads, thread);
+                while let Some(at) = share.due_ns() {
+                    all.push(at);
+                    share.advance();
+                }
+            }
+            all.sort_unstable();
+            assert_eq!(all, arrivals(pace, 4, 7).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn nothing_is_due_at_a_rate_of_0() {
+        let ramp = Pace::Ramp {
+            from_per_s: 0.0,
+            to_per_s: 0.0,
+        };
+        assert_eq!(arrivals(ramp, 1, 0).count(), 0);
+        assert_eq!(arrivals(Pace::Poisson { rate_per_s: 0.0 }, 1, 0).count(), 0);
+        let bounded = Arrivals::new(Pace::Constant { rate_per_s: 1e6 }, SECOND, 10, 0).unwrap();
+        assert_eq!(bounded.count(), 10);
+    }
+}

@@ -1,0 +1,288 @@
+//! When requests are due and which of them may be sent now. Closed load has no schedule: a free
+//! slot gets its next request at once. Open load has one: requests that are due wait for a free
+//! slot, and their waiting is part of their response time, without which there would be coordinated
+//! omission. The users of a scenario have think times of their own.
+
+pub(crate) mod arrivals;
+pub(crate) mod users;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bakeoff_model::load::ErrorClass;
+
+use crate::shared::Allowance;
+use crate::tally::Tally;
+use arrivals::ThreadArrivals;
+use users::Users;
+
+/// Requests of open load that may wait for a slot in one thread; more are dropped.
+const WAITING_MAX: usize = 1 << 20;
+
+/// Room for waiting requests that is allocated before the window.
+const WAITING_RESERVED: usize = 1 << 14;
+
+/// Where a time lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// In the running slice.
+    InSlice,
+    /// Behind the running slice, which is to be ended at this time, monotonic ns.
+    AfterSlice(u64),
+    /// In no window.
+    Outside,
+}
+
+/// The window of the running step.
+#[derive(Debug)]
+struct Window {
+    start_ns: u64,
+    end_ns: u64,
+    /// When the slice ends, never after the window.
+    slice_end_ns: u64,
+    /// The due times of open load.
+    arrivals: Option<ThreadArrivals>,
+    /// The last slice has been handed over; responses no longer count.
+    closed: bool,
+}
+
+/// The schedule of a thread.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    /// Closed load: requests that may still be sent, by all threads together.
+    allowance: Arc<Allowance>,
+    window: Option<Window>,
+    /// Open load: due times of requests that wait for a slot.
+    waiting: VecDeque<u64>,
+    /// Open load: slots without a request, longest idle first.
+    free: VecDeque<usize>,
+    /// By slot: whether it is in that queue.
+    is_free: Vec<bool>,
+    /// The users of a scenario, one for each slot.
+    pub(crate) users: Option<Users>,
+}
+
+impl Schedule {
+    /// A schedule before the first step.
+    pub(crate) fn new(allowance: Arc<Allowance>, users: Option<Users>) -> Self {
+        Self {
+            allowance,
+            window: None,
+            waiting: VecDeque::new(),
+            free: VecDeque::new(),
+            is_free: Vec::new(),
+            users,
+        }
+    }
+
+    /// Allocates what the window of a step with this many slots will need.
+    pub(crate) fn reserve(&mut self, slots: usize, open_load: bool) {
+        self.free.clear();
+        self.free.reserve(slots);
+        self.is_free.clear();
+        self.is_free.resize(slots, false);
+        self.waiting.clear();
+        if open_load {
+            self.waiting.reserve(WAITING_RESERVED);
+        }
+    }
+
+    /// The window is open from `start_ns` to `end_ns` (monotonic), with these arrivals if the load
+    /// is open.
+    pub(crate) fn open(&mut self, start_ns: u64, end_ns: u64, arrivals: Option<ThreadArrivals>) {
+        self.window = Some(Window {
+            start_ns,
+            end_ns,
+            slice_end_ns: start_ns,
+            arrivals,
+            closed: false,
+        });
+        self.is_free.fill(false);
+        self.free.clear();
+    }
+
+    /// A slice begins; `length_ns` 0 = to the end of the window.
+    pub(crate) fn begin_slice(&mut self, start_ns: u64, length_ns: u64) {
+        let length_ns = match length_ns {
+            0 => u64::MAX,
+            length_ns => length_ns,
+        };
+        if let Some(window) = &mut self.window {
+            window.slice_end_ns = start_ns.saturating_add(length_ns).min(window.end_ns);
+        }
+    }
+
+    /// Where `now` lies.
+    #[inline]
+    pub(crate) fn position(&self, now: u64) -> Position {
+        match &self.window {
+            None => Position::Outside,
+            Some(window) if window.closed => Position::Outside,
+            Some(window) if now < window.slice_end_ns => Position::InSlice,
+            Some(window) => Position::AfterSlice(window.slice_end_ns),
+        }
+    }
+
+    /// Whether the window ends with the running slice.
+    pub(crate) fn is_last_slice(&self) -> bool {
+        let window = self.window.as_ref();
+        window.is_none_or(|window| window.slice_end_ns >= window.end_ns)
+    }
+
+    /// Whether requests are due by a schedule.
+    #[inline]
+    pub(crate) fn is_open_load(&self) -> bool {
+        let window = self.window.as_ref();
+        window.is_some_and(|window| window.arrivals.is_some())
+    }
+
+    /// Whether response times are counted beside service times.
+    #[inline]
+    pub(crate) fn has_intended_times(&self) -> bool {
+        self.users.is_some() || self.is_open_load()
+    }
+
+    /// Takes one of the requests that may still be sent in closed load; `false` when there is
+    /// none.
+    pub(crate) fn take_request(&mut self) -> bool {
+        let window = self.window.as_ref();
+        window.is_some_and(|window| !window.closed) && self.allowance.take()
+    }
+
+    /// Whether there is nothing left to send at `now`. Arrivals last until the request after the
+    /// last one would have been due: otherwise their rate would be too high.
+    fn is_spent(&self, now: u64) -> bool {
+        if self.is_open_load() {
+            self.arrivals_end_ns().is_some_and(|end_ns| now >= end_ns)
+        } else {
+            self.allowance.is_spent()
+        }
+    }
+
+    /// When arrivals of which nothing is left are over, monotonic ns.
+    fn arrivals_end_ns(&self) -> Option<u64> {
+        let window = self.window.as_ref()?;
+        Some(window.start_ns + window.arrivals.as_ref()?.over_ns()?)
+    }
+
+    /// Whether nothing is left to send and nothing waits.
+    pub(crate) fn is_done(&self, now: u64) -> bool {
+        let all_gone = self.users.as_ref().is_some_and(Users::all_gone);
+        (self.is_spent(now) || all_gone) && self.waiting.is_empty()
+    }
+
+    /// When the slice, or what is left of the arrivals, ends after `now`.
+    pub(crate) fn next_end_ns(&self, now: u64) -> u64 {
+        let slice_end_ns = self.window.as_ref().map_or(now, |one| one.slice_end_ns);
+        let over_ns = self.arrivals_end_ns().filter(|over_ns| *over_ns > now);
+        slice_end_ns.min(over_ns.unwrap_or(u64::MAX))
+    }
+
+    /// Which request the slot of this index sends at `now`, by its due time; `None` when none may
+    /// be sent. Without one the slot of open load is noted to be free.
+    #[inline]
+    pub(crate) fn claim(&mut self, index: usize, now: u64, tally: &mut Tally) -> Option<u64> {
+        let window = self.window.as_ref().filter(|window| !window.closed)?;
+        if window.arrivals.is_some() {
+            return self.claim_waiting(index, now, tally);
+        }
+        match &mut self.users {
+            None => self.allowance.take().then_some(now),
+            Some(users) => users.claim(index, &self.allowance),
+        }
+    }
+
+    fn claim_waiting(&mut self, index: usize, now: u64, tally: &mut Tally) -> Option<u64> {
+        // Between two looks at the arrivals there may have been a long batch of events.
+        self.collect_due(now, tally);
+        if let Some(due_ns) = self.waiting.pop_front() {
+            tally.send_lag.record(now.saturating_sub(due_ns));
+            return Some(due_ns);
+        }
+        if !std::mem::replace(&mut self.is_free[index], true) {
+            self.free.push_back(index);
+        }
+        None
+    }
+
+    /// Open load: the slot that has been free for the longest, if a request waits.
+    pub(crate) fn take_free(&mut self) -> Option<usize> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let index = self.free.pop_front()?;
+        self.is_free[index] = false;
+        Some(index)
+    }
+
+    /// Open load: the request that has waited the longest.
+    pub(crate) fn take_waiting(&mut self) -> Option<u64> {
+        self.waiting.pop_front()
+    }
+
+    /// Open load: moves what is due at `until_ns` (monotonic) to the waiting requests.
+    pub(crate) fn collect_due(&mut self, until_ns: u64, tally: &mut Tally) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let Some(arrivals) = &mut window.arrivals else {
+            return;
+        };
+        while let Some(due_ns) = arrivals.due_ns() {
+            let due_ns = window.start_ns + due_ns;
+            if due_ns > until_ns {
+                return;
+            }
+            arrivals.advance();
+            tally.offered += 1;
+            if self.waiting.len() < WAITING_MAX {
+                self.waiting.push_back(due_ns);
+            } else {
+                let example = || format!("{WAITING_MAX} requests waited for a connection");
+                tally.fail(ErrorClass::Dropped, 0, example);
+            }
+        }
+    }
+
+    /// Open load: drops what has waited longer than a response may take.
+    pub(crate) fn drop_overdue(&mut self, now: u64, bound_ns: u64, tally: &mut Tally) {
+        while let Some(&due_ns) = self.waiting.front() {
+            let waited_ns = now.saturating_sub(due_ns);
+            if waited_ns <= bound_ns {
+                return;
+            }
+            self.waiting.pop_front();
+            let example = || "no connection became free within the response timeout".to_owned();
+            tally.fail(ErrorClass::Dropped, waited_ns, example);
+        }
+    }
+
+    /// When the next request of open load is due, monotonic ns.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        let window = self.window.as_ref()?;
+        Some(window.start_ns + window.arrivals.as_ref()?.due_ns()?)
+    }
+
+    /// Ends the window: what still waits becomes a censored sample.
+    pub(crate) fn close(&mut self, end_ns: u64, tally: &mut Tally) {
+        // Behind the last request of a bounded step nobody waits, and arrivals count themselves.
+        let waits = !self.is_open_load() && !self.is_spent(end_ns);
+        if let Some(users) = self.users.as_ref().filter(|_| waits) {
+            for age_ns in users.ready_ns(end_ns) {
+                tally.censored.record(age_ns);
+            }
+        }
+        for due_ns in self.waiting.drain(..) {
+            tally.censored.record(end_ns.saturating_sub(due_ns));
+        }
+        if let Some(window) = &mut self.window {
+            window.closed = true;
+        }
+    }
+
+    /// The step is over.
+    pub(crate) fn end(&mut self) {
+        self.window = None;
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,222 @@
+//! The users of a scenario: each has a connection of its own, or a share of one where the protocol
+//! has several requests in flight, makes one request after the other, and has think times between
+//! them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use bakeoff_model::load::{ErrorClass, Pace};
+
+use crate::prepare::request::RenderedRequest;
+use crate::prepare::scenario::{Script, UserState};
+use crate::protocol::response::{Capture, Response};
+use crate::shared::Allowance;
+use crate::tally::Tally;
+
+/// What a user is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Activity {
+    /// It has not arrived yet, or thinks.
+    Thinking,
+    /// It has a request to send and waits for its connection.
+    Ready,
+    /// It waits for a response.
+    Waiting,
+    /// It has been through the scenario as often as it should.
+    Gone,
+}
+
+#[derive(Debug)]
+struct User {
+    activity: Activity,
+    /// Index of its current request.
+    request: usize,
+    /// When that one was to be sent, monotonic ns.
+    intended_ns: u64,
+    /// How often it still goes through the scenario.
+    times_left: u64,
+    state: UserState,
+}
+
+/// The users of a thread.
+#[derive(Debug)]
+pub(crate) struct Users {
+    script: Script,
+    users: Vec<User>,
+    /// When thinking users go on, earliest first.
+    due: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Users that are not gone.
+    present: usize,
+}
+
+impl Users {
+    /// No users yet.
+    pub(crate) fn new(script: Script) -> Self {
+        Self {
+            script,
+            users: Vec::new(),
+            due: BinaryHeap::new(),
+            present: 0,
+        }
+    }
+
+    /// Whether all have been through the scenario as often as they should.
+    pub(crate) fn all_gone(&self) -> bool {
+        self.present == 0
+    }
+
+    /// The request that a user makes now, and what of its response has to be captured.
+    pub(crate) fn request_of(&self, index: usize) -> (usize, Capture) {
+        let request = self.users[index].request;
+        (request, self.script.capture_of(request))
+    }
+
+    /// That request as it goes over the wire.
+    pub(crate) fn render(&self, index: usize) -> RenderedRequest {
+        let user = &self.users[index];
+        self.script.render(user.request, &user.state)
+    }
+
+    /// A user takes from a right response what later requests need.
+    ///
+    /// # Errors
+    /// When something is not there: the class of the failure, and what in which request.
+    pub(crate) fn learn(
+        &mut self,
+        index: usize,
+        response: &mut Response,
+        request: &str,
+    ) -> Result<(), (ErrorClass, String)> {
+        let user = &mut self.users[index];
+        let learned = match response.captured() {
+            Some(Ok(response)) => self.script.learn(user.request, &mut user.state, response),
+            Some(Err(message)) => Err(message),
+            None => Ok(()),
+        };
+        learned.map_err(|message| (ErrorClass::WrongBody, format!("{request}: {message}")))
+    }
+
+    /// How long users with a request to send have been waiting for a connection at `end_ns`.
+    pub(crate) fn ready_ns(&self, end_ns: u64) -> impl Iterator<Item = u64> + '_ {
+        let ready = self
+            .users
+            .iter()
+            .filter(|user| user.activity == Activity::Ready);
+        ready.map(move |user| end_ns.saturating_sub(user.intended_ns))
+    }
+
+    /// The user of this index is done with its request and goes on with the next one, as somebody
+    /// else when it has come to the end of the scenario.
+    pub(crate) fn go_on(&mut self, index: usize, good: bool, now: u64, tally: &mut Tally) {
+        let Some(user) = self.users.get_mut(index) else {
+            return;
+        };
+        if !matches!(user.activity, Activity::Ready | Activity::Waiting) {
+            return;
+        }
+        let pause_ns = self.script.pause_ns(user.request);
+        user.request += 1;
+        let through = user.request == self.script.len();
+        let lost = !good && !self.script.goes_on()
+            || !through && !self.script.can_ask(user.request, &user.state);
+        if through || lost {
+            tally.users_finished += u64::from(!lost);
+            tally.users_gave_up += u64::from(lost);
+            user.times_left -= 1;
+            user.request = 0;
+            if user.times_left == 0 {
+                user.activity = Activity::Gone;
+                self.present -= 1;
+                return;
+            }
+            self.script.begin(&mut user.state);
+        }
+        user.intended_ns = now + pause_ns;
+        if pause_ns == 0 {
+            user.activity = Activity::Ready;
+        } else {
+            user.activity = Activity::Thinking;
+            self.due.push(Reverse((user.intended_ns, index)));
+        }
+    }
+
+    /// The users of a step arrive from `start_ns` on, within the time that the pace says.
+    /// `open_load`: the arrivals say when, and a slot is each time another user.
+    pub(crate) fn arrive(&mut self, pace: Pace, start_ns: u64, open_load: bool, slots: SlotShare) {
+        let (arrive_ns, times) = match pace {
+            Pace::Users { arrive_ns, times } => (arrive_ns, times),
+            _ => (0, 0),
+        };
+        self.due.clear();
+        self.users.clear();
+        for index in 0..slots.own {
+            let number = index as u64 * slots.threads + slots.thread;
+            // In 128 bits, so that a million users over a week fit.
+            let offset = u128::from(arrive_ns) * u128::from(number);
+            let offset = offset / u128::from(slots.of_all_threads.max(1));
+            let at_ns = start_ns + u64::try_from(offset).unwrap_or(arrive_ns);
+            let mut state = UserState::default();
+            self.script.begin(&mut state);
+            self.users.push(User {
+                activity: if open_load {
+                    Activity::Ready
+                } else {
+                    Activity::Thinking
+                },
+                request: 0,
+                intended_ns: at_ns,
+                times_left: if times == 0 { u64::MAX } else { times },
+                state,
+            });
+            if !open_load {
+                self.due.push(Reverse((at_ns, index)));
+            }
+        }
+        self.present = self.users.len();
+    }
+
+    /// When the user of this slot was to send its request, if it has one and it may be sent.
+    pub(crate) fn claim(&mut self, index: usize, allowance: &Allowance) -> Option<u64> {
+        let user = self.users.get_mut(index)?;
+        if user.activity != Activity::Ready || !allowance.take() {
+            return None;
+        }
+        user.activity = Activity::Waiting;
+        Some(user.intended_ns)
+    }
+
+    /// The next user whose think time is over at `now`: when it was over, and its index.
+    pub(crate) fn wake(&mut self, now: u64) -> Option<(u64, usize)> {
+        let &Reverse((at_ns, index)) = self.due.peek()?;
+        if at_ns > now {
+            return None;
+        }
+        self.due.pop();
+        self.users.get_mut(index)?.activity = Activity::Ready;
+        Some((at_ns, index))
+    }
+
+    /// When the next think time is over.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        self.due.peek().map(|Reverse((at_ns, _))| *at_ns)
+    }
+
+    /// The request that a user has to send while its connection cannot be made.
+    pub(crate) fn ready_request(&self, index: usize) -> Option<usize> {
+        let user = self.users.get(index)?;
+        (user.activity == Activity::Ready).then_some(user.request)
+    }
+}
+
+/// The slots of a thread among those of all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SlotShare {
+    /// How many it has.
+    pub(crate) own: usize,
+    /// How many there are.
+    pub(crate) of_all_threads: u64,
+    /// Its index.
+    pub(crate) thread: u64,
+    /// How many threads there are.
+    pub(crate) threads: u64,
+}

@@ -1,0 +1,80 @@
+//! Waiting, receiving and sending: one trait, one implementation per kernel interface.
+//!
+//! A reactor owns the sockets of one thread, named by the numbers of their connections, and knows
+//! nothing of HTTP or pacing. It reports what was received in pieces that borrow its buffer, so
+//! that bodies are never stored, and finishes sends by itself. Errors of a connection are always
+//! events, never results, so that they are handled in one place.
+
+mod buffers;
+mod completion;
+pub(crate) mod epoll;
+mod receive_clock;
+mod sockets;
+pub(crate) mod uring;
+
+use rustix::io::Errno;
+
+use crate::payload::Payload;
+
+/// What happened to a connection.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    /// It is established.
+    Connected,
+    /// It could not be established and is to be closed.
+    Refused(Errno),
+    /// Bytes came.
+    Data {
+        /// The bytes, valid until the reactor is used again.
+        bytes: &'a [u8],
+        /// When the last of them arrived, monotonic ns: as the kernel says or, without receive
+        /// timestamps, when they had been found. The time that was spent on the events before is
+        /// not the service's.
+        received_ns: u64,
+        /// The other side is known to send nothing after what was received.
+        ending: bool,
+    },
+    /// The other side closed its direction; the connection is to be closed.
+    End {
+        /// When that had been found, monotonic ns.
+        received_ns: u64,
+    },
+    /// It broke, after what had been received, and is to be closed.
+    Broken(Errno),
+}
+
+/// The sockets of one thread.
+pub(crate) trait Reactor: Sized {
+    /// The name that records show.
+    const NAME: &'static str;
+
+    /// Makes sure that connections `0..count` may be opened; those beyond must be closed already.
+    fn resize(&mut self, count: usize);
+
+    /// Begins to connect a closed connection.
+    fn open(&mut self, connection: usize);
+
+    /// Sends all of `payload` on an open connection, after everything that was sent before.
+    fn send(&mut self, connection: usize, payload: Payload);
+
+    /// Whether the kernel has not taken all that was sent, or never will.
+    fn is_sending(&self, connection: usize) -> bool;
+
+    /// Closes a connection, whatever state it is in. No event of it follows.
+    fn close(&mut self, connection: usize);
+
+    /// Waits until there is an event, at most this long; 0 only looks.
+    ///
+    /// # Errors
+    /// When the kernel refuses to wait, which no retry would mend.
+    fn wait(&mut self, timeout_ns: u64) -> Result<(), Errno>;
+
+    /// The next event of the last [`Reactor::wait`]. All of them must be taken before the next.
+    fn next(&mut self) -> Option<(usize, Event<'_>)>;
+
+    /// Bytes that the kernel has taken so far.
+    fn sent_bytes(&self) -> u64;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The sockets of a reactor by the number of their connection, with what the kernel has not taken
+//! yet: all that the reactors have in common.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use crate::payload::Payload;
+
+/// The socket of a connection.
+#[derive(Debug)]
+pub(super) struct Socket {
+    pub(super) fd: OwnedFd,
+    pub(super) connecting: bool,
+    /// What the kernel has not taken yet: the payload and how many bytes of it were taken.
+    pub(super) unsent: Option<(Payload, usize)>,
+    /// What comes after it.
+    queue: VecDeque<Payload>,
+    /// Why the kernel takes nothing any more. What has come is still read; what was not sent
+    /// stays where it is.
+    pub(super) broken: Option<Errno>,
+}
+
+impl Socket {
+    /// Puts a payload after those that are not sent yet; `false` when there are none, so that it
+    /// has not to wait.
+    #[inline]
+    pub(super) fn enqueue(&mut self, payload: Payload) -> bool {
+        if self.unsent.is_some() {
+            self.queue.push_back(payload);
+            return true;
+        }
+        self.unsent = Some((payload, 0));
+        false
+    }
+
+    /// The kernel took this many bytes more of the payload that is being sent.
+    #[inline]
+    pub(super) fn taken(&mut self, bytes: usize) {
+        if let Some((payload, taken)) = &mut self.unsent {
+            *taken += bytes;
+            if *taken == payload.bytes().len() {
+                self.unsent = self.queue.pop_front().map(|next| (next, 0));
+            }
+        }
+    }
+}
+
+/// A connection's entry; the generation tells events of its earlier sockets apart.
+#[derive(Debug, Default)]
+struct Entry {
+    generation: u32,
+    socket: Option<Socket>,
+}
+
+/// The sockets of a reactor.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    entries: Vec<Entry>,
+    /// Connections that could not even begin to be made, with their generation.
+    refused: VecDeque<(usize, u32, Errno)>,
+    /// Bytes that the kernel has taken so far.
+    pub(super) sent_bytes: u64,
+}
+
+impl Sockets {
+    /// Makes sure that there are entries for `0..count`. None is ever taken away: their
+    /// generations keep late events apart.
+    pub(super) fn resize(&mut self, count: usize) {
+        if count > self.entries.len() {
+            self.entries.resize_with(count, Entry::default);
+        }
+    }
+
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The generation of a connection's socket, or of its next one.
+    #[inline]
+    pub(super) fn generation(&self, connection: usize) -> u32 {
+        self.entries[connection].generation
+    }
+
+    /// Whether this still is the generation of that connection.
+    #[inline]
+    pub(super) fn is_current(&self, connection: usize, generation: u32) -> bool {
+        let entry = self.entries.get(connection);
+        entry.is_some_and(|entry| entry.generation == generation)
+    }
+
+    /// The socket of a connection, if it has one.
+    #[inline]
+    pub(super) fn get(&self, connection: usize) -> Option<&Socket> {
+        self.entries.get(connection)?.socket.as_ref()
+    }
+
+    /// The socket of a connection, if it has one.
+    #[inline]
+    pub(super) fn get_mut(&mut self, connection: usize) -> Option<&mut Socket> {
+        self.entries.get_mut(connection)?.socket.as_mut()
+    }
+
+    /// A socket that has begun to connect.
+    pub(super) fn insert(&mut self, connection: usize, fd: OwnedFd) {
+        self.entries[connection].socket = Some(Socket {
+            fd,
+            connecting: true,
+            unsent: None,
+            queue: VecDeque::new(),
+            broken: None,
+        });
+    }
+
+    /// Takes the socket of a connection away; no event of it is current any more.
+    pub(super) fn remove(&mut self, connection: usize) -> Option<Socket> {
+        let entry = &mut self.entries[connection];
+        entry.generation = entry.generation.wrapping_add(1);
+        entry.socket.take()
+    }
+
+    /// A connection could not even begin to be made.
+    pub(super) fn refuse(&mut self, connection: usize, errno: Errno) {
+        let generation = self.generation(connection);
+        self.refused.push_back((connection, generation, errno));
+    }
+
+    /// Whether [`Sockets::next_refused`] may have something.
+    #[inline]
+    pub(super) fn has_refused(&self) -> bool {
+        !self.refused.is_empty()
+    }
+
+    /// The next connection that could not begin to be made and was not closed since.
+    pub(super) fn next_refused(&mut self) -> Option<(usize, Errno)> {
+        while let Some((connection, generation, errno)) = self.refused.pop_front() {
+            if self.is_current(connection, generation) {
+                return Some((connection, errno));
+            }
+        }
+        None
+    }
+
+    /// Whether the kernel has not taken all that was sent, or never will.
+    #[inline]
+    pub(super) fn is_sending(&self, connection: usize) -> bool {
+        self.get(connection)
+            .is_some_and(|socket| socket.unsent.is_some())
+    }
+}

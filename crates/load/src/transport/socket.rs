@@ -1,0 +1,245 @@
+//! Sockets and the meaning of their errors.
+
+#![expect(unsafe_code, reason = "the kernel's timestamps are in no safe wrapper")]
+
+use std::mem::offset_of;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::time::Duration;
+
+use bakeoff_model::load::{ErrorClass, Target};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, connect, ipproto,
+    socket_with, sockopt,
+};
+
+use crate::error::LoadError;
+
+/// Where the time stands in a control message.
+// SAFETY: it only computes.
+const TIMESTAMP_AT: usize = unsafe { libc::CMSG_LEN(0) } as usize;
+
+/// Bytes of a control message with a time.
+#[expect(clippy::cast_possible_truncation, reason = "a time has 16 bytes")]
+// SAFETY: it only computes.
+pub(crate) const TIMESTAMP_BYTES: usize =
+    unsafe { libc::CMSG_SPACE(size_of::<libc::timespec>() as u32) } as usize;
+
+/// Whether calls on a socket wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    /// They do.
+    Yes,
+    /// They return at once.
+    No,
+}
+
+/// Where connections go, resolved once.
+#[derive(Debug, Clone)]
+pub(crate) enum Endpoint {
+    /// IPv4 or IPv6.
+    Inet(SocketAddr),
+    /// A Unix socket.
+    Unix(SocketAddrUnix),
+}
+
+impl Endpoint {
+    /// Resolves the target. Among several addresses of a name the first one that accepts a
+    /// connection within `timeout` is taken.
+    ///
+    /// # Errors
+    /// [`LoadError::Spec`] when the address cannot be understood or resolved.
+    pub(crate) fn resolve(target: &Target, timeout: Duration) -> Result<Self, LoadError> {
+        if let Some(path) = &target.unix_socket {
+            return SocketAddrUnix::new(path.as_str())
+                .map(Self::Unix)
+                .map_err(|error| LoadError::Spec {
+                    message: format!("unix socket {path:?}: {error}"),
+                });
+        }
+        let address = &target.address;
+        let found: Vec<SocketAddr> = address
+            .to_socket_addrs()
+            .map_err(|error| LoadError::Spec {
+                message: format!("address {address:?}: {error}"),
+            })?
+            .collect();
+        let first = found.first().ok_or_else(|| LoadError::Spec {
+            message: format!("address {address:?}: the name has no address"),
+        })?;
+        let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, timeout).is_ok();
+        let chosen = if found.len() == 1 {
+            first
+        } else {
+            found.iter().find(accepts).unwrap_or(first)
+        };
+        Ok(Self::Inet(*chosen))
+    }
+
+    fn is_loopback(&self) -> bool {
+        matches!(self, Self::Inet(address) if address.ip().is_loopback())
+    }
+
+    /// Makes a socket of the right family.
+    pub(crate) fn socket(&self, blocking: Blocking) -> Result<OwnedFd, Errno> {
+        let flags = match blocking {
+            Blocking::Yes => SocketFlags::CLOEXEC,
+            Blocking::No => SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        };
+        let (family, protocol) = match self {
+            Self::Inet(SocketAddr::V4(_)) => (AddressFamily::INET, Some(ipproto::TCP)),
+            Self::Inet(SocketAddr::V6(_)) => (AddressFamily::INET6, Some(ipproto::TCP)),
+            Self::Unix(_) => (AddressFamily::UNIX, None),
+        };
+        let socket = socket_with(family, SocketType::STREAM, flags, protocol)?;
+        if matches!(self, Self::Inet(_)) {
+            // A request is one write: there is never something to wait for.
+            sockopt::set_tcp_nodelay(&socket, true)?;
+        }
+        if self.is_loopback() {
+            do_not_pace(&socket)?;
+        }
+        Ok(socket)
+    }
+
+    /// The address as the kernel wants it.
+    pub(crate) fn any(&self) -> SocketAddrAny {
+        match self {
+            Self::Inet(address) => (*address).into(),
+            Self::Unix(address) => address.clone().into(),
+        }
+    }
+
+    /// Begins to connect; "in progress" is no error.
+    pub(crate) fn connect(&self, socket: &OwnedFd) -> Result<(), Errno> {
+        let result = match self {
+            Self::Inet(address) => connect(socket, address),
+            Self::Unix(address) => connect(socket, address),
+        };
+        match result {
+            Err(Errno::INPROGRESS) => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// Chooses a congestion control that sends at once: pacing by a model of the path (BBR) costs
+/// timers for a path that has no bottleneck. Reno is in every kernel; one without it keeps its
+/// default.
+pub(crate) fn do_not_pace(socket: impl AsFd) -> Result<(), Errno> {
+    sockopt::set_tcp_congestion(socket, "reno").or_else(|errno| match errno {
+        Errno::NOENT | Errno::PERM => Ok(()),
+        errno => Err(errno),
+    })
+}
+
+/// Has the kernel take a receive timestamp when bytes arrive on a socket. A refusal is not an
+/// error: without timestamps the time of reading counts.
+pub(crate) fn enable_rx_timestamps(socket: &OwnedFd) {
+    let on: libc::c_int = 1;
+    let length = libc::socklen_t::try_from(size_of_val(&on)).unwrap_or(0);
+    // SAFETY: the option is a number that lives during the call, of the length that is given.
+    let _ = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast::<libc::c_void>(),
+            length,
+        )
+    };
+}
+
+/// Receives bytes; with them, when the last of them arrived, in nanoseconds since the Unix epoch,
+/// if the kernel says so.
+pub(crate) fn receive_with_timestamp(
+    socket: &OwnedFd,
+    room: &mut [u8],
+) -> Result<(usize, Option<u64>), Errno> {
+    let mut control = [0_u8; TIMESTAMP_BYTES];
+    let mut part = libc::iovec {
+        iov_base: room.as_mut_ptr().cast(),
+        iov_len: room.len(),
+    };
+    // SAFETY: a header of zeros is an empty one; what it points to outlives the call, and the
+    // lengths are right.
+    let (bytes, filled) = unsafe {
+        let mut header: libc::msghdr = std::mem::zeroed();
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = control.as_mut_ptr().cast();
+        header.msg_controllen = control.len();
+        let bytes = libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0);
+        (bytes, header.msg_controllen)
+    };
+    let Ok(bytes) = usize::try_from(bytes) else {
+        let code = std::io::Error::last_os_error().raw_os_error();
+        return Err(Errno::from_raw_os_error(code.unwrap_or(libc::EIO)));
+    };
+    Ok((bytes, control.get(..filled).and_then(timestamp_ns)))
+}
+
+/// The time in a control message of the kernel: when the last byte arrived, in nanoseconds since
+/// the Unix epoch. `None` for any other message, or none.
+#[inline]
+pub(crate) fn timestamp_ns(control: &[u8]) -> Option<u64> {
+    let number = |at: usize| Some(i32::from_ne_bytes(*control.get(at..)?.first_chunk()?));
+    let level = number(offset_of!(libc::cmsghdr, cmsg_level))?;
+    let kind = number(offset_of!(libc::cmsghdr, cmsg_type))?;
+    let time = control.get(TIMESTAMP_AT..)?;
+    let seconds = time.get(offset_of!(libc::timespec, tv_sec)..)?;
+    let seconds = libc::time_t::from_ne_bytes(*seconds.first_chunk()?);
+    let rest = time.get(offset_of!(libc::timespec, tv_nsec)..)?;
+    let rest = libc::c_long::from_ne_bytes(*rest.first_chunk()?);
+    let is_timestamp = level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPNS;
+    is_timestamp.then(|| seconds.cast_unsigned() * 1_000_000_000 + rest.cast_unsigned())
+}
+
+/// The class of a connection that could not be made, or broke before it was seen to be there.
+pub(crate) fn connect_class(errno: Errno) -> ErrorClass {
+    match errno {
+        Errno::TIMEDOUT => ErrorClass::ConnectTimeout,
+        // What is refused has another error: this one was accepted, then reset.
+        Errno::CONNRESET | Errno::PIPE => ErrorClass::Reset,
+        Errno::MFILE
+        | Errno::NFILE
+        | Errno::ADDRNOTAVAIL
+        | Errno::NOMEM
+        | Errno::NOBUFS
+        | Errno::ACCESS
+        | Errno::PERM => ErrorClass::Local,
+        _ => ErrorClass::ConnectRefused,
+    }
+}
+
+/// The class of a connection that broke while it was in use.
+pub(crate) fn broken_class(errno: Errno) -> ErrorClass {
+    match errno {
+        Errno::NOMEM | Errno::NOBUFS => ErrorClass::Local,
+        _ => ErrorClass::Reset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::ErrorClass;
+    use rustix::io::Errno;
+
+    use super::connect_class;
+
+    #[test]
+    fn errors_of_connecting_have_their_class() {
+        for (errno, class) in [
+            (Errno::CONNREFUSED, ErrorClass::ConnectRefused),
+            (Errno::NOENT, ErrorClass::ConnectRefused),
+            (Errno::TIMEDOUT, ErrorClass::ConnectTimeout),
+            (Errno::CONNRESET, ErrorClass::Reset),
+            (Errno::PIPE, ErrorClass::Reset),
+            (Errno::MFILE, ErrorClass::Local),
+            (Errno::ADDRNOTAVAIL, ErrorClass::Local),
+        ] {
+            assert_eq!(connect_class(errno), class, "{errno}");
+        }
+    }
+}

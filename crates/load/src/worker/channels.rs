@@ -1,0 +1,73 @@
+//! What the coordinator and its threads say to each other, and which thread is which.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use rustix::io::Errno;
+
+use crate::shared::{Allowance, Stop};
+use crate::tally::Tally;
+
+/// What the coordinator asks of a thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Command {
+    /// Open the connections of this step.
+    Prepare(usize),
+    /// Open the window of the prepared step at this time, monotonic ns.
+    Open(u64),
+}
+
+/// What a thread reports to the coordinator.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// The connections of the step are open, as many as could be.
+    Ready(Ready),
+    /// A slice ended.
+    Slice(Box<Tally>),
+    /// The step ended and nothing of it is in flight.
+    Drained,
+    /// The thread cannot go on.
+    Failed(Errno),
+}
+
+/// The connections with which a thread begins a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ready {
+    /// How many are established.
+    pub(crate) established: u32,
+    /// Requests that they may have in flight together.
+    pub(crate) in_flight_max: u32,
+    /// The fewest streams that one of them may have; `None` without streams.
+    pub(crate) streams: Option<u32>,
+}
+
+/// Which of the threads this is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shard {
+    /// Its index.
+    pub(crate) thread: usize,
+    /// How many there are.
+    pub(crate) threads: usize,
+}
+
+impl Shard {
+    /// How many of all connections belong to this thread: every `threads`-th one.
+    pub(crate) fn share_of(self, connections: usize) -> usize {
+        (connections + self.threads - 1 - self.thread) / self.threads
+    }
+}
+
+/// A worker's ends of the channels to the coordinator, and what it shares with all threads.
+#[derive(Debug)]
+pub(crate) struct WorkerChannels {
+    /// What to do next.
+    pub(crate) commands: Receiver<Command>,
+    /// What came of it, with the index of the thread.
+    pub(crate) reports: Sender<(usize, Report)>,
+    /// Empty tallies.
+    pub(crate) spares: Receiver<Box<Tally>>,
+    /// What the threads may still begin in this step of closed load.
+    pub(crate) allowance: Arc<Allowance>,
+    /// Whether the run has to end.
+    pub(crate) stop: Stop,
+}

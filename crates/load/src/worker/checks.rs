@@ -1,0 +1,182 @@
+//! What a complete response is worth. The rules for a captured response are the model's, so that a
+//! check before the load and the same check during the load cannot disagree.
+
+use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
+
+use crate::clock::{now_ns, wall_ns};
+use crate::prepare::request::Prepared;
+use crate::protocol::response::{Capture, Response};
+use crate::random::Random;
+
+/// Whether a response is right; when it is not, why.
+pub(super) type Verdict = Result<(), (ErrorClass, String)>;
+
+/// Which bodies are checked, and the checks of a thread.
+#[derive(Debug)]
+pub(super) struct BodyChecks {
+    /// One body in this many is checked; 0 = none.
+    every: u64,
+    /// Responses until the next captured one.
+    until_capture: u64,
+    random: Random,
+    /// The unit of the timestamps in messages of WebSocket.
+    timestamp: Option<TimeUnit>,
+}
+
+impl BodyChecks {
+    /// The checks that `spec` asks for.
+    pub(super) fn new(spec: &LoadSpec, random: Random) -> Self {
+        let mut checks = Self {
+            every: u64::from(spec.check_body_every),
+            until_capture: 0,
+            random,
+            timestamp: match spec.target.protocol {
+                Protocol::Websocket(websocket) => websocket.timestamp,
+                Protocol::Http1 | Protocol::Http2 => None,
+            },
+        };
+        checks.draw();
+        checks
+    }
+
+    /// Whether messages carry the time of their sending, so that of one that has not come it is not
+    /// known whether it was sent.
+    pub(super) fn has_timestamps(&self) -> bool {
+        self.timestamp.is_some()
+    }
+
+    /// Draws how many responses lie before the next captured one: on average as many as the spec
+    /// says, but at random, so that no request of a regular mix is always left out.
+    fn draw(&mut self) {
+        self.until_capture = match self.every {
+            0 => u64::MAX,
+            every => 1 + self.random.bits() % (2 * every - 1),
+        };
+    }
+
+    /// What has to be captured of the response to the next request, to which somebody else looks
+    /// at this much.
+    #[inline]
+    pub(super) fn capture(&mut self, request: &Prepared, other: Capture) -> Capture {
+        self.until_capture -= 1;
+        if self.until_capture > 0 {
+            return other;
+        }
+        self.draw();
+        match request.expect {
+            Some(_) => Capture::All,
+            None => other,
+        }
+    }
+
+    /// Whether a response is right: status and length always, the rest when it is captured.
+    #[inline]
+    pub(super) fn verdict(&self, request: &Prepared, response: &mut Response) -> Verdict {
+        let status = response.status;
+        if !request.allows(status) {
+            let message = format!("status {status} for {}", request.name);
+            return Err((ErrorClass::UnexpectedStatus, message));
+        }
+        let bytes = response.body_bytes;
+        if request.body_bytes.is_some_and(|expected| expected != bytes) {
+            let message = format!("body of {bytes} bytes for {}", request.name);
+            return Err((ErrorClass::WrongBody, message));
+        }
+        let Some(expect) = &request.expect else {
+            return Ok(());
+        };
+        let checked = match response.captured() {
+            None => return Ok(()),
+            Some(response) => response.and_then(|response| expect.evaluate(response)),
+        };
+        checked.map_err(|message| {
+            let message = format!("{}: {message}", request.name);
+            (ErrorClass::WrongBody, message)
+        })
+    }
+
+    /// Nanoseconds from the time in a message to its arrival at `received_ns` (monotonic); `None`
+    /// where messages carry no time.
+    ///
+    /// # Errors
+    /// When there is no time in it, or one that is yet to come.
+    #[inline]
+    pub(super) fn age_ns(
+        &self,
+        response: &Response,
+        received_ns: u64,
+    ) -> Result<Option<u64>, (ErrorClass, String)> {
+        let Some(unit) = self.timestamp else {
+            return Ok(None);
+        };
+        let late_ns = now_ns().saturating_sub(received_ns);
+        let age_ns = age_ns(&response.prefix, unit, wall_ns().saturating_sub(late_ns));
+        age_ns
+            .map(Some)
+            .map_err(|message| (ErrorClass::WrongBody, message))
+    }
+}
+
+/// Nanoseconds from the time in a message to `now_ns`, both since the Unix epoch.
+fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, String> {
+    let shown = || String::from_utf8_lossy(&message[..message.len().min(40)]).into_owned();
+    let digits = message.iter().skip_while(|byte| !byte.is_ascii_digit());
+    let mut digits = digits.take_while(|byte| byte.is_ascii_digit()).peekable();
+    if digits.peek().is_none() {
+        return Err(format!("no timestamp in the message {:?}", shown()));
+    }
+    let count = digits.try_fold(0_u64, |count, digit| {
+        count.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    });
+    let sent_ns = count.and_then(|count| count.checked_mul(unit.nanoseconds()));
+    let sent_ns = sent_ns.ok_or_else(|| format!("no timestamp in {:?}", shown()))?;
+    if sent_ns > now_ns {
+        return Err(format!("the timestamp of {:?} is in the future", shown()));
+    }
+    Ok(now_ns - sent_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::load::TimeUnit;
+
+    use super::age_ns;
+
+    #[test]
+    fn timestamps_are_read_in_their_unit() {
+        let now_ns = 1_700_000_000_123_456_789;
+        for (message, unit, age) in [
+            ("1700000000123", TimeUnit::Milliseconds, Ok(456_789)),
+            ("1700000000123456", TimeUnit::Microseconds, Ok(789)),
+            ("1700000000123456789", TimeUnit::Nanoseconds, Ok(0)),
+            (
+                "{\"at\": 1700000000023, \"n\": 5}",
+                TimeUnit::Milliseconds,
+                Ok(100_456_789),
+            ),
+            (
+                "1700000000124",
+                TimeUnit::Milliseconds,
+                Err("is in the future"),
+            ),
+            (
+                "1700000000123456789",
+                TimeUnit::Milliseconds,
+                Err("no timestamp"),
+            ),
+            (
+                "99999999999999999999999",
+                TimeUnit::Nanoseconds,
+                Err("no timestamp"),
+            ),
+            ("hello", TimeUnit::Milliseconds, Err("no timestamp")),
+            ("", TimeUnit::Nanoseconds, Err("no timestamp")),
+        ] {
+            match (age_ns(message.as_bytes(), unit, now_ns), age) {
+                (Ok(found), Ok(age)) => assert_eq!(found, age, "{message}"),
+                (Err(found), Err(text)) => assert!(found.contains(text), "{found}"),
+                (found, _) => panic!("{message}: {found:?}"),
+            }
+        }
+    }
+}
