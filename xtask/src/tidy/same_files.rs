@@ -26,7 +26,7 @@ struct List {
 struct Group {
     /// Path inside the folder of each contender.
     path: String,
-    /// The contenders that share it.
+    /// The contenders that share it; `*` is every one that has such a file.
     contenders: Vec<String>,
 }
 
@@ -60,11 +60,7 @@ fn compare(groups: &[Group], files: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> 
     let mut findings = Vec::new();
     let mut listed: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for (index, group) in groups.iter().enumerate() {
-        let paths = group
-            .contenders
-            .iter()
-            .map(|name| Path::new(name).join(&group.path));
-        let paths: Vec<PathBuf> = paths.collect();
+        let paths = members(group, files);
         for path in &paths {
             match (
                 files.get(path),
@@ -85,6 +81,16 @@ fn compare(groups: &[Group], files: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> 
     }
     findings.extend(unlisted(&listed, files));
     findings
+}
+
+/// The paths of a group.
+fn members(group: &Group, files: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<PathBuf> {
+    let named = |name: &String| Path::new(name).join(&group.path);
+    if group.contenders != ["*"] {
+        return group.contenders.iter().map(named).collect();
+    }
+    let has = |path: &&PathBuf| path.iter().skip(1).collect::<PathBuf>() == Path::new(&group.path);
+    files.keys().filter(has).cloned().collect()
 }
 
 /// Files of the same name inside different contenders that are equal without being listed as such.
@@ -142,6 +148,8 @@ mod tests {
             &["z/src/a.rs differs from x/src/a.rs"],
         );
         check(&["x", "q"], &[x], &["q/src/a.rs is not there"]);
+        check(&["*"], &[x, y], &[]);
+        check(&["*"], &[x, z], &["z/src/a.rs differs from x/src/a.rs"]);
         check(
             &["x"],
             &[x, y],
