@@ -89,7 +89,7 @@ fn varied(index: u32) -> Contender {
     );
     let peak = 20_000.0 * 0.95_f64.powi(index.cast_signed());
     let mut one = contender(name.leak(), peak, 1.3e6 / peak);
-    if index % 3 == 0 {
+    if index.is_multiple_of(3) {
         (one.startup_s, one.memory_mib, one.cold) = (2.6, 120, 0.25);
     }
     if index % 5 == 4 {

@@ -206,7 +206,7 @@ fn startup_row(row: &StartRow) -> String {
 }
 
 fn push_table(text: &mut String, table: &RankTable) {
-    let _ = write!(text, "\n### {}\n\n", escape(&table.title));
+    let _ = write!(text, "\n### {}\n\n", escape(table.title));
     for conclusion in &table.conclusions {
         let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
     }

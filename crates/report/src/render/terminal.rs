@@ -156,7 +156,7 @@ fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
 
 fn push_table(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
-    wrap(text, "", &table.title, width);
+    wrap(text, "", table.title, width);
     let key = |row: &Row| (row.rank, row.tied, row.label.clone());
     push_rows(text, &table.rows, &COLUMNS, key, width);
     let cells = |row: &Row| {
