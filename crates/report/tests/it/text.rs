@@ -22,6 +22,11 @@ fn the_table_fits_the_terminal() {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
     }
+}
+
+#[test]
+fn the_table_says_who_is_ranked_where_and_why() {
+    let analysis = analysis(synthetic::results());
     insta::assert_snapshot!(terminal_table(&analysis, 80), @r##"
     Synthetic, profile seed, backend replay
     warning: some contenders have a single completed run: their numbers have no

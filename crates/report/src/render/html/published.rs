@@ -76,9 +76,9 @@ fn claims(rows: &[ClaimRow]) -> Markup {
         @if !rows.is_empty() {
             p { (counts.join(", ")) "." }
             p.hint {
-                "Reproduced: the whole 95 % interval of what we measured lies where the claim says; \
-                 not reproduced: the whole interval lies elsewhere; undecided: it lies on both \
-                 sides. Compared are runs of one session only."
+                "Reproduced: the whole 95 % interval of what we measured lies where the claim \
+                 says; not reproduced: the whole interval lies elsewhere; undecided: it lies on \
+                 both sides. Compared are runs of one session only."
             }
             (table::framed("texts claims", &html! {
                 (table::head(&CLAIM_HEADINGS))
