@@ -9,6 +9,7 @@ import com.zaxxer.hikari.{HikariConfig, HikariDataSource}
 import org.slf4j.LoggerFactory
 import ox.{never, supervised}
 import sttp.tapir.server.netty.sync.NettySyncServer
+import sttp.tapir.server.netty.{NettyConfig, NettySocketConfig}
 
 /** Starts, serves, stops. */
 object Main:
@@ -29,13 +30,16 @@ object Main:
     // Fails when the database does not answer.
     val pool = HikariDataSource(settings(config))
     supervised:
-      val server = NettySyncServer(Server.options).host(Host).port(Port)
+      val server = NettySyncServer(Server.options, network).host(Host).port(Port)
       val binding = server.addEndpoints(Api(Users(pool)).endpoints).start()
       log.info(s"listening on ${binding.hostName}:${binding.port}")
       sys.addShutdownHook:
         binding.stop()
         pool.close()
       never
+
+  private def network: NettyConfig =
+    NettyConfig.default.socketConfig(NettySocketConfig.default.withReuseAddress)
 
   private def settings(config: Config): HikariConfig =
     val settings = HikariConfig()
