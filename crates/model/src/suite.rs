@@ -32,6 +32,8 @@ pub struct Suite {
     pub env_unreachable: BTreeMap<String, String>,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
+    /// Whether contenders log each request, which a lifecycle check then demands.
+    pub logs_requests: bool,
     /// Backends by name; every suite may also run on `replay` when it has recordings.
     pub backends: Vec<BackendSpec>,
     /// Name of the backend used when none is chosen.

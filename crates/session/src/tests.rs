@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use bakeoff_model::check::{Answer, Check, Expect};
+use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind};
@@ -323,6 +323,7 @@ fn suite() -> Suite {
         env: BTreeMap::new(),
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
+        logs_requests: true,
         backends: Vec::new(),
         default_backend: String::new(),
         profiles: BTreeMap::new(),
@@ -388,8 +389,12 @@ fn word(event: &Event) -> String {
             Record::Begin(_) => "begin".to_owned(),
             Record::Started(_) => "started".to_owned(),
             Record::Check(check) => {
-                let good = check.outcome == bakeoff_model::check::CheckOutcome::Good;
-                format!("{} {}", if good { "good" } else { "bad" }, check.name)
+                let outcome = match &check.outcome {
+                    CheckOutcome::Good => "good",
+                    CheckOutcome::NotApplicable { .. } => "not applicable:",
+                    _ => "bad",
+                };
+                format!("{outcome} {}", check.name)
             }
             Record::Idle(idle) => format!("idle {}", idle.moment),
             Record::Interval(interval) => format!("interval {}", interval.connections),
@@ -404,12 +409,20 @@ fn word(event: &Event) -> String {
 }
 
 async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Result<()> {
-    let suite = suite();
+    play_suite(&suite(), script, runs, log).await
+}
+
+async fn play_suite(
+    suite: &Suite,
+    script: Script,
+    runs: &[PendingRun],
+    log: &mut Log,
+) -> anyhow::Result<()> {
     let runtime = FakeRuntime(script);
     let client = FakeClient(script);
     let driver = Driver {
         parts: Parts {
-            suite: &suite,
+            suite,
             runtime: &runtime,
             loader: &FakeLoader,
             client: &client,
@@ -507,6 +520,25 @@ async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
             .count(),
         3
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn contenders_need_not_log_requests_where_the_suite_says_so() {
+    let check = async |logs_requests: bool, expect: &str| {
+        let mut log = Log::default();
+        let suite = Suite {
+            logs_requests,
+            ..suite()
+        };
+        let runs = [pending("one.r1", true)];
+        play_suite(&suite, GOOD, &runs, &mut log).await.unwrap();
+        let named = |word: &&String| word.ends_with("logs each request");
+        let found: Vec<&String> = log.words.iter().filter(named).collect();
+        assert_eq!(found, [expect]);
+        assert_eq!(log.words.last().unwrap(), "completed");
+    };
+    check(true, "good logs each request").await;
+    check(false, "not applicable: logs each request").await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -57,6 +57,10 @@ pub(crate) struct SuiteTable {
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
     pub(crate) ready_path: String,
+    /// Whether contenders log each request; where they do not, the check "logs each request" is
+    /// not applicable.
+    #[serde(default = "yes")]
+    pub(crate) logs_requests: bool,
     /// The backend used when none is chosen; the first one unless given.
     pub(crate) default_backend: Option<String>,
 }
@@ -476,6 +480,10 @@ pub(crate) struct MatrixValues(#[schemars(length(min = 1))] pub(crate) Vec<Strin
 
 fn slash() -> String {
     "/".to_owned()
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn get() -> String {

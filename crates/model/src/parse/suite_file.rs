@@ -56,6 +56,7 @@ pub(super) fn suite(
         env: file.env,
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
+        logs_requests: file.suite.logs_requests,
         backends,
         default_backend,
         profiles,

@@ -206,6 +206,10 @@ fn what_is_left_out_has_its_default() {
         (suite.ready_path.as_str(), suite.default_backend.as_str()),
         ("/", "none")
     );
+    assert!(suite.logs_requests);
+    let mut sources = sources();
+    sources.suite.text = SUITE.replace("port = 8080", "port = 8080\nlogs-requests = false");
+    assert!(!parse::suite(&sources).unwrap().logs_requests);
     let profile = &suite.profiles["steps"];
     assert_eq!(profile.slice, Duration::from_secs(1));
     assert_eq!(profile.jvm_options, ["-XX:MaxRAMPercentage=75"]);

@@ -200,7 +200,18 @@ pub async fn observed<L>(
     };
     let port = parts.suite.port.to_string();
     let logs_port = logged(instance, "logs on start-up", &port, begun).await;
+    let logs_requests = logs_requests(parts, instance).await;
+    vec![startup, size, logs_port, logs_requests]
+}
+
+/// The check "logs each request", of suites whose contenders do so.
+async fn logs_requests<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> CheckRecord {
+    let name = "logs each request";
     let begun = Instant::now();
+    if !parts.suite.logs_requests {
+        let outcome = not_applicable("the suite says that its contenders log no requests");
+        return record(name, begun, outcome, None);
+    }
     let canary = Check {
         group: GROUP.to_owned(),
         name: "canary".to_owned(),
@@ -210,16 +221,10 @@ pub async fn observed<L>(
         body: String::new(),
         expect: Expect::default(),
     };
-    let logs_requests = match parts.client.ask(instance.address(), &canary).await {
-        Ok(_) => logged(instance, "logs each request", CANARY, begun).await,
-        Err(message) => record(
-            "logs each request",
-            begun,
-            CheckOutcome::ConnErr { message },
-            None,
-        ),
-    };
-    vec![startup, size, logs_port, logs_requests]
+    match parts.client.ask(instance.address(), &canary).await {
+        Ok(_) => logged(instance, name, CANARY, begun).await,
+        Err(message) => record(name, begun, CheckOutcome::ConnErr { message }, None),
+    }
 }
 
 /// Whether the output names something, with a little patience for buffered logs.
