@@ -15,6 +15,8 @@ use crate::workspace::say;
 pub(crate) struct Needs {
     package: Vec<Package>,
     toolchain: Vec<Toolchain>,
+    #[serde(default)]
+    untested: Vec<Untested>,
 }
 
 /// A package of Debian.
@@ -36,12 +38,21 @@ struct Toolchain {
     contender: String,
 }
 
-/// What could not be installed.
+/// A contender that is left out although it could be built.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Untested {
+    /// Its folder.
+    contender: String,
+    why: String,
+}
+
+/// What could not be installed, and what is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     /// A line about each.
     pub(crate) lines: Vec<String>,
-    /// Folders of the contenders that cannot be built without it.
+    /// Folders of the contenders that are left out for it.
     pub(crate) contenders: Vec<String>,
 }
 
@@ -69,7 +80,7 @@ impl Needs {
 
     /// Installs what is missing.
     pub(crate) fn install(&self, root: &Path) -> Failures {
-        let mut failures = Failures::default();
+        let mut failures = self.untested();
         let packages = self.missing_packages().map(|one| one.name.as_str());
         let packages: Vec<&str> = packages.collect();
         if !packages.is_empty()
@@ -87,6 +98,19 @@ impl Needs {
             }
         }
         failures
+    }
+
+    /// What is left out on every host.
+    fn untested(&self) -> Failures {
+        let line = |one: &Untested| format!("NOT TESTED: {}: {}", one.contender, one.why);
+        Failures {
+            lines: self.untested.iter().map(line).collect(),
+            contenders: self
+                .untested
+                .iter()
+                .map(|one| one.contender.clone())
+                .collect(),
+        }
     }
 
     fn missing_packages(&self) -> impl Iterator<Item = &Package> {
@@ -124,5 +148,16 @@ mod tests {
         let root = crate::workspace::root();
         let there = |contender: &str| root.join(contender).join("contender.toml").is_file();
         assert!(needs.toolchain.iter().all(|one| there(&one.contender)));
+        assert!(needs.untested.iter().all(|one| there(&one.contender)));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_with_its_reason() {
+        let text = "package = []\ntoolchain = []\n\
+                    [[untested]]\ncontender = 'suites/x/contenders/a'\nwhy = 'it crashes'";
+        let failures = toml::from_str::<Needs>(text).unwrap().untested();
+        assert_eq!(failures.contenders, ["suites/x/contenders/a"]);
+        let line = "NOT TESTED: suites/x/contenders/a: it crashes";
+        assert_eq!(failures.lines, [line]);
     }
 }
