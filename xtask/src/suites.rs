@@ -21,7 +21,8 @@ const BUILD_ENV: [(&str, &str); 2] = [
     ("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
 ];
 
-/// The profile of the short session, which every suite has.
+/// The profile of the short session, which every suite has. A suite whose main round takes long has
+/// a round of this name as well, and the session is that round.
 const PROFILE: &str = "smoke";
 /// The round whose contenders are verified in containers as well, as far as they are named.
 const MAIN_ROUND: &str = "main";
@@ -40,6 +41,8 @@ pub(crate) struct Suite {
     contenders: Vec<String>,
     /// Those that are verified in containers as well.
     in_containers: Vec<String>,
+    /// Whether the short session has a round of its own.
+    short_round: bool,
 }
 
 /// The parts of `contender.toml` that are read here.
@@ -99,6 +102,7 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<String>) -> anyhow::Re
     if !file.profile.contains_key(PROFILE) {
         bail!("{folder}: no profile {PROFILE:?}, with which its report is tried");
     }
+    let short_round = file.round.iter().any(|round| round.name == PROFILE);
     let named = |name: &String| !name.contains(['*', '?']);
     let main = file
         .round
@@ -116,6 +120,7 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<String>) -> anyhow::Re
         backend: backends.find(|name| name != REPLAY),
         contenders,
         in_containers,
+        short_round,
     })
 }
 
@@ -191,7 +196,12 @@ impl Suite {
         }
         let results = tempfile::tempdir().context("no folder for temporary files")?;
         let results = results.path().join(PROFILE).display().to_string();
-        let line = format!("run {folder} --profile {PROFILE}{backend} --out {results}");
+        let round = if self.short_round {
+            format!(" --round {PROFILE}")
+        } else {
+            String::new()
+        };
+        let line = format!("run {folder} --profile {PROFILE}{round}{backend} --out {results}");
         self.bakeoff(chores, "short session and report", &line)
     }
 
@@ -239,12 +249,15 @@ mod tests {
         let all = vec!["a/x".to_owned(), "b".to_owned()];
         let file = parse("[profile.smoke]\n[[round]]\nname = 'main'\ncontenders = ['b', 'c*']");
         let named = suite("suites/x".to_owned(), file, all.clone()).unwrap();
+        assert!(!named.short_round);
         assert_eq!(
             (named.backend, named.in_containers),
             (None, vec!["b".to_owned()])
         );
-        let mut one = suite("suites/x".to_owned(), parse("[profile.smoke]"), all.clone()).unwrap();
+        let text = "[profile.smoke]\n[[round]]\nname = 'smoke'";
+        let mut one = suite("suites/x".to_owned(), parse(text), all.clone()).unwrap();
         assert_eq!(one.in_containers, all);
+        assert!(one.short_round);
         one.without(&["suites/y/contenders/a".to_owned()]);
         assert_eq!(one.contenders, all);
         one.without(&["suites/x/contenders/a".to_owned()]);
