@@ -164,7 +164,10 @@ fn engine() -> anyhow::Result<()> {
 
 /// The tests of the workspace, those of real things switched on.
 fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Result<()> {
-    let mut switches = vec![("BAKEOFF_TEST_ELASTICSEARCH", "1")];
+    let mut switches = vec![
+        ("BAKEOFF_TEST_ELASTICSEARCH", "1"),
+        ("BAKEOFF_TEST_POSTGRES", "1"),
+    ];
     if docker {
         switches.push(("BAKEOFF_TEST_DOCKER", "1"));
     }

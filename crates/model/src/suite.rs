@@ -26,7 +26,7 @@ pub struct Suite {
     /// Port on which every contender listens.
     pub port: u16,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
-    /// backend's address.
+    /// backend's address, `{backend.database}` for the contender's own database in it.
     pub env: BTreeMap<String, String>,
     /// Environment that points at a backend where nobody listens, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,

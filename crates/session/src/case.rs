@@ -9,6 +9,7 @@ use bakeoff_model::record::Begin;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::StartSpec;
+use bakeoff_runtime::backend::database_name;
 use std::time::Duration;
 
 /// Everything about one run.
@@ -58,7 +59,7 @@ pub(crate) fn environment(
         .iter()
         .chain(&contender.env)
         .chain(parameters)
-        .map(|(name, value)| (name.clone(), resolve(value, backend)))
+        .map(|(name, value)| (name.clone(), resolve(value, contender, backend)))
         .collect()
 }
 
@@ -72,8 +73,9 @@ pub(crate) fn environment_unreachable(
     env
 }
 
-fn resolve(value: &str, backend: &BackendAddress) -> String {
+fn resolve(value: &str, contender: &Contender, backend: &BackendAddress) -> String {
     value
+        .replace("{backend.database}", &database_name(&contender.name))
         .replace("{backend.host}", &backend.host)
         .replace("{backend.port}", &backend.port.to_string())
 }

@@ -36,6 +36,12 @@ pub trait BackendProbe: Send + Sync {
 
     /// Requests that the replay backend had no recording of since the last call.
     fn unknown_requests(&self) -> Vec<String>;
+
+    /// Empties the contender's database, where the backend has databases.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>>;
 }
 
 /// Starts load generators.

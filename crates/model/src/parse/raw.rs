@@ -20,7 +20,7 @@ pub(crate) struct SuiteFile {
     /// What the suite is.
     pub(crate) suite: SuiteTable,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
-    /// backend's address.
+    /// backend's address, `{backend.database}` for the contender's own database in it.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// What replaces `env` in the check "does not start with an unreachable backend".

@@ -20,6 +20,7 @@ use crate::process::ProcessRuntime;
 use super::data::LoadError;
 use super::delay::Delay;
 use super::elasticsearch::{self, Elasticsearch};
+use super::postgres::{self, Cluster, database_name};
 use super::recording::{Recording, RecordingError};
 
 /// How long the replay backend may take until it accepts connections.
@@ -53,6 +54,8 @@ pub struct BackendOptions {
 pub enum BackendKind {
     /// A real Elasticsearch.
     Elasticsearch(Elasticsearch),
+    /// A real PostgreSQL.
+    Postgres,
     /// Recorded exchanges, answered from memory.
     Replay(ReplayProcess),
 }
@@ -63,6 +66,7 @@ impl BackendKind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Elasticsearch(_) => "elasticsearch",
+            Self::Postgres => "postgres",
             Self::Replay(_) => "replay",
         }
     }
@@ -107,6 +111,14 @@ pub enum BackendError {
         /// Last lines of its log.
         log: String,
     },
+    /// One of its own programs failed, or a file of it.
+    #[error("backend {name}: {message}")]
+    Failed {
+        /// The backend.
+        name: &'static str,
+        /// What happened.
+        message: String,
+    },
     /// There is nothing to replay.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -146,6 +158,8 @@ pub struct Backend {
     /// Removed with it.
     scratch: Option<PathBuf>,
     unknown: Option<Unknown>,
+    /// Where it holds databases of contenders.
+    cluster: Option<Cluster>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -165,6 +179,7 @@ pub async fn start(
 ) -> Result<Backend, BackendError> {
     match &options.kind {
         BackendKind::Elasticsearch(own) => elasticsearch::start(runtime, options, own).await,
+        BackendKind::Postgres => postgres::start(runtime, options).await,
         BackendKind::Replay(own) => start_replay(runtime, options, own).await,
     }
 }
@@ -251,12 +266,18 @@ impl Backend {
             instance,
             scratch: None,
             unknown: None,
+            cluster: None,
         }
     }
 
     /// Makes a folder go with it.
     pub(super) fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = Some(scratch);
+        self
+    }
+
+    pub(super) fn with_cluster(mut self, cluster: Cluster) -> Self {
+        self.cluster = Some(cluster);
         self
     }
 
@@ -313,6 +334,32 @@ impl Backend {
             ip
         };
         SocketAddr::new(here, self.address.port())
+    }
+
+    /// Makes whatever this contender finds here as it was at the start: its database is empty
+    /// then. Nothing to do where contenders only read.
+    ///
+    /// # Errors
+    /// The database server refuses, or is gone.
+    pub async fn prepare(&self, contender: &str) -> Result<(), BackendError> {
+        match &self.cluster {
+            Some(cluster) => cluster.empty(&database_name(contender)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What a query finds in a contender's database, a line for each row.
+    ///
+    /// # Errors
+    /// There is no such database, or the query fails.
+    pub async fn query(&self, contender: &str, query: &str) -> Result<String, BackendError> {
+        match &self.cluster {
+            Some(cluster) => cluster.run(&database_name(contender), query).await,
+            None => Err(BackendError::Failed {
+                name: self.name,
+                message: "it has no databases".to_owned(),
+            }),
+        }
     }
 
     /// What it has cost up to now. A figure that cannot be read is absent.

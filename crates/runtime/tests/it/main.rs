@@ -12,5 +12,6 @@ mod build;
 mod docker;
 mod http;
 mod jvm;
+mod postgres;
 mod process;
 mod support;

@@ -16,7 +16,7 @@ pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: Stage) -> a
     })
 }
 
-/// Starts a contender.
+/// Starts a contender, with an empty database where the backend has databases.
 ///
 /// # Errors
 /// Why the run ends here.
@@ -24,6 +24,10 @@ pub async fn start<L>(
     parts: &Parts<'_, L>,
     spec: &StartSpec,
 ) -> Result<Box<dyn Instance>, Failure> {
+    if let Some(backend) = parts.backend {
+        let prepared = backend.prepare(&spec.label).await;
+        prepared.map_err(|message| Failure::new(Stage::Start, message))?;
+    }
     parts.runtime.start(spec).await.map_err(|error| {
         let evidence = match &error {
             StartError::PortInUse { port, .. } => {

@@ -136,10 +136,11 @@ impl Runtimes {
                 heap_mib: ELASTICSEARCH_HEAP_MIB,
                 warm_up: WARM_UP,
             }),
+            "postgres" => BackendKind::Postgres,
             other => {
                 return Err(hinted(
                     format_args!("backend {other} cannot be started"),
-                    "known: replay, elasticsearch",
+                    "known: replay, elasticsearch, postgres",
                 ));
             }
         };
@@ -233,6 +234,13 @@ impl BackendProbe for RunningBackend {
 
     fn unknown_requests(&self) -> Vec<String> {
         self.backend.unknown_requests()
+    }
+
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let prepared = self.backend.prepare(contender).await;
+            prepared.map_err(|error| error.to_string())
+        })
     }
 }
 

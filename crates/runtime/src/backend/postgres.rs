@@ -1,0 +1,362 @@
+//! A real PostgreSQL: a cluster of its own in the session's folder, a database for each contender.
+//!
+//! Settings are those that PostgreSQL ships with, `fsync` included, but for what makes it live in
+//! one folder and lets drivers of 2016 log in. It refuses to run as root and so gets another user
+//! then. A server that is killed leaves 56 bytes of System V shared memory until the host starts
+//! again: PostgreSQL's own lock, which only a start in the same folder would remove.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::api::Runtime;
+use crate::build::MissingToolchain;
+use crate::process::ProcessRuntime;
+
+use super::start::{Backend, BackendError, BackendOptions, address, spec};
+
+const NAME: &str = "postgres";
+
+/// The file of a suite's data folder that is run in every new database.
+const SCHEMA: &str = "schema.sql";
+
+/// The database that holds the schema and nothing else; those of contenders are copies of it.
+const TEMPLATE: &str = "bakeoff_template";
+
+/// Who contenders log in as, with this as password too: owner of their databases, nothing else.
+const ROLE: &str = "bakeoff";
+
+/// How long it may take until it answers: 1 s on an idle host.
+const READY: Duration = Duration::from_secs(60);
+
+/// How long one of PostgreSQL's programs may take; `initdb` syncs a thousand files.
+const PROGRAM: Duration = Duration::from_secs(120);
+
+/// Bytes that PostgreSQL keeps of a name.
+const NAME_BYTES_MAX: usize = 63;
+
+/// The database of a contender, for which `{backend.database}` stands in a suite's environment.
+#[must_use]
+pub fn database_name(contender: &str) -> String {
+    let plain = |letter: char| match letter {
+        'a'..='z' | '0'..='9' => letter,
+        _ => '_',
+    };
+    let lower = contender.to_ascii_lowercase();
+    lower.chars().map(plain).take(NAME_BYTES_MAX).collect()
+}
+
+pub(super) async fn start(
+    runtime: &ProcessRuntime,
+    options: &BackendOptions,
+) -> Result<Backend, BackendError> {
+    let programs = Programs::find()?;
+    let address = address(options, NAME)?;
+    let folder = runtime.folder().join(format!("{NAME}-{}", address.port()));
+    let owner = owner();
+    make_folder(&folder, owner)
+        .map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    initialise(&programs.initdb, &folder, owner).await?;
+    let command = command(&programs.postgres, &folder, address, owner);
+    let mut spec = spec(NAME, options, address, command);
+    spec.workdir.clone_from(&folder);
+    let instance = runtime.start(&spec).await?;
+    let cluster = Cluster {
+        psql: programs.psql,
+        folder: folder.clone(),
+        port: address.port(),
+    };
+    let mut backend = Backend::of(NAME, address, instance).with_scratch(folder);
+    let answers = async |_| cluster.run("postgres", "SELECT 1").await.is_ok();
+    backend.await_ready(READY, answers).await?;
+    cluster.fill_template(&options.data.join(SCHEMA)).await?;
+    Ok(backend.with_cluster(cluster))
+}
+
+fn failed(message: String) -> BackendError {
+    BackendError::Failed {
+        name: NAME,
+        message,
+    }
+}
+
+/// PostgreSQL's programs, of one version.
+struct Programs {
+    initdb: PathBuf,
+    postgres: PathBuf,
+    psql: PathBuf,
+}
+
+impl Programs {
+    /// Those on the PATH, else the newest where Debian puts them.
+    fn find() -> Result<Self, BackendError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+        let versions = installed.flatten().map(|entry| entry.path());
+        let folders = std::env::split_paths(&path).chain(newest_first(versions));
+        Self::find_in(folders).ok_or_else(|| BackendError::Missing {
+            name: NAME,
+            missing: MissingToolchain {
+                name: "postgresql".to_owned(),
+                how: "install PostgreSQL's server, version 13 or later (Debian: apt install \
+                      postgresql), or put its `initdb`, `postgres` and `psql` on the PATH"
+                    .to_owned(),
+            },
+        })
+    }
+
+    fn find_in(folders: impl Iterator<Item = PathBuf>) -> Option<Self> {
+        folders.into_iter().find_map(|folder| {
+            let program = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
+            Some(Self {
+                initdb: program("initdb")?,
+                postgres: program("postgres")?,
+                psql: program("psql")?,
+            })
+        })
+    }
+}
+
+/// `/usr/lib/postgresql/VERSION` to its folder of programs, the highest version first.
+fn newest_first(versions: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let number = |path: &Path| -> u32 {
+        let name = path.file_name().and_then(OsStr::to_str);
+        name.and_then(|name| name.parse().ok()).unwrap_or(0)
+    };
+    let mut versions: Vec<PathBuf> = versions.collect();
+    versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
+    versions.iter().map(|path| path.join("bin")).collect()
+}
+
+/// A user and its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Owner {
+    user: u32,
+    group: u32,
+}
+
+/// Who the server runs as when we are root; `None` when we are not.
+fn owner() -> Option<Owner> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    Some(owner_of(&users))
+}
+
+/// Debian's user for PostgreSQL, else the one who owns nothing.
+fn owner_of(passwd: &str) -> Owner {
+    const NOBODY: Owner = Owner {
+        user: 65_534,
+        group: 65_534,
+    };
+    let find = |name: &str| {
+        let mut fields = passwd
+            .lines()
+            .map(|line| line.split(':'))
+            .find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?;
+        Some(Owner {
+            user: fields.nth(1)?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+        })
+    };
+    find("postgres")
+        .or_else(|| find("nobody"))
+        .unwrap_or(NOBODY)
+}
+
+/// Nobody but the server may go through this folder to its socket, which asks no password.
+fn make_folder(folder: &Path, owner: Option<Owner>) -> std::io::Result<()> {
+    fs::create_dir(folder)?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    match owner {
+        Some(owner) => chown(folder, Some(owner.user), Some(owner.group)),
+        None => Ok(()),
+    }
+}
+
+async fn initialise(
+    initdb: &Path,
+    folder: &Path,
+    owner: Option<Owner>,
+) -> Result<(), BackendError> {
+    let mut command = Command::new(initdb);
+    command
+        .args(["--username=postgres", "--encoding=UTF8", "--no-locale"])
+        .args(["--auth-local=trust", "--auth-host=md5"])
+        .arg("--pgdata")
+        .arg(folder.join("data"))
+        .current_dir(folder);
+    if let Some(owner) = owner {
+        command.uid(owner.user).gid(owner.group);
+    }
+    output(command, "initdb").await?;
+    // Contenders in containers come from another network.
+    let rule = format!("host all {ROLE} 0.0.0.0/0 md5\n");
+    let path = folder.join("data/pg_hba.conf");
+    let rules = fs::read_to_string(&path).and_then(|rules| fs::write(&path, rules + &rule));
+    rules.map_err(|error| failed(format!("{}: {error}", path.display())))
+}
+
+fn command(
+    postgres: &Path,
+    folder: &Path,
+    address: SocketAddr,
+    owner: Option<Owner>,
+) -> Vec<String> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut command = Vec::new();
+    if let Some(Owner { user, group }) = owner {
+        command.extend([
+            "setpriv".to_owned(),
+            format!("--reuid={user}"),
+            format!("--regid={group}"),
+            "--clear-groups".to_owned(),
+        ]);
+    }
+    command.extend([
+        text(postgres),
+        "-D".to_owned(),
+        text(&folder.join("data")),
+        "-k".to_owned(),
+        text(folder),
+        "-h".to_owned(),
+        address.ip().to_string(),
+        "-p".to_owned(),
+        address.port().to_string(),
+    ]);
+    for setting in [
+        // Drivers of 2016 know no other kind.
+        "password_encryption=md5",
+        // In the folder, so that it goes with it.
+        "dynamic_shared_memory_type=mmap",
+    ] {
+        command.extend(["-c".to_owned(), setting.to_owned()]);
+    }
+    command
+}
+
+/// A running server, as its administrator sees it.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    psql: PathBuf,
+    /// Holds the socket.
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Cluster {
+    /// Makes the role and the database that has the suite's schema.
+    async fn fill_template(&self, schema: &Path) -> Result<(), BackendError> {
+        let text = fs::read_to_string(schema)
+            .map_err(|error| failed(format!("{}: {error}", schema.display())))?;
+        let role = format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{ROLE}'");
+        self.run("postgres", &role).await?;
+        let database = format!("CREATE DATABASE {TEMPLATE} OWNER {ROLE}");
+        self.run("postgres", &database).await?;
+        let schema = format!("SET ROLE {ROLE};\n{text}");
+        self.run(TEMPLATE, &schema).await?;
+        Ok(())
+    }
+
+    /// Makes an empty database with the schema, whatever was there before.
+    pub(super) async fn empty(&self, database: &str) -> Result<(), BackendError> {
+        let drop = format!("DROP DATABASE IF EXISTS \"{database}\" WITH (FORCE)");
+        self.run("postgres", &drop).await?;
+        let create = format!("CREATE DATABASE \"{database}\" TEMPLATE {TEMPLATE} OWNER {ROLE}");
+        self.run("postgres", &create).await?;
+        Ok(())
+    }
+
+    /// Runs statements as administrator; what they print.
+    pub(super) async fn run(
+        &self,
+        database: &str,
+        statements: &str,
+    ) -> Result<String, BackendError> {
+        let mut command = Command::new(&self.psql);
+        command
+            .args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"])
+            .args(["--set", "ON_ERROR_STOP=1", "--username", "postgres"])
+            .arg("--host")
+            .arg(&self.folder)
+            .args(["--port", &self.port.to_string()])
+            .args(["--dbname", database, "--command", statements]);
+        output(command, "psql").await
+    }
+}
+
+/// What a program prints; what it complains of as an error.
+async fn output(mut command: Command, name: &str) -> Result<String, BackendError> {
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let done = tokio::time::timeout(PROGRAM, command.output()).await;
+    let done = done
+        .map_err(|_| failed(format!("{name} takes more than {} s", PROGRAM.as_secs())))?
+        .map_err(|error| failed(format!("{name}: {error}")))?;
+    if !done.status.success() {
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        return Err(failed(format!("{name}: {}", complaint.trim())));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Owner, Programs, database_name, newest_first, owner_of};
+
+    #[test]
+    fn names_of_databases() {
+        let long = "x".repeat(100);
+        for (contender, expect) in [
+            ("axum", "axum"),
+            ("akka-http/equal", "akka_http_equal"),
+            ("Tapir 1.9\"", "tapir_1_9_"),
+            (&long, &long[..63]),
+        ] {
+            assert_eq!(database_name(contender), expect);
+        }
+    }
+
+    #[test]
+    fn who_owns_the_server() {
+        let both = "root:x:0:0::/root:/bin/sh\nnobody:x:65:66::/:\npostgres:x:101:104::/:\n";
+        for (passwd, user, group) in [
+            (both, 101, 104),
+            ("nobody:x:65:66::/:", 65, 66),
+            ("postgres:x", 65_534, 65_534),
+            ("", 65_534, 65_534),
+        ] {
+            assert_eq!(owner_of(passwd), Owner { user, group }, "{passwd:?}");
+        }
+    }
+
+    #[test]
+    fn the_newest_version_that_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        for program in [
+            "9/bin/psql",
+            "15/bin/initdb",
+            "15/bin/postgres",
+            "15/bin/psql",
+        ] {
+            let path = folder.path().join(program);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let versions = ["9", "15", "16"].map(|version| folder.path().join(version));
+        let folders = newest_first(versions.into_iter());
+        let expect = ["16", "15", "9"].map(|version| folder.path().join(version).join("bin"));
+        assert_eq!(folders, expect);
+        let found = Programs::find_in(folders.into_iter()).unwrap();
+        assert_eq!(found.postgres, expect[1].join("postgres"));
+        assert!(Programs::find_in([PathBuf::from("/nowhere")].into_iter()).is_none());
+    }
+}
