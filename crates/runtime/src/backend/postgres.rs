@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Command;
 
 use crate::api::Runtime;
@@ -272,6 +273,16 @@ impl Cluster {
         let create = format!("CREATE DATABASE \"{database}\" TEMPLATE {TEMPLATE} OWNER {ROLE}");
         self.run("postgres", &create).await?;
         Ok(())
+    }
+
+    /// Asks a running server to end at once: on SIGTERM alone it waits until everybody has
+    /// disconnected, a query of a contender that was killed included.
+    pub(super) fn shut_down(&self) {
+        let file = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
+        let pid = file.lines().next().and_then(|line| line.parse().ok());
+        if let Some(pid) = pid.and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::INT);
+        }
     }
 
     /// Runs statements as administrator; what they print.

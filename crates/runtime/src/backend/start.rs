@@ -390,6 +390,11 @@ impl Backend {
 
     /// Asks it to stop, kills it after `grace`, and removes its data.
     pub async fn stop(mut self, grace: Duration) -> StopReport {
+        if self.instance.exited().await.is_none()
+            && let Some(cluster) = &self.cluster
+        {
+            cluster.shut_down();
+        }
         self.instance.stop(grace).await
     }
 }

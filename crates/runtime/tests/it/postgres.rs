@@ -2,10 +2,11 @@
 //! Switched on by `BAKEOFF_TEST_POSTGRES=1`, because PostgreSQL has to be installed.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
@@ -54,6 +55,25 @@ fn as_contender(backend: &Backend, contender: &str, statement: &str) -> Result<S
     }
 }
 
+/// A session of the contender's that stays until it is ended.
+fn connect(backend: &Backend, contender: &str) -> Child {
+    let (address, database) = (backend.address(), database_name(contender));
+    let url = format!("postgres://bakeoff:bakeoff@{address}/{database}");
+    let mut session = Command::new("psql")
+        .args([&url, "-X", "-q", "-A", "-t"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = session.stdin.as_mut().unwrap();
+    stdin.write_all(b"SELECT 'connected';\n").unwrap();
+    let mut line = String::new();
+    let mut stdout = BufReader::new(session.stdout.as_mut().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    assert_eq!(line, "connected\n");
+    session
+}
+
 #[tokio::test]
 async fn every_contender_has_a_database_that_can_be_emptied() {
     if !switched_on("a real PostgreSQL") {
@@ -73,18 +93,9 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     assert!(doubled.contains("users_login_lowercase"), "{doubled}");
 
     // Emptied, although somebody is connected; the other one is not touched.
-    let url = format!(
-        "postgres://bakeoff:bakeoff@{}/akka_http_equal",
-        backend.address()
-    );
-    let mut connected = Command::new("psql")
-        .args([&url, "-X", "-q", "-c", "SELECT pg_sleep(60)"])
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut disconnected = connect(&backend, one);
+    let mut connected = connect(&backend, other);
     backend.prepare(one).await.unwrap();
-    let _ = connected.kill();
-    connected.wait().unwrap();
     let count = "SELECT count(*) FROM users";
     assert_eq!(backend.query(one, count).await.unwrap(), "0");
     assert_eq!(backend.query(other, count).await.unwrap(), "1");
@@ -100,9 +111,14 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         "{}",
         backend.logs()
     );
+    // Stopped, although somebody is connected.
     let address = backend.address();
     let stopped = backend.stop(Duration::from_secs(20)).await;
     assert!(stopped.graceful && !stopped.killed, "{stopped:?}");
+    for session in [&mut disconnected, &mut connected] {
+        session.kill().unwrap();
+        session.wait().unwrap();
+    }
     assert!(TcpListener::bind(address).is_ok(), "somebody still listens");
     let left = fs::read_dir(bench.runtime.folder()).unwrap();
     let left: Vec<_> = left
