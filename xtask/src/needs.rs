@@ -38,12 +38,12 @@ struct Toolchain {
     contender: String,
 }
 
-/// A contender that is left out although it could be built.
+/// A contender or a whole suite that is left out although it could be built.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Untested {
     /// Its folder.
-    contender: String,
+    folder: String,
     why: String,
 }
 
@@ -102,15 +102,16 @@ impl Needs {
 
     /// What is left out on every host.
     fn untested(&self) -> Failures {
-        let line = |one: &Untested| format!("NOT TESTED: {}: {}", one.contender, one.why);
+        let line = |one: &Untested| format!("NOT TESTED: {}: {}", one.folder, one.why);
         Failures {
             lines: self.untested.iter().map(line).collect(),
-            contenders: self
-                .untested
-                .iter()
-                .map(|one| one.contender.clone())
-                .collect(),
+            contenders: self.untested.iter().map(|one| one.folder.clone()).collect(),
         }
+    }
+
+    /// Whether a whole suite is left out.
+    pub(crate) fn leaves_out(&self, suite: &str) -> bool {
+        self.untested.iter().any(|one| one.folder == suite)
     }
 
     fn missing_packages(&self) -> impl Iterator<Item = &Package> {
@@ -146,18 +147,31 @@ mod tests {
                 .all(|one| absolute(&one.file) && !one.why.is_empty())
         );
         let root = crate::workspace::root();
-        let there = |contender: &str| root.join(contender).join("contender.toml").is_file();
-        assert!(needs.toolchain.iter().all(|one| there(&one.contender)));
-        assert!(needs.untested.iter().all(|one| there(&one.contender)));
+        let has = |folder: &str, file: &str| root.join(folder).join(file).is_file();
+        let contender = |folder: &str| has(folder, "contender.toml");
+        let suite = |folder: &str| has(folder, "suite.toml");
+        assert!(needs.toolchain.iter().all(|one| contender(&one.contender)));
+        let untested = |folder: &str| contender(folder) || suite(folder);
+        assert!(needs.untested.iter().all(|one| untested(&one.folder)));
     }
 
     #[test]
     fn what_is_left_out_is_said_with_its_reason() {
         let text = "package = []\ntoolchain = []\n\
-                    [[untested]]\ncontender = 'suites/x/contenders/a'\nwhy = 'it crashes'";
+                    [[untested]]\nfolder = 'suites/x/contenders/a'\nwhy = 'it crashes'";
         let failures = toml::from_str::<Needs>(text).unwrap().untested();
         assert_eq!(failures.contenders, ["suites/x/contenders/a"]);
         let line = "NOT TESTED: suites/x/contenders/a: it crashes";
         assert_eq!(failures.lines, [line]);
+    }
+
+    #[test]
+    fn a_suite_is_left_out_by_its_own_folder_only() {
+        let text = "package = []\ntoolchain = []\n\
+                    [[untested]]\nfolder = 'suites/x/contenders/a'\nwhy = 'it crashes'\n\
+                    [[untested]]\nfolder = 'suites/y'\nwhy = 'nobody has tried it'";
+        let needs = toml::from_str::<Needs>(text).unwrap();
+        assert!(needs.leaves_out("suites/y"));
+        assert!(!needs.leaves_out("suites/x"));
     }
 }

@@ -155,6 +155,11 @@ fn folders(folder: &Path, with: &str) -> anyhow::Result<Vec<String>> {
 }
 
 impl Suite {
+    /// Its folder in the repository, `suites/NAME`.
+    pub(crate) fn folder(&self) -> &str {
+        &self.folder
+    }
+
     /// What is about to be built and started, in a few words.
     pub(crate) fn describe(&self) -> String {
         let backend = self.backend.as_deref().unwrap_or("no backend");
