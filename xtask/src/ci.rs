@@ -18,11 +18,14 @@ const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 /// Built without optimisation: it runs for a second, and compiling it is what takes time.
 const DENY: &str = "cargo install cargo-deny --locked --debug";
 
+/// Private items are documented as well, so links to them lead somewhere.
+const RUSTDOC: &str = "-D warnings -A rustdoc::private-intra-doc-links";
+
 /// Set where CI can fetch the database of advisories and must not do without.
 const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
 
 /// Format, lints, tidy, scripts, documentation, dependencies, the oldest compiler, then everything
-/// of [`test`].
+/// of [`test()`].
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
     finished(root, |chores| {
         chores.run("format", "cargo fmt --all --check")?;
@@ -30,7 +33,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
         let clippy = "cargo clippy --workspace --all-targets --locked -- -D warnings";
         chores.run("lints", clippy)?;
         let doc = "cargo doc --workspace --no-deps --document-private-items --locked";
-        chores.run_with("documentation", doc, &[("RUSTDOCFLAGS", "-D warnings")])?;
+        chores.run_with("documentation", doc, &[("RUSTDOCFLAGS", RUSTDOC)])?;
         scripts(chores)?;
         dependencies(chores)?;
         if let Err(error) = oldest_rust(chores) {
