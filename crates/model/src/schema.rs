@@ -1,10 +1,9 @@
 //! The published JSON Schemas, made from the very types that read the files.
 
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::Value;
+use schemars::JsonSchema;
 
 use crate::load::{LoadEvent, LoadSpec};
-use crate::parse::{raw, raw_published};
+use crate::parse::{raw, raw_published, shape};
 use crate::plan::Plan;
 use crate::record::Record;
 
@@ -26,15 +25,8 @@ pub fn schemas() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The schema of a type as JSON.
-pub(crate) fn of<T: JsonSchema>() -> Value {
-    SchemaGenerator::default()
-        .into_root_schema_for::<T>()
-        .to_value()
-}
-
 fn text<T: JsonSchema>() -> String {
-    let mut text = format!("{:#}", of::<T>());
+    let mut text = format!("{:#}", shape::schema::<T>());
     text.push('\n');
     text
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use bakeoff_model::check::{Answer, Check, Expect};
+use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
+use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use bakeoff_model::delay::Delay;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind};
@@ -60,12 +62,12 @@ impl Runtime for FakeRuntime {
         Box::pin(async move { Ok(Box::new(instance) as Box<dyn Instance>) })
     }
 
-    fn enforcement(&self) -> String {
-        "fake".to_owned()
+    fn enforcement(&self) -> Enforcement {
+        Enforcement::CgroupV2
     }
 
-    fn traffic_path(&self) -> String {
-        "fake".to_owned()
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::Loopback
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
@@ -266,16 +268,17 @@ fn case(pending: &PendingRun) -> Case {
         suite: "fake".to_owned(),
         suite_digest: String::new(),
         profile: "fake".to_owned(),
-        runtime: "fake".to_owned(),
-        backend: "none".to_owned(),
+        runtime: RuntimeKind::Process,
+        backend: BackendName::None,
+        backend_delay: Delay::None,
         at: "now".to_owned(),
         describe: String::new(),
         language: String::new(),
         note: None,
         version: None,
         artifact_digest: None,
-        enforcement: "fake".to_owned(),
-        traffic_path: "fake".to_owned(),
+        enforcement: Enforcement::CgroupV2,
+        traffic_path: TrafficPath::Loopback,
         cores: Cores::default(),
         host: Host::default(),
     };
@@ -320,11 +323,11 @@ fn suite() -> Suite {
         name: "fake".to_owned(),
         analysis: String::new(),
         port: 8080,
-        env: BTreeMap::new(),
+        env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
         backends: Vec::new(),
-        default_backend: String::new(),
+        default_backend: BackendName::None,
         profiles: BTreeMap::new(),
         checks: vec![check],
         benchmarks: Vec::new(),
@@ -388,14 +391,18 @@ fn word(event: &Event) -> String {
             Record::Begin(_) => "begin".to_owned(),
             Record::Started(_) => "started".to_owned(),
             Record::Check(check) => {
-                let good = check.outcome == bakeoff_model::check::CheckOutcome::Good;
-                format!("{} {}", if good { "good" } else { "bad" }, check.name)
+                let outcome = match &check.outcome {
+                    CheckOutcome::Good => "good",
+                    CheckOutcome::NotApplicable { reason } => reason,
+                    CheckOutcome::Bad { .. } | CheckOutcome::ConnErr { .. } => "bad",
+                };
+                format!("{outcome} {}", check.name)
             }
             Record::Idle(idle) => format!("idle {}", idle.moment),
             Record::Interval(interval) => format!("interval {}", interval.connections),
             Record::End(end) => match &end.outcome {
                 Outcome::Completed => "completed".to_owned(),
-                Outcome::Failed { stage, message, .. } => format!("failed {stage}: {message}"),
+                Outcome::Failed(failure) => format!("failed {failure}"),
                 Outcome::Interrupted => "interrupted".to_owned(),
             },
         },
@@ -404,12 +411,20 @@ fn word(event: &Event) -> String {
 }
 
 async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Result<()> {
-    let suite = suite();
+    play_suite(&suite(), script, runs, log).await
+}
+
+async fn play_suite(
+    suite: &Suite,
+    script: Script,
+    runs: &[PendingRun],
+    log: &mut Log,
+) -> anyhow::Result<()> {
     let runtime = FakeRuntime(script);
     let client = FakeClient(script);
     let driver = Driver {
         parts: Parts {
-            suite: &suite,
+            suite,
             runtime: &runtime,
             loader: &FakeLoader,
             client: &client,
@@ -507,6 +522,29 @@ async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
             .count(),
         3
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suite_without_environment_asks_nothing_about_it() {
+    let suite = Suite {
+        env: BTreeMap::new(),
+        env_unreachable: BTreeMap::new(),
+        ..suite()
+    };
+    let mut log = Log::default();
+    play_suite(&suite, GOOD, &[pending("one.r1", true)], &mut log)
+        .await
+        .unwrap();
+    for expected in [
+        "the suite has no [env] does not start without its environment",
+        "the suite has no [env-unreachable] does not start with an unreachable backend",
+    ] {
+        assert!(
+            log.words.contains(&expected.to_owned()),
+            "{expected}: {:?}",
+            log.words
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

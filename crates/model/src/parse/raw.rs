@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scenario::{ExtractTable, ScenarioTable};
+use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::transport::TransportTable;
-use super::units::{DurationText, SizeText};
 use crate::check::Expect;
 use crate::suite::WinnerRule;
+use crate::units::{DurationText, SizeText};
 
 /// `suite.toml`: environment, backends, profiles, benchmarks and rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,12 +69,12 @@ pub(crate) struct BackendTable {
     pub(crate) name: BackendName,
     /// The folder of its data or recordings, relative to the suite.
     pub(crate) data: Option<String>,
-    /// Extra settings, as the backend documents them.
+    /// Settings of the backend.
     #[serde(default)]
-    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) settings: BackendSettings,
 }
 
-/// The backends that there are.
+/// The backends that a suite can list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BackendName {
@@ -86,14 +86,23 @@ pub(crate) enum BackendName {
     Replay,
 }
 
-impl BackendName {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Elasticsearch => "elasticsearch",
-            Self::Postgres => "postgres",
-            Self::Replay => "replay",
+impl From<BackendName> for crate::conditions::BackendName {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Elasticsearch => Self::Elasticsearch,
+            BackendName::Postgres => Self::Postgres,
+            BackendName::Replay => Self::Replay,
         }
     }
+}
+
+/// What can be set of a backend.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BackendSettings {
+    /// How long the replay backend holds its responses back: `none` (unless given), `recorded`,
+    /// `constant:TIME`, `exponential:MEAN` or `log-normal:MEDIAN,SIGMA`.
+    pub(crate) delay: Option<String>,
 }
 
 /// How much is measured and under which limits.

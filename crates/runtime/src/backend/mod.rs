@@ -8,17 +8,19 @@ mod data;
 mod delay;
 mod elasticsearch;
 mod key;
+mod options;
 mod record;
 mod recording;
 mod replay;
+mod running;
 mod start;
 #[cfg(test)]
 mod tests;
 
-pub use self::delay::Delay;
-pub use self::elasticsearch::Elasticsearch;
 pub use self::key::RequestKey;
+pub use self::options::{BackendKind, BackendOptions, Elasticsearch, ReplayProcess};
 pub use self::record::{RecordSummary, RecordingProxy};
 pub use self::recording::{DURATIONS_MAX, Recorded, Recording, RecordingError};
 pub use self::replay::{Replay, ReplayOptions};
-pub use self::start::{Backend, BackendError, BackendKind, BackendOptions, ReplayProcess, start};
+pub use self::running::{Backend, BackendError};
+pub use self::start::start;
