@@ -102,7 +102,7 @@ pub enum Protocol {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSocket {
-    /// Messages after which a connection is closed and made anew; 0 = no bound.
+    /// Messages after which a connection is closed and reopened; 0 = no bound.
     pub messages: u32,
     /// Each message begins with the instant of its sending, decimal digits of this unit since the
     /// Unix epoch, after anything that is no digit: its service time runs from there. Both sides
@@ -310,7 +310,7 @@ pub struct Connections {
     /// Requests that these could have in flight then; absent in records before there was this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_max: Option<u32>,
-    /// How many had to be made anew during the slice.
+    /// How many had to be reopened during the slice.
     pub reconnects: u64,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct TransportTable {
     /// pipelined requests of HTTP/1.1; 1 unless given.
     #[schemars(range(min = 1))]
     pub(crate) in_flight: Option<u32>,
-    /// Messages after which a connection is closed and made anew; no bound unless given;
+    /// Messages after which a connection is closed and reopened; no bound unless given;
     /// `websocket` only.
     #[schemars(range(min = 1))]
     pub(crate) messages: Option<u32>,
