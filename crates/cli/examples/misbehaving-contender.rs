@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Requests for the item so far.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
+/// Requests for the item from which on it is under load: checks ask less often.
+const LOADED: u32 = 20;
+
 fn main() -> ExitCode {
     let Ok(mode) = std::env::var("MODE") else {
         eprintln!("MODE is missing");
@@ -44,7 +47,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    println!("listening on {address}");
+    match listener.local_addr() {
+        Ok(address) => println!("listening on {address}"),
+        Err(error) => eprintln!("cannot tell the port: {error}"),
+    }
     for stream in listener.incoming().flatten() {
         let mode = mode.clone();
         std::thread::spawn(move || serve(stream, &mode));
@@ -57,6 +63,10 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut hoard: Vec<Vec<u8>> = Vec::new();
     loop {
+        if mode == "resets" && reader.buffer().is_empty() && is_to_be_reset(&stream)? {
+            // Closing a socket with unread data resets the connection.
+            return None;
+        }
         let mut request = String::new();
         if reader.read_line(&mut request).ok()? == 0 {
             return None;
@@ -79,6 +89,10 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         if mode == "dies-later" && known && ASKED.fetch_add(1, Ordering::Relaxed) > 1000 {
             std::process::abort();
         }
+        if mode == "hangs" && known && under_load().is_some_and(|count| count % 50 == 0) {
+            std::thread::sleep(Duration::from_secs(60));
+            return None;
+        }
         if mode == "garbage" {
             stream.write_all(b"\x00\x01 this is no HTTP\r\n\r\n").ok()?;
             return None;
@@ -91,7 +105,9 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             "wrong-name-and-status" => "422 Unprocessable Content",
             _ => "400 Bad Request",
         };
+        let overloaded = mode == "overloaded" && known && under_load().is_some_and(is_odd);
         let (status, body) = match path {
+            "/item" if overloaded => ("503 Service Unavailable", "{}".to_owned()),
             "/item" => ("200 OK", format!("{{\"name\":\"{name}\"}}")),
             "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
             _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
@@ -104,4 +120,22 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             .write_all(format!("{head}\r\n{body}").as_bytes())
             .ok()?;
     }
+}
+
+/// Counts a request for the item; its number once there is load.
+fn under_load() -> Option<u32> {
+    let count = ASKED.fetch_add(1, Ordering::Relaxed);
+    (count > LOADED).then_some(count)
+}
+
+fn is_odd(count: u32) -> bool {
+    count % 2 == 1
+}
+
+/// Whether the request that comes next, still unread, is one of three in ten under load.
+fn is_to_be_reset(stream: &TcpStream) -> Option<bool> {
+    let mut begin = [0; 9];
+    let length = stream.peek(&mut begin).ok()?;
+    let known = begin[..length] == *b"GET /item";
+    Some(known && under_load().is_some_and(|count| count % 10 < 3))
 }

@@ -384,6 +384,7 @@ fn interval(
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
         turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
+        connecting_ns: Some(tally.connecting_ns),
         loader_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,

@@ -37,6 +37,8 @@ pub(crate) struct Tally {
     pub(crate) in_flight_max: u32,
     /// From responses to the next requests in their slots, ns: client-side overhead.
     pub(crate) turnaround_ns: u64,
+    /// Time in which connections that were established were being opened again, ns.
+    pub(crate) connecting_ns: u64,
     /// Connections reconnected.
     pub(crate) reconnects: u64,
     /// Bytes handed to the kernel.
@@ -151,6 +153,7 @@ impl Tally {
         self.established += other.established;
         self.in_flight_max += other.in_flight_max;
         self.turnaround_ns += other.turnaround_ns;
+        self.connecting_ns += other.connecting_ns;
         self.reconnects += other.reconnects;
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
@@ -180,7 +183,7 @@ impl Tally {
         (self.slice, self.last, self.requests, self.offered) = (0, false, 0, 0);
         (self.start_ns, self.end_ns) = (0, 0);
         (self.established, self.in_flight_max, self.reconnects) = (0, 0, 0);
-        self.turnaround_ns = 0;
+        (self.turnaround_ns, self.connecting_ns) = (0, 0);
         (self.sent_bytes, self.received_bytes) = (0, 0);
         self.cpu = CpuTime::default();
         self.per_connection = None;

@@ -22,3 +22,4 @@ pub mod scenario;
 pub mod schema;
 pub mod suite;
 pub mod transport;
+pub mod validity;

@@ -380,6 +380,10 @@ pub struct LoadInterval {
     /// kept only; not in scenarios, and not of messages that carry their own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
+    /// Time in which connections were being opened again, handshakes included, summed over those
+    /// that came to be open in the slice, ns; absent in records of format 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connecting_ns: Option<u64>,
     /// The loader's own CPU time in the slice.
     pub loader_cpu: CpuTime,
     /// Its threads with connections: `loader_cpu` over wall time times this is its utilisation.

@@ -11,8 +11,9 @@ use crate::failure::Failure;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
-use crate::resource::ResourceSample;
+use crate::resource::{HostTime, ResourceSample};
 use crate::suite::Winner;
+use crate::validity::Validity;
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -206,64 +207,14 @@ pub struct IntervalRecord {
     pub backend_before: Option<ResourceSample>,
     /// The backend at the end.
     pub backend_after: Option<ResourceSample>,
-    /// Time stolen by the hypervisor from all cores in the slice, ns.
+    /// Format 1: time stolen by the hypervisor from all cores in the slice, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_ns: Option<u64>,
+    /// What the host's cores did in the slice; absent in format 1, and where it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostTime>,
     /// Whether the number is fair.
     pub validity: Validity,
-}
-
-/// Whether a number is fair, and if not, why not. Worse reasons first win.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "validity", rename_all = "kebab-case")]
-pub enum Validity {
-    /// Nothing speaks against it.
-    Fair,
-    /// The loader was the bottleneck.
-    GeneratorBound {
-        /// The evidence.
-        evidence: String,
-    },
-    /// The backend was the bottleneck.
-    BackendBound {
-        /// The evidence.
-        evidence: String,
-    },
-    /// The host was the bottleneck: shared cores, steal.
-    HostBound {
-        /// The evidence.
-        evidence: String,
-    },
-    /// Something was broken: connections missing, wrong answers.
-    Invalid {
-        /// The evidence.
-        evidence: String,
-    },
-}
-
-impl Validity {
-    /// The verdict as files and people write it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Fair => "fair",
-            Self::GeneratorBound { .. } => "generator-bound",
-            Self::BackendBound { .. } => "backend-bound",
-            Self::HostBound { .. } => "host-bound",
-            Self::Invalid { .. } => "invalid",
-        }
-    }
-
-    /// The evidence; empty when fair.
-    #[must_use]
-    pub fn evidence(&self) -> &str {
-        match self {
-            Self::Fair => "",
-            Self::GeneratorBound { evidence }
-            | Self::BackendBound { evidence }
-            | Self::HostBound { evidence }
-            | Self::Invalid { evidence } => evidence,
-        }
-    }
 }
 
 /// The last line of a run's file.

@@ -32,6 +32,9 @@ pub struct ResourceSample {
     /// Network bytes so far, where the group has a network of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// What TCP counted so far in the group's network namespace; absent in records of format 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpCounters>,
     /// Pressure stall information, where there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
@@ -130,4 +133,82 @@ pub struct Jvm {
     pub safepoints: u64,
     /// Time stopped at safepoints so far, ns.
     pub safepoint_ns: u64,
+}
+
+/// What the host's cores did: counters since the boot, or their growth over some time. Their grain
+/// is the kernel's tick, 10 ms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostTime {
+    /// The time covered, ns.
+    pub wall_ns: u64,
+    /// What bakeoff's own process used on whichever core: it reads meters, writes records, ns.
+    pub own_ns: u64,
+    /// Each core that is online.
+    pub cores: Vec<CoreTime>,
+}
+
+/// What one core did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreTime {
+    /// Its number.
+    pub core: usize,
+    /// It worked, for anybody, ns.
+    pub busy_ns: u64,
+    /// The hypervisor withheld it, ns.
+    pub stolen_ns: u64,
+}
+
+impl HostTime {
+    /// What was added since an earlier reading; `None` when the cores are not the same.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Option<Self> {
+        let same = |(now, then): (&CoreTime, &CoreTime)| now.core == then.core;
+        let pairs = || self.cores.iter().zip(&earlier.cores);
+        (self.cores.len() == earlier.cores.len() && pairs().all(same)).then(|| Self {
+            wall_ns: self.wall_ns.saturating_sub(earlier.wall_ns),
+            own_ns: self.own_ns.saturating_sub(earlier.own_ns),
+            cores: pairs()
+                .map(|(now, then)| CoreTime {
+                    core: now.core,
+                    busy_ns: now.busy_ns.saturating_sub(then.busy_ns),
+                    stolen_ns: now.stolen_ns.saturating_sub(then.stolen_ns),
+                })
+                .collect(),
+        })
+    }
+}
+
+/// Counters of the kernel's TCP in one network namespace: since it was made, or their growth.
+/// Everybody's connections in that namespace are in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpCounters {
+    /// Segments sent.
+    pub sent_segments: u64,
+    /// Segments sent again.
+    pub resent_segments: u64,
+    /// Requests to connect that were sent again.
+    pub resent_syns: u64,
+    /// Connections that found a listen queue full.
+    pub listen_overflows: u64,
+    /// Requests to connect that a listening socket dropped.
+    pub listen_drops: u64,
+    /// Acknowledgements that were delayed.
+    pub delayed_acks: u64,
+}
+
+impl TcpCounters {
+    /// What was added since an earlier reading of the same namespace.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            sent_segments: self.sent_segments.saturating_sub(earlier.sent_segments),
+            resent_segments: self.resent_segments.saturating_sub(earlier.resent_segments),
+            resent_syns: self.resent_syns.saturating_sub(earlier.resent_syns),
+            listen_overflows: self
+                .listen_overflows
+                .saturating_sub(earlier.listen_overflows),
+            listen_drops: self.listen_drops.saturating_sub(earlier.listen_drops),
+            delayed_acks: self.delayed_acks.saturating_sub(earlier.delayed_acks),
+        }
+    }
 }

@@ -13,8 +13,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bakeoff_model::load::Pace;
-use bakeoff_model::record::{Results, Validity};
+use bakeoff_model::record::Results;
 use bakeoff_model::suite::Step;
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
 
 #[expect(dead_code, reason = "the tests need more of it")]
@@ -93,9 +94,10 @@ fn varied(index: u32) -> Contender {
         (one.startup_s, one.memory_mib, one.cold) = (2.6, 120, 0.25);
     }
     if index % 5 == 4 {
-        one.validity = Validity::HostBound {
-            evidence: "contender, load generator and backend used 1.93 of 2 cores".to_owned(),
-        };
+        one.validity = Validity::recorded(
+            Verdict::HostBound,
+            "contender, load generator and backend used 1.93 of 2 cores",
+        );
     }
     one
 }

@@ -6,9 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use bakeoff_model::record::Host;
+use bakeoff_model::resource::{CoreTime, HostTime};
 use rustix::process::Resource;
 
 use crate::meter::Stat;
+use crate::ready::monotonic_ns;
 
 /// Unit of CPU times in /proc.
 const TICK_NS: u64 = 10_000_000;
@@ -34,44 +36,40 @@ pub fn describe() -> Host {
     }
 }
 
-/// What all cores together did since the boot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HostTime {
-    /// Worked, for anybody, ns.
-    pub busy_ns: u64,
-    /// Were withheld by the hypervisor, ns.
-    pub stolen_ns: u64,
-    /// Worked for this very process: it reads meters and writes records and logs, ns.
-    pub own_ns: u64,
-}
-
-/// Reads the host's times; `None` where they are not told. Their grain is the kernel's tick, 10 ms.
+/// Reads what each core did since the boot; `None` where it is not told.
 #[must_use]
 pub fn time() -> Option<HostTime> {
-    let own = Stat::of(std::process::id());
-    let own_ticks = own.map_or(0, |stat| stat.user_ticks + stat.system_ticks);
+    let own = Stat::of(std::process::id())?;
     Some(HostTime {
-        own_ns: own_ticks.saturating_mul(TICK_NS),
-        ..parse_time(&read("/proc/stat")?)?
+        wall_ns: monotonic_ns(),
+        own_ns: (own.user_ticks + own.system_ticks).saturating_mul(TICK_NS),
+        cores: parse_cores(&read("/proc/stat")?)?,
     })
 }
 
-/// `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
-fn parse_time(stat: &str) -> Option<HostTime> {
-    let line = stat.lines().find(|line| line.starts_with("cpu "))?;
-    let ticks: Vec<u64> = line
+/// `cpuN user nice system idle iowait irq softirq steal guest guest_nice`, a line for each core.
+fn parse_cores(stat: &str) -> Option<Vec<CoreTime>> {
+    let cores = stat.lines().filter_map(|line| {
+        let (core, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
+        Some((core.parse().ok()?, ticks))
+    });
+    let cores: Option<Vec<CoreTime>> = cores.map(|(core, ticks)| parse_core(core, ticks)).collect();
+    cores.filter(|cores| !cores.is_empty())
+}
+
+fn parse_core(core: usize, ticks: &str) -> Option<CoreTime> {
+    let ticks: Vec<u64> = ticks
         .split_whitespace()
-        .skip(1)
         .map(str::parse)
         .collect::<Result<_, _>>()
         .ok()?;
     let [user, nice, system, _, _, irq, softirq, stolen, ..] = ticks[..] else {
         return None;
     };
-    Some(HostTime {
+    Some(CoreTime {
+        core,
         busy_ns: (user + nice + system + irq + softirq).saturating_mul(TICK_NS),
         stolen_ns: stolen.saturating_mul(TICK_NS),
-        own_ns: 0,
     })
 }
 
@@ -139,7 +137,9 @@ fn virtualisation(cpuinfo: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HostTime, cpu_model, describe, memory_bytes, os, parse_time};
+    use bakeoff_model::resource::CoreTime;
+
+    use super::{cpu_model, describe, memory_bytes, os, parse_cores};
 
     #[test]
     fn this_host_is_described() {
@@ -151,15 +151,15 @@ mod tests {
     #[test]
     fn texts_of_the_kernel_are_read() {
         let ticks = |count| count * super::TICK_NS;
-        assert_eq!(
-            parse_time("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1\n"),
-            Some(HostTime {
-                busy_ns: ticks(1 + 2 + 3 + 6 + 7),
-                stolen_ns: ticks(8),
-                own_ns: 0,
-            })
-        );
-        assert_eq!(parse_time(""), None);
+        let core = CoreTime {
+            core: 1,
+            busy_ns: ticks(1 + 2 + 3 + 6 + 7),
+            stolen_ns: ticks(8),
+        };
+        let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu1 1 2 3 4 5 6 7 8 9 10\nintr 1\n";
+        assert_eq!(parse_cores(stat), Some(vec![core]));
+        assert_eq!(parse_cores("cpu  1 2 3 4 5 6 7 8\n"), None);
+        assert_eq!(parse_cores("cpu0 1 2\n"), None);
         assert_eq!(
             cpu_model("processor : 0\nmodel name\t: A CPU: fast\n"),
             "A CPU: fast"

@@ -8,9 +8,8 @@ use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::host::HostTime;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
 use crate::case::Case;

@@ -20,7 +20,6 @@ pub mod session;
 pub mod stages;
 pub mod store;
 pub mod testbed;
-pub mod validity;
 pub mod verification;
 
 #[cfg(test)]

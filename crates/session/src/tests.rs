@@ -242,6 +242,7 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         sent_bytes: 0,
         received_bytes: 0,
         turnaround_ns: Some(0),
+        connecting_ns: Some(0),
         loader_cpu: CpuTime::default(),
         loader_threads: 1,
         by_request: Vec::new(),

@@ -13,7 +13,6 @@ pub mod bootstrap;
 pub mod compare;
 pub mod distribution;
 pub mod permutation;
-pub mod queueing;
 pub mod rank;
 pub mod sample;
 pub mod steady;

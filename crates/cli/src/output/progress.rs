@@ -277,7 +277,7 @@ impl StepTotal {
                 self.peak_bytes = self.peak_bytes.max(memory.peak_bytes);
             }
         }
-        if record.validity != bakeoff_model::record::Validity::Fair {
+        if !record.validity.is_fair() {
             self.unfair = Some(record.validity.name());
         }
     }

@@ -106,7 +106,7 @@ fn a_service_that_does_not_respond_is_a_failure() {
     let world = World::new(&[]);
     let (listener, url) = silent();
     let command = format!("load {url} -c 1 -d 300ms");
-    world.run(&command).check(2, &["no request succeeded"]);
+    world.run(&command).check(2, &["no request came to an end"]);
     let command = format!("{command} --fail-if errors>0");
     let ran = world.run(&command);
     ran.check(3, &["failed: errors>0: no request came to an end"]);
@@ -123,8 +123,8 @@ fn a_service_that_dies_is_not_fair() {
     ran.check(
         0,
         &[
-            "no request succeeded in ",
-            "rate and times are those of the others",
+            "\"validity\":\"invalid\"",
+            "of the time is invalid: no request succeeded",
         ],
     );
     let object: Value = serde_json::from_str(&ran.stdout).unwrap();

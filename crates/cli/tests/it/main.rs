@@ -11,4 +11,5 @@ mod load_ends;
 mod records;
 mod rounds;
 mod sessions;
+mod validity;
 mod world;

@@ -159,7 +159,7 @@ fn named(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
 }
 
 /// The compiled example that all contenders of the world are.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     binary
         .parent()

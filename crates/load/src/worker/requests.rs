@@ -66,8 +66,11 @@ impl<R: Reactor> Worker<'_, R> {
             return;
         }
         self.connections.establish(connection);
-        if self.in_window(now_ns()) {
+        let now = now_ns();
+        if self.in_window(now) {
+            let since_ns = self.connections.get(connection).since_ns;
             self.recorder.tally.reconnects += 1;
+            self.recorder.tally.connecting_ns += now.saturating_sub(since_ns);
         }
         self.send_all(connection);
     }

@@ -7,8 +7,9 @@ use bakeoff_base::natural;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Validity};
+use bakeoff_model::record::{Begin, IntervalRecord, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{Memory, ResourceSample};
+use bakeoff_model::validity::Validity;
 
 use super::labels::{conditions, step_labels};
 use super::validity;
@@ -41,8 +42,10 @@ pub(crate) struct StepData<'a> {
     pub(crate) service: Option<Latency>,
     /// From the intended send; open load only.
     pub(crate) response: Option<Latency>,
-    /// The worst verdict of all its slices.
+    /// Whether its numbers are fair.
     pub(crate) validity: Validity,
+    /// How many of its slices are unfair alone.
+    pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
 }
 
@@ -161,12 +164,17 @@ fn steps<'a>(records: &'a RunRecords, labels: &[String]) -> Vec<StepData<'a>> {
             .get(index)
             .cloned()
             .unwrap_or_else(|| format!("step {}", index + 1));
-        step(index, label, slices)
+        step(&records.begin, index, label, slices)
     };
     indices.into_iter().filter_map(of_step).collect()
 }
 
-fn step<'a>(index: usize, label: String, slices: Vec<&'a IntervalRecord>) -> Option<StepData<'a>> {
+fn step<'a>(
+    begin: &Begin,
+    index: usize,
+    label: String,
+    slices: Vec<&'a IntervalRecord>,
+) -> Option<StepData<'a>> {
     let first = slices.first()?;
     let mut errors: BTreeMap<ErrorClass, u64> = BTreeMap::new();
     for (class, error) in slices.iter().flat_map(|slice| &slice.load.errors) {
@@ -174,6 +182,7 @@ fn step<'a>(index: usize, label: String, slices: Vec<&'a IntervalRecord>) -> Opt
     }
     let length =
         |slice: &&IntervalRecord| seconds(slice.load.end_ns.saturating_sub(slice.load.start_ns));
+    let (validity, unfair) = validity::of_step(begin, &slices);
     Some(StepData {
         index,
         label,
@@ -184,7 +193,8 @@ fn step<'a>(index: usize, label: String, slices: Vec<&'a IntervalRecord>) -> Opt
         errors,
         service: latency(slices.iter().map(|slice| &slice.load.service_time)),
         response: latency(slices.iter().filter_map(|i| i.load.response_time.as_ref())),
-        validity: validity::of_step(&slices),
+        validity,
+        unfair,
         slices,
     })
 }
@@ -310,14 +320,6 @@ impl<'a> StepData<'a> {
         let after = self.slices.last()?.backend_after.as_ref()?.cpu?;
         let used = after.total_ns().saturating_sub(before.total_ns());
         (self.seconds > 0.0).then(|| seconds(used) / self.seconds)
-    }
-
-    /// How many of its slices are not fair.
-    pub(crate) fn unfair(&self) -> usize {
-        self.slices
-            .iter()
-            .filter(|slice| !validity::is_fair(&slice.validity))
-            .count()
     }
 }
 

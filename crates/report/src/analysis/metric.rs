@@ -1,7 +1,7 @@
 //! One metric of a case: its value in every run, the steps that it was read off, and the verdict
 //! on exactly these steps. What tables show, rounds decide by and claims are tested with.
 
-use bakeoff_model::record::Validity;
+use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Estimate, Sample};
 
 use super::benchmark::{CaseData, RunData, StepData};

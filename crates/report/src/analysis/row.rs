@@ -1,6 +1,6 @@
 //! The metrics of one contender, as a line of a table.
 
-use bakeoff_model::record::Validity;
+use bakeoff_model::validity::Validity;
 use bakeoff_stats::Comparison;
 
 use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
@@ -113,8 +113,8 @@ fn share(failed: u64, requests: u64) -> f64 {
 }
 
 /// The step with the highest mean throughput over runs, as it was in each run. Picking it from the
-/// means, and not in each run, keeps lucky runs from adding up. An invalid step is no candidate
-/// unless there is no other.
+/// means, and not in each run, keeps lucky runs from adding up. A step that is invalid or that
+/// cannot be judged is no candidate unless there is no other.
 fn peak<'s, 'a>(
     benchmark: &BenchmarkData<'_>,
     runs: &[&'s RunData<'a>],
@@ -128,9 +128,8 @@ fn peak<'s, 'a>(
         if steps.len() < runs.len() || steps.is_empty() {
             return None;
         }
-        let valid = !steps
-            .iter()
-            .any(|step| validity::is_invalid(&step.validity));
+        let without_rank = |step: &&StepData<'_>| validity::unranked(&step.validity).is_some();
+        let valid = !steps.iter().any(without_rank);
         let total: f64 = steps.iter().map(|step| step.throughput()).sum();
         Some((valid, total, steps))
     });

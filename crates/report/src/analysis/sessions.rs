@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::record::{Results, RunRecords, Validity};
+use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, compare};
 
 use super::Analysis;
@@ -97,7 +98,7 @@ fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
 
 fn caveat(first: &Validity, second: &Validity) -> String {
     match (first, second) {
-        (Validity::Fair, Validity::Fair) => String::new(),
+        (one, other) if one.is_fair() && other.is_fair() => String::new(),
         (one, other) if one.name() == other.name() => format!("both {}", one.name()),
         (one, other) => format!("{} and {}", one.name(), other.name()),
     }

@@ -1,6 +1,6 @@
 //! Who is ranked where, by how much, how sure, and who is not ranked and why.
 
-use bakeoff_model::record::Validity;
+use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Criteria, Sample, compare, rank};
 
 use super::benchmark::BenchmarkData;
@@ -8,7 +8,7 @@ use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::failures::{self, FailedRun, Unranked};
 use super::row::{self, Row};
-use super::validity::severity;
+use super::validity;
 
 /// The ranks of one benchmark with load.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,11 +42,11 @@ impl BenchmarkSummary {
     }
 }
 
-/// Contenders whose peaks have the same validity, best first.
+/// Contenders whose peaks have the same verdict, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankTable {
-    /// Name of the validity: `fair`, `host-bound`, `backend-bound` or `generator-bound`.
-    pub validity: &'static str,
+    /// Fair (degraded ones among them), host-bound, backend-bound or generator-bound.
+    pub verdict: Verdict,
     /// What the table is, in words.
     pub title: &'static str,
     /// The rows, best first.
@@ -66,7 +66,7 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
         let row = row::row(benchmark, checks, index);
         let reason = checks.reason_unranked(index).or_else(|| match &row {
             None => Some(failures::no_numbers(case)),
-            Some(row) => invalid(row.validity()),
+            Some(row) => validity::unranked(row.validity()),
         });
         match (reason, row) {
             (None, Some(row)) => insert(&mut groups, row),
@@ -77,7 +77,7 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
             }),
         }
     }
-    groups.sort_by_key(|rows| rows.first().map(|row| severity(row.validity())));
+    groups.sort_by_key(|rows| rows.first().map(group));
     BenchmarkSummary {
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
@@ -87,36 +87,36 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
     }
 }
 
-/// Why a number of that validity has no rank.
-fn invalid(validity: &Validity) -> Option<String> {
-    match validity {
-        Validity::Invalid { evidence } => Some(format!("no valid number: {evidence}")),
-        _ => None,
+/// The verdict whose table a row is in: degraded numbers stand, marked, among the fair ones.
+fn group(row: &Row) -> Verdict {
+    match row.validity().verdict() {
+        verdict if verdict.ranks() => Verdict::Fair,
+        bound => bound,
     }
 }
 
 fn insert(groups: &mut Vec<Vec<Row>>, row: Row) {
-    let name = |row: &Row| row.validity().name();
-    let same = |rows: &&mut Vec<Row>| rows.first().map(name) == Some(name(&row));
+    let same = |rows: &&mut Vec<Row>| rows.first().map(group) == Some(group(&row));
     match groups.iter_mut().find(same) {
         Some(rows) => rows.push(row),
         None => groups.push(vec![row]),
     }
 }
 
-fn title(validity: &Validity) -> &'static str {
-    match validity {
-        Validity::Fair => "Ranked: fair numbers",
-        Validity::HostBound { .. } => {
+fn title(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Fair | Verdict::Degraded => "Ranked: fair numbers",
+        Verdict::HostBound => {
             "Host-bound: the parts shared the host's cores, so the order holds for this host only"
         }
-        Validity::BackendBound { .. } => {
+        Verdict::BackendBound => {
             "Backend-bound: the backend was the bottleneck, each number is at least this"
         }
-        Validity::GeneratorBound { .. } => {
+        Verdict::GeneratorBound => {
             "Generator-bound: the load generator was the bottleneck, each number is at least this"
         }
-        Validity::Invalid { .. } => "Invalid",
+        Verdict::Unknown => "Not judged",
+        Verdict::Invalid => "Invalid",
     }
 }
 
@@ -136,7 +136,7 @@ fn table(rows: Vec<Row>) -> Option<RankTable> {
     });
     let mut rows: Vec<Row> = in_order.collect();
     let first = rows.first()?;
-    let (validity, title) = (first.validity().name(), title(first.validity()));
+    let verdict = group(first);
     let throughput = |row: &Row| Some(row.throughput.sample.clone());
     let cpu = |row: &Row| row.cpu_us.as_ref().map(|cpu| cpu.sample.clone());
     let (best, best_cpu) = (first.throughput.sample.clone(), cpu(first));
@@ -146,8 +146,8 @@ fn table(rows: Vec<Row>) -> Option<RankTable> {
         row.cpu_against_best = both.map(|(own, best)| compare(&own, best, &lower));
     }
     Some(RankTable {
-        validity,
-        title,
+        verdict,
+        title: title(verdict),
         conclusions: comparison::throughput_conclusions(&rows),
         throughput_matrix: Matrix::new("requests/s", rows.iter().map(throughput), &higher),
         cpu_matrix: Matrix::new("CPU per request", rows.iter().map(cpu), &lower),

@@ -1,36 +1,35 @@
-//! Whether the numbers of a step are fair: the only module that turns the verdicts on time slices
-//! into the verdict on a step, and those on steps into the verdict on a metric.
+//! Whether the numbers of a step are fair: the only module that judges recorded time slices, and
+//! that turns the verdicts on steps into the verdict on a metric.
 
-use bakeoff_model::record::{IntervalRecord, Validity};
+use bakeoff_model::record::{Begin, IntervalRecord};
+use bakeoff_model::validity::{Validity, Verdict};
+use bakeoff_validity::{Step, judged_record};
 
-/// The verdict on a step of a run: that on its worst slice.
-pub(crate) fn of_step(slices: &[&IntervalRecord]) -> Validity {
-    worst(slices.iter().map(|slice| &slice.validity))
+/// The verdict on a step of a run by its records, and how many of its slices are unfair alone.
+pub(crate) fn of_step(begin: &Begin, slices: &[&IntervalRecord]) -> (Validity, usize) {
+    let mut step = Step::default();
+    let mut unfair = 0;
+    for slice in slices {
+        let judged = judged_record(begin, slice);
+        unfair += usize::from(!judged.validity.is_fair());
+        step.add(&judged);
+    }
+    (step.validity(), unfair)
 }
 
 /// The worst of several verdicts, the last of equals; fair when there are none.
-pub(crate) fn worst<'v>(verdicts: impl Iterator<Item = &'v Validity>) -> Validity {
-    verdicts
-        .max_by_key(|verdict| severity(verdict))
+pub(crate) fn worst<'v>(validities: impl Iterator<Item = &'v Validity>) -> Validity {
+    validities
+        .max_by_key(|validity| validity.verdict())
         .cloned()
-        .unwrap_or(Validity::Fair)
+        .unwrap_or_default()
 }
 
-/// Worse is higher, in the order in which the session suspects.
-pub(crate) fn severity(validity: &Validity) -> u8 {
-    match validity {
-        Validity::Fair => 0,
-        Validity::HostBound { .. } => 1,
-        Validity::BackendBound { .. } => 2,
-        Validity::GeneratorBound { .. } => 3,
-        Validity::Invalid { .. } => 4,
+/// Why a number of that validity has no rank, if it has none.
+pub(crate) fn unranked(validity: &Validity) -> Option<String> {
+    match validity.verdict() {
+        Verdict::Invalid => Some(format!("no valid number: {}", validity.evidence())),
+        Verdict::Unknown => Some(format!("not to be judged: {}", validity.evidence())),
+        _ => None,
     }
-}
-
-pub(crate) fn is_fair(validity: &Validity) -> bool {
-    *validity == Validity::Fair
-}
-
-pub(crate) fn is_invalid(validity: &Validity) -> bool {
-    matches!(validity, Validity::Invalid { .. })
 }

@@ -2,8 +2,9 @@
 //! even where the runs are inconclusive, so that everything that speaks against it is said with it.
 
 use bakeoff_model::plan::ChosenCase;
-use bakeoff_model::record::{Qualification, Results, Validity};
+use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::suite::{Winner, WinnerRule};
+use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare, rank};
 
 use super::LoadAnalysis;
@@ -11,7 +12,6 @@ use super::benchmark::CaseData;
 use super::comparison;
 use super::metric::{self, CONFIDENCE, Metric, Wanted};
 use super::row::Row;
-use super::validity;
 use crate::number::{enumerated, range, ratio_text, significant};
 
 /// One that could win.
@@ -237,9 +237,7 @@ fn ahead(chosen: &Candidate, next: &Candidate, criteria: &Criteria, rule: Winner
 
 /// What a reader must know before believing it.
 fn caveats(candidates: &[Candidate]) -> Vec<String> {
-    let unfair = candidates
-        .iter()
-        .filter(|one| !validity::is_fair(&one.validity));
+    let unfair = candidates.iter().filter(|one| !one.validity.is_fair());
     let list: Vec<String> = unfair
         .map(|one| format!("{} is {}", one.label, one.validity.name()))
         .collect();

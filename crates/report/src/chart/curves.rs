@@ -4,8 +4,8 @@ use bakeoff_model::histogram::Histogram;
 
 use crate::analysis::benchmark::{BenchmarkData, CaseData};
 use crate::analysis::row::Row;
+use crate::analysis::steady;
 use crate::analysis::summary::BenchmarkSummary;
-use crate::analysis::{steady, validity};
 use crate::chart::steps::over_runs;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 use crate::number::{as_f64, count, milliseconds, seconds};
@@ -43,7 +43,7 @@ pub(crate) fn peaks(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -
             .estimate
             .interval
             .map(|interval| (interval.low, interval.high));
-        point.fair = validity::is_fair(row.validity());
+        point.fair = row.validity().is_fair();
         point.label = Some(format!("at {}, {}", row.step, row.validity().name()));
         let case = benchmark
             .cases
@@ -74,7 +74,7 @@ pub(crate) fn throughput_latency(benchmark: &BenchmarkData<'_>) -> Chart {
         let points = run.measured().map(|step| {
             let p99 = step.latency().map(|latency| latency.p99_ms);
             let mut point = Point::new(step.throughput(), p99);
-            point.fair = validity::is_fair(&step.validity);
+            point.fair = step.validity.is_fair();
             point.label = Some(format!("at {}", step.label));
             point
         });

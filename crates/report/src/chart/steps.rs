@@ -1,7 +1,6 @@
 //! Charts with the steps of the load on the horizontal axis.
 
 use crate::analysis::benchmark::{BenchmarkData, RunData, StepData};
-use crate::analysis::validity;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 use crate::number::{count, mib};
 
@@ -60,7 +59,7 @@ fn chart(drawing: Drawing, categories: Vec<String>, series: Vec<Series>) -> Char
 fn step_point(x: f64, step: Option<&StepData<'_>>, value: Option<f64>) -> Point {
     let mut point = Point::new(x, value);
     if let Some(step) = step {
-        point.fair = validity::is_fair(&step.validity);
+        point.fair = step.validity.is_fair();
         if !point.fair {
             point.label = Some(step.validity.name().to_owned());
         }

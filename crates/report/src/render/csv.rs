@@ -165,9 +165,9 @@ const OF_RESULT: [StepColumn; 38] = [
     ("backend_cores", |step| decimal(step.backend_cores())),
     ("validity", |step| step.validity.name().to_owned()),
     ("unfair_intervals", |step| {
-        format!("{} of {}", step.unfair(), step.slices.len())
+        format!("{} of {}", step.unfair, step.slices.len())
     }),
-    ("evidence", |step| step.validity.evidence().to_owned()),
+    ("evidence", |step| step.validity.evidence()),
 ];
 
 /// All steps of all runs as CSV (RFC 4180, header first, empty = not known). A cold start is a row

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use bakeoff_model::plan::ChosenCase;
 
+use crate::analysis::Analysis;
 use crate::analysis::claims::limits_text;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::startup::{StartRow, StartupSummary};
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::{Analysis, validity};
 use crate::number::{range, significant, significant_or_dash};
 
 /// The results as GitHub-flavoured Markdown.
@@ -256,7 +256,7 @@ fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
 
 fn mark(metric: Option<&Metric>) -> &'static str {
     match metric {
-        Some(metric) if !validity::is_fair(&metric.validity) => " \\!",
+        Some(metric) if !metric.validity.is_fair() => " \\!",
         _ => "",
     }
 }

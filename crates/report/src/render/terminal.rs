@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use crate::analysis::Analysis;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::sessions::Compared;
 use crate::analysis::startup::{StartRow, StartupSummary};
 use crate::analysis::summary::RankTable;
-use crate::analysis::{Analysis, validity};
 use crate::number::{range, ratio_text, significant, significant_or_dash, spread};
 
 /// Narrower than this the rank, the name and the throughput are still shown.
@@ -170,7 +170,7 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     }
     let mut evidence = table.rows.iter().map(|row| row.validity().evidence());
     if let Some(evidence) = evidence.find(|evidence| !evidence.is_empty()) {
-        wrap(text, "why: ", evidence, width);
+        wrap(text, "why: ", &evidence, width);
     }
 }
 
@@ -260,7 +260,7 @@ const MARK: char = '!';
 /// The number of a metric, marked when it is not fair.
 fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
     let mut text = significant_or_dash(metric.map(value));
-    if metric.is_some_and(|metric| !validity::is_fair(&metric.validity)) {
+    if metric.is_some_and(|metric| !metric.validity.is_fair()) {
         text.push(MARK);
     }
     text

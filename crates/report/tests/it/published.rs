@@ -7,8 +7,9 @@ use bakeoff_model::load::{MinMax, Pace};
 use bakeoff_model::published::{
     Bounds, Claim, ClaimTest, LimitKind, Metric, Published, PublishedResult, Source,
 };
-use bakeoff_model::record::{Results, Validity};
+use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{
     Analysis, ClaimRow, ClaimVerdict, ReportInput, RoundResults, csv, html, markdown,
     terminal_table,
@@ -152,18 +153,14 @@ fn what_cannot_be_tested_says_why() {
         &["too few runs for an interval"],
     );
     let mut bound = three();
-    bound[0].validity = Validity::GeneratorBound {
-        evidence: "the load generator was busy".to_owned(),
-    };
+    bound[0].validity = Validity::recorded(Verdict::GeneratorBound, "the load generator was busy");
     check(
         results(&bound, 4),
         peak("synthetic-fast"),
         not,
         &["generator-bound", "lower bound"],
     );
-    bound[0].validity = Validity::HostBound {
-        evidence: "the host was full".to_owned(),
-    };
+    bound[0].validity = Validity::recorded(Verdict::HostBound, "the host was full");
     check(
         results(&bound, 4),
         peak("synthetic-fast"),

@@ -11,11 +11,12 @@ use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInte
 use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{
     Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Outcome, Results,
-    RunRecords, Startup, Validity,
+    RunRecords, Startup,
 };
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::transport::Transport;
+use bakeoff_model::validity::{Validity, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -62,7 +63,7 @@ pub(crate) fn contender(name: &'static str, peak: f64, cpu_us: f64) -> Contender
         cpu_us,
         cold: 1.0,
         fault: Fault::None,
-        validity: Validity::Fair,
+        validity: Validity::fair(),
     }
 }
 
@@ -81,9 +82,10 @@ fn make_results() -> Results {
         ..contender(name, peak, cpu_us)
     };
     let bound = |one: Contender| Contender {
-        validity: Validity::HostBound {
-            evidence: "contender, load generator and backend used 1.93 of 2 cores".to_owned(),
-        },
+        validity: Validity::recorded(
+            Verdict::HostBound,
+            "contender, load generator and backend used 1.93 of 2 cores",
+        ),
         ..one
     };
     let fair = [
@@ -428,10 +430,11 @@ fn intervals(
                 backend_before: Some(sample(one, at_ns, cpu_ns / 3, 1.0)),
                 backend_after: Some(sample(one, at_ns + SECOND, cpu_ns / 3 + used_ns / 4, 1.0)),
                 steal_ns: Some(0),
+                host: None,
                 validity: if step.connections >= 32 {
                     one.validity.clone()
                 } else {
-                    Validity::Fair
+                    Validity::fair()
                 },
             });
             cpu_ns += used_ns;
@@ -484,6 +487,7 @@ fn load(
         sent_bytes: 100 * whole(rate),
         received_bytes: 250 * whole(rate),
         turnaround_ns: Some(0),
+        connecting_ns: Some(0),
         loader_cpu: CpuTime {
             user_ns: whole(rate * 1e3),
             system_ns: whole(rate * 5e3),

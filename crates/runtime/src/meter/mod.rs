@@ -7,13 +7,14 @@ mod figures;
 mod files;
 pub mod jvm;
 mod members;
+mod netstat;
 mod threads;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use bakeoff_model::load::CpuTime;
-use bakeoff_model::resource::{Network, ResourceSample};
+use bakeoff_model::resource::{Network, ResourceSample, TcpCounters};
 
 use crate::cgroup::{Group, Version, dir_of, membership, mounts};
 use crate::ready::monotonic_ns;
@@ -161,6 +162,8 @@ impl Meter {
         sample.threads = threads;
         sample.context_switches = switches;
         sample.network = processes.first().and_then(|pid| network(*pid));
+        let first = processes.first().map(ToString::to_string);
+        sample.tcp = first.and_then(|pid| netstat::read(&pid));
         sample.jvm = state.jvm.read(&processes);
         sample
     }
@@ -171,6 +174,12 @@ impl Meter {
 #[must_use]
 pub fn sample_group(pid: u32) -> ResourceSample {
     Meter::of_pid(pid).sample()
+}
+
+/// What TCP counted so far in this process's network namespace; `None` where it cannot be read.
+#[must_use]
+pub fn own_tcp() -> Option<TcpCounters> {
+    netstat::read("self")
 }
 
 /// Traffic of the network namespace of a process, when it is not the one of this process.

@@ -3,15 +3,15 @@
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
 use bakeoff_model::record::{IntervalRecord, Record};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
 use bakeoff_runtime::Instance;
-use bakeoff_runtime::host::HostTime;
+use bakeoff_validity::{Judged, Step, evidence_of};
 
 use super::load_spec::{self, SpecInput};
 use crate::case::Case;
 use crate::contracts::{Halt, Loader, Parts, RunningLoad as _};
 use crate::event::{self, Event, Observer};
-use crate::validity::{self, Evidence, Figures};
 
 /// What was read at one boundary of a slice.
 struct Reading {
@@ -42,7 +42,7 @@ pub(crate) async fn load<L: Loader>(
     });
     let mut loader = parts.loader.start(&spec).await?;
     let mut before = read(parts, instance).await;
-    let mut figures = Figures::default();
+    let mut judged = Step::default();
     while let Some(event) = loader
         .next()
         .await
@@ -69,19 +69,19 @@ pub(crate) async fn load<L: Loader>(
             }
             LoadEvent::Interval(interval) => {
                 let after = read(parts, instance).await;
-                let throttling = |reading: &Reading| reading.contender.throttling;
-                figures.add(&interval, throttling(&before), throttling(&after));
-                let record = interval_record(parts, case, *interval, &before, &after);
+                let mut record = interval_record(case, *interval, &before, &after);
+                let slice = Judged::new(evidence_of(&case.begin, &record));
+                judged.add(&slice);
+                record.validity = slice.validity;
                 event::record(observer, Record::Interval(Box::new(record)))?;
                 before = after;
                 alive(instance, last.asked).await?;
             }
             LoadEvent::Failed { message } => return Err(failed(&message)),
             LoadEvent::StepDone { step } => {
-                let symptoms = std::mem::take(&mut figures).symptoms(!spec.keep_alive_off);
                 let connections = spec.steps[step].connections;
-                let note = |symptom| format!("{connections} connections: {symptom}");
-                notes.extend(symptoms.into_iter().map(note));
+                let validity = std::mem::take(&mut judged).validity();
+                notes.extend(notes_of(&validity, connections));
             }
             LoadEvent::Done => {}
         }
@@ -121,26 +121,14 @@ async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
     }
 }
 
-fn interval_record<L>(
-    parts: &Parts<'_, L>,
+/// A slice as it is recorded, before anybody has judged it.
+fn interval_record(
     case: &Case,
     load: LoadInterval,
     before: &Reading,
     after: &Reading,
 ) -> IntervalRecord {
-    let host = before.host.zip(after.host).map(|(before, after)| HostTime {
-        busy_ns: after.busy_ns.saturating_sub(before.busy_ns),
-        stolen_ns: after.stolen_ns.saturating_sub(before.stolen_ns),
-        own_ns: after.own_ns.saturating_sub(before.own_ns),
-    });
-    let validity = validity::judge(&Evidence {
-        load: &load,
-        contender: Some((&before.contender, &after.contender)),
-        backend: before.backend.as_ref().zip(after.backend.as_ref()),
-        cores: &case.begin.cores,
-        host_cores: parts.host_cores,
-        host,
-    });
+    let host = after.host.as_ref().zip(before.host.as_ref());
     let step = case.begin.run.steps.get(load.step);
     IntervalRecord {
         connections: step.map_or(0, |step| step.connections),
@@ -150,7 +138,24 @@ fn interval_record<L>(
         contender_after: Some(after.contender.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
-        steal_ns: host.map(|host| host.stolen_ns),
-        validity,
+        steal_ns: None,
+        host: host.and_then(|(after, before)| after.since(before)),
+        validity: Validity::fair(),
     }
+}
+
+/// What a reader of the run should know about a step: what speaks against its numbers, and every
+/// diagnostic but those on figures that nobody meant to read.
+fn notes_of(validity: &Validity, connections: u32) -> Vec<String> {
+    let told = |reason: &&Reason| {
+        !matches!(
+            reason.finding,
+            Finding::NotMetered { .. } | Finding::NotRecorded { .. }
+        )
+    };
+    let words = |reason: &Reason| match reason.verdict {
+        Verdict::Fair => format!("{connections} connections: {}", reason.finding),
+        verdict => format!("{connections} connections: {verdict}: {}", reason.finding),
+    };
+    validity.reasons().iter().filter(told).map(words).collect()
 }

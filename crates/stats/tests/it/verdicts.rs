@@ -2,7 +2,6 @@
 
 use bakeoff_base::random::Random;
 use bakeoff_stats::compare::Method;
-use bakeoff_stats::queueing::little_residual;
 use bakeoff_stats::steady::change_points;
 use bakeoff_stats::{Better, Criteria, Sample, Verdict, compare, rank};
 
@@ -100,17 +99,6 @@ fn ranks_have_ties() {
         [1, 1]
     );
     assert!(rank(&[], &Criteria::new(Better::Lower)).is_empty());
-}
-
-#[test]
-fn littles_law_shows_idle_connections() {
-    assert!(little_residual(64.0, 6400.0, 0.01).unwrap().abs() < 1e-12);
-    let residual = little_residual(2048.0, 1017.0 * 100.0, 0.01).unwrap();
-    assert!(
-        (residual + 0.5034).abs() < 1e-3,
-        "half of the connections were never made: {residual}"
-    );
-    assert_eq!(little_residual(0.0, 1.0, 1.0), None);
 }
 
 #[test]

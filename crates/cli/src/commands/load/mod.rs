@@ -14,6 +14,8 @@ use std::io::Write as _;
 use anyhow::bail;
 use bakeoff_load::Stop;
 use bakeoff_model::load::{LoadEvent, LoadSpec};
+use bakeoff_model::resource::TcpCounters;
+use bakeoff_runtime::meter::own_tcp;
 use serde_json::json;
 
 use super::signals::interrupted;
@@ -37,6 +39,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         args,
         spec: &spec,
         summary: Summary::new(&spec),
+        tcp: None,
         live: !args.json && std::io::IsTerminal::is_terminal(&std::io::stderr()),
         conditions: &args.fail_if,
         status: exit::DONE,
@@ -105,6 +108,8 @@ struct Printer<'a> {
     args: &'a LoadArgs,
     spec: &'a LoadSpec,
     summary: Summary,
+    /// TCP's counters when the slice began.
+    tcp: Option<TcpCounters>,
     live: bool,
     conditions: &'a [Condition],
     status: u8,
@@ -120,9 +125,15 @@ impl Printer<'_> {
                 reactor,
                 streams,
                 ..
-            } => self.summary.ready(connections, &reactor, streams),
+            } => {
+                self.tcp = own_tcp();
+                self.summary.ready(connections, &reactor, streams);
+            }
             LoadEvent::Interval(interval) => {
-                self.summary.add(&interval);
+                let tcp = own_tcp();
+                let counted = tcp.zip(self.tcp).map(|(now, then)| now.since(&then));
+                self.tcp = tcp;
+                self.summary.add(&interval, counted);
                 if self.live {
                     let line = self.summary.live_line(&interval);
                     // The live view is a courtesy; a closed terminal must not end the load.

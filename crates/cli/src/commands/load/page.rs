@@ -75,8 +75,8 @@ pub(crate) fn page(summary: &Summary) -> String {
     text.push_str(&parts(summary));
     line(&mut text, "generator", &generator(summary));
     line(&mut text, "verdict", &verdict(summary));
-    for symptom in summary.symptoms() {
-        line(&mut text, "note", &symptom);
+    for diagnostic in summary.validity().diagnostics() {
+        line(&mut text, "note", &diagnostic);
     }
     text
 }
@@ -248,11 +248,10 @@ fn generator(summary: &Summary) -> String {
 }
 
 fn verdict(summary: &Summary) -> String {
-    let warnings = summary.warnings();
-    if warnings.is_empty() {
-        return "fair: no validity warnings".to_owned();
+    match summary.validity() {
+        validity if validity.is_fair() => "fair: no validity warnings".to_owned(),
+        validity => validity.to_string(),
     }
-    warnings.join("; ")
 }
 
 #[cfg(test)]

@@ -6,17 +6,10 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec, RequestInterval,
 };
-use bakeoff_session::validity::{ClosedLoop, Figures};
+use bakeoff_model::resource::TcpCounters;
+use bakeoff_model::validity::Validity;
+use bakeoff_validity::{Evidence, Judged, Setting, Slice, Step};
 use serde_json::{Map, Value, json};
-
-/// Share of the load generator's threads above which it was probably the bottleneck.
-const GENERATOR_FULL: f64 = 0.9;
-
-/// Share of the offered requests that have to come to an end.
-const ACHIEVED_MIN: f64 = 0.98;
-
-/// Share of failed requests above which the figures of the others say too little.
-const ERRORS_MAX: f64 = 0.01;
 
 /// One step added up.
 #[derive(Debug)]
@@ -41,10 +34,9 @@ pub(crate) struct Summary {
     pub(crate) cpu: CpuTime,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
-    figures: Figures,
-    keep_alive: bool,
-    /// Time of the slices in which requests failed and none succeeded.
-    failing_ns: u64,
+    /// How each step is judged.
+    settings: Vec<Setting>,
+    judged: Step,
     start_ns: Option<u64>,
     end_ns: u64,
 }
@@ -74,9 +66,10 @@ impl Summary {
             cpu: CpuTime::default(),
             threads: 1,
             by_request: Vec::new(),
-            figures: Figures::default(),
-            keep_alive: !spec.keep_alive_off,
-            failing_ns: 0,
+            settings: (0..spec.steps.len())
+                .map(|step| Setting::of_load(spec, step))
+                .collect(),
+            judged: Step::default(),
             start_ns: None,
             end_ns: 0,
         }
@@ -89,8 +82,18 @@ impl Summary {
         reactor.clone_into(&mut self.reactor);
     }
 
-    /// Adds a slice.
-    pub(crate) fn add(&mut self, interval: &LoadInterval) {
+    /// Adds a slice, with what TCP counted in it where that could be read.
+    pub(crate) fn add(&mut self, interval: &LoadInterval, tcp: Option<TcpCounters>) {
+        if let Some(setting) = self.settings.get(interval.step) {
+            let slice = Slice {
+                load: interval,
+                contender: None,
+                backend: None,
+                host: None,
+                tcp: tcp.as_ref(),
+            };
+            self.judged.add(&Judged::new(Evidence::of(setting, &slice)));
+        }
         self.requests += interval.requests;
         for (class, error) in &interval.errors {
             *self.errors.entry(*class).or_default() += error.count;
@@ -115,7 +118,6 @@ impl Summary {
         self.cpu.user_ns += interval.loader_cpu.user_ns;
         self.cpu.system_ns += interval.loader_cpu.system_ns;
         self.threads = interval.loader_threads;
-        self.figures.add(interval, None, None);
         if self.by_request.is_empty() {
             self.by_request.clone_from(&interval.by_request);
         } else {
@@ -126,10 +128,6 @@ impl Summary {
             }
         }
         self.connections.reconnects += interval.connections.reconnects;
-        let lost = !interval.errors.is_empty() || interval.connections.established == 0;
-        if interval.requests == 0 && lost {
-            self.failing_ns += interval.end_ns.saturating_sub(interval.start_ns);
-        }
         self.start_ns.get_or_insert(interval.start_ns);
         self.end_ns = interval.end_ns;
     }
@@ -183,69 +181,9 @@ impl Summary {
         self.times().quantile_ns(share).map(as_f64)
     }
 
-    /// What the figures betray about how they came about.
-    pub(crate) fn symptoms(&self) -> Vec<String> {
-        self.figures.symptoms(self.keep_alive)
-    }
-
-    /// Why the numbers should not be trusted, a lower-case fragment each; empty = they are fair.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if self.requests == 0 {
-            warnings.push("no request succeeded".to_owned());
-        }
-        let busy = self.generator_busy();
-        if busy > GENERATOR_FULL {
-            let busy = busy * 100.0;
-            warnings.push(format!(
-                "the generator was probably the bottleneck: it was {busy:.0} % busy"
-            ));
-        }
-        let Connections {
-            asked, established, ..
-        } = self.connections;
-        if established < asked {
-            warnings.push(format!(
-                "only {established} of {asked} connections were open"
-            ));
-        }
-        let ended = self.ended();
-        let behind = |offered: &u64| as_f64(ended) < ACHIEVED_MIN * as_f64(*offered);
-        if let Some(offered) = self.offered.filter(behind) {
-            warnings.push(format!(
-                "the service did not keep up with the rate: {ended} of {offered} requests came to \
-                 an end"
-            ));
-        }
-        if self.requests > 0 && self.failing_ns > 0 {
-            let failing_s = as_f64(self.failing_ns) / 1e9;
-            warnings.push(format!(
-                "no request succeeded in {failing_s:.1} of {:.1} s",
-                self.duration_s()
-            ));
-        }
-        if let Some(share) = self.error_share().filter(|share| *share > ERRORS_MAX)
-            && self.requests > 0
-        {
-            warnings.push(format!(
-                "{:.1} % of the requests failed: rate and times are those of the others",
-                share * 100.0
-            ));
-        }
-        if let Some(turnaround_ns) = self.turnaround_ns
-            && self.errors.is_empty()
-        {
-            let closed = ClosedLoop {
-                connections: self.connections,
-                requests: self.requests,
-                wall_ns: self.duration_s() * 1e9,
-                service_time: &self.service_time,
-                turnaround_ns,
-            };
-            warnings.extend(closed.idle());
-            warnings.extend(closed.held_up());
-        }
-        warnings
+    /// Whether the numbers are fair, and everything that was found.
+    pub(crate) fn validity(&self) -> Validity {
+        self.judged.validity()
     }
 
     /// The load generator's CPU time for each request that ended, us.
@@ -289,6 +227,8 @@ impl Summary {
             .iter()
             .map(|(class, count)| (class.name().into(), json!(count)))
             .collect();
+        let validity = self.validity();
+        let warnings: Vec<String> = validity.warnings().collect();
         let mut object = json!({
             "target": self.target,
             "reactor": self.reactor,
@@ -301,9 +241,10 @@ impl Summary {
             },
             "cpu_us_per_request": self.cpu_us_per_request(),
             "generator_busy": self.generator_busy(),
-            "fair": self.warnings().is_empty(),
-            "warnings": self.warnings(),
-            "symptoms": self.symptoms(),
+            "fair": validity.is_fair(),
+            "validity": validity,
+            "warnings": warnings,
+            "diagnostics": validity.diagnostics().collect::<Vec<_>>(),
             "errors": errors,
             "connections": self.connections,
             "sent_bytes": self.sent_bytes,

@@ -8,7 +8,6 @@ use super::Cases;
 use crate::analysis::benchmark::{CaseData, RunData};
 use crate::analysis::metric::{self, Metric, Wanted};
 use crate::analysis::summary::BenchmarkSummary;
-use crate::analysis::validity;
 use crate::number::{as_f64, enumerated, seconds, significant};
 
 /// A case's metric over its runs.
@@ -43,9 +42,12 @@ pub(super) fn measured(
         _ => under_load(summary.ok_or_else(none)?, case, claim)?,
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
-    if !validity::is_fair(&metric.validity) && of_throughput.contains(&claim.metric) {
-        let name = metric.validity.name();
-        return Err(format!("{label} is {name}: its number is a lower bound"));
+    let verdict = metric.validity.verdict();
+    if verdict.is_bound() && of_throughput.contains(&claim.metric) {
+        return Err(format!("{label} is {verdict}: its number is a lower bound"));
+    }
+    if !verdict.ranks() && !verdict.is_bound() {
+        return Err(format!("{label} is {verdict}: its number proves nothing"));
     }
     Ok(Measured { label, metric })
 }
@@ -117,7 +119,7 @@ pub(super) fn unfair(all: &[&Measured]) -> Option<String> {
     const NAMED_MAX: usize = 2;
     let unfair: Vec<&&Measured> = all
         .iter()
-        .filter(|one| !validity::is_fair(&one.metric.validity))
+        .filter(|one| !one.metric.validity.is_fair())
         .collect();
     if unfair.is_empty() {
         return None;

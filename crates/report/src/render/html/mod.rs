@@ -217,8 +217,8 @@ fn context_sections(analysis: &Analysis<'_>) -> Markup {
         section id="validity" {
             h2 { "Validity" }
             p.hint {
-                "The verdict on every recorded time slice with its evidence. A step is as good as \
-                 its worst slice."
+                "The verdict on every step with its reasons, by the sums over the step and the \
+                 share of its time that was unfair."
             }
             @for load in &analysis.loads {
                 h3 { (load.data.name) }

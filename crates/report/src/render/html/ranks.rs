@@ -1,5 +1,6 @@
 //! Who beats whom, and the ranked tables.
 
+use bakeoff_model::validity;
 use bakeoff_stats::{Comparison, Verdict};
 use maud::{Markup, html};
 
@@ -9,7 +10,6 @@ use crate::analysis::comparison::{Conclusion, Matrix};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::validity;
 use crate::number::{range, ratio_text, significant, significant_or_dash};
 
 /// More conclusions than this are folded away behind the first ones.
@@ -59,7 +59,7 @@ fn ranked(table: &RankTable) -> Markup {
         .rows
         .first()
         .map_or(1.0, |row| row.throughput.estimate.point);
-    let class = if table.validity == "fair" {
+    let class = if table.verdict == validity::Verdict::Fair {
         "fair"
     } else {
         "unfair"
@@ -181,7 +181,7 @@ fn evidence(rows: &[Row]) -> Markup {
             metrics.map(|(name, metric)| Some((row.label.as_str(), name, metric?)))
         })
         .flatten()
-        .filter(|(_, _, metric)| !validity::is_fair(&metric.validity))
+        .filter(|(_, _, metric)| !metric.validity.is_fair())
         .collect();
     html! {
         @if !unfair.is_empty() {

@@ -1,6 +1,6 @@
 //! What tables have in common: the frame that scrolls, headings, and cells of numbers.
 
-use bakeoff_model::record::Validity;
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
@@ -67,9 +67,9 @@ pub(super) fn reason(metric: &Metric) -> String {
 
 /// The style of a verdict; fair has none.
 pub(super) fn class(validity: &Validity) -> Option<&'static str> {
-    match validity {
-        Validity::Fair => None,
-        Validity::Invalid { .. } => Some("invalid"),
+    match validity.verdict() {
+        Verdict::Fair => None,
+        Verdict::Invalid => Some("invalid"),
         _ => Some("bound"),
     }
 }

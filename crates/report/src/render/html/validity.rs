@@ -1,13 +1,12 @@
-//! The verdict on every time slice of a benchmark with its evidence, folded by run.
+//! The verdict on every step of a benchmark with its reasons, folded by run.
 
 use std::collections::BTreeMap;
 
-use bakeoff_model::record::IntervalRecord;
+use bakeoff_model::validity::{Validity, Verdict};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use crate::analysis::benchmark::{BenchmarkData, RunData, StepData};
-use crate::analysis::validity::{is_fair, severity};
 use crate::number::{significant, significant_or_dash};
 
 const HEADINGS: [Heading; 8] = [
@@ -39,16 +38,15 @@ pub(super) fn tables(benchmark: &BenchmarkData<'_>) -> Markup {
     }
 }
 
-/// `80 fair, 16 host-bound`.
+/// Steps of each verdict: `14 fair, 2 host-bound`.
 fn counts(run: &RunData<'_>) -> String {
-    let mut counts: BTreeMap<u8, (&str, usize)> = BTreeMap::new();
-    for slice in &run.records.intervals {
-        let count = counts.entry(severity(&slice.validity));
-        count.or_insert((slice.validity.name(), 0)).1 += 1;
+    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
+    for step in &run.steps {
+        *counts.entry(step.validity.verdict()).or_default() += 1;
     }
     let parts: Vec<String> = counts
-        .values()
-        .map(|(name, count)| format!("{count} {name}"))
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"))
         .collect();
     parts.join(", ")
 }
@@ -70,24 +68,16 @@ fn line(run: &RunData<'_>, step: &StepData<'_>) -> Markup {
             td { (significant(step.loader_cores())) }
             td { (significant_or_dash(step.backend_cores())) }
             td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) }
-            td.text { (verdicts(&step.slices)) }
+            td.text { (verdict(&step.validity)) }
         }
     }
 }
 
-/// Slices with equal verdicts in a row are one line: `3–5: host-bound: evidence`.
-fn verdicts(slices: &[&IntervalRecord]) -> Markup {
+/// The verdict with everything that speaks against the step, and diagnostics.
+fn verdict(validity: &Validity) -> Markup {
     html! {
-        @if slices.iter().all(|slice| is_fair(&slice.validity)) {
-            "fair"
-        } @else {
-            @for (index, group) in slices.chunk_by(|a, b| a.validity == b.validity).enumerate() {
-                @let (first, last) = (group[0].load.slice, group[group.len() - 1].load.slice);
-                @let validity = &group[0].validity;
-                @if index > 0 { br; }
-                (first + 1) @if first != last { "–" (last + 1) } ": " b { (validity.name()) }
-                @if !validity.evidence().is_empty() { ": " (validity.evidence()) }
-            }
-        }
+        b { (validity.name()) }
+        @for warning in validity.warnings() { br; (warning) }
+        @for diagnostic in validity.diagnostics() { br; "diagnostic: " (diagnostic) }
     }
 }

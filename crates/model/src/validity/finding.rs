@@ -1,0 +1,233 @@
+//! What can be found about a number.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::load::ErrorClass;
+
+/// What was found, with the numbers by which it was judged. Shares are 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum Finding {
+    /// No request succeeded.
+    NoSuccess {
+        /// Requests that failed.
+        failed: u64,
+    },
+    /// Requests failed.
+    Errors {
+        /// How many, of all classes.
+        failed: u64,
+        /// Requests that came to an end.
+        ended: u64,
+        /// How many of each class.
+        classes: BTreeMap<ErrorClass, u64>,
+    },
+    /// Bodies were not the expected ones. Only some are looked at, so each stands for many.
+    WrongBodies {
+        /// How many of those that were looked at.
+        count: u64,
+    },
+    /// The load generator ran out of file descriptors, ports or memory.
+    GeneratorErrors {
+        /// How many requests failed by that.
+        count: u64,
+    },
+    /// Connections were not open.
+    ConnectionsMissing {
+        /// How many were open or being opened, on average.
+        open: f64,
+        /// How many were asked for.
+        asked: u32,
+    },
+    /// A connection got no response in the whole step.
+    ConnectionsStarved {
+        /// Requests of the slowest connection.
+        min: u64,
+        /// Requests of the fastest one.
+        max: u64,
+    },
+    /// Connections were not served alike.
+    ConnectionsUnequal {
+        /// Requests of the slowest connection.
+        min: u64,
+        /// Requests of the fastest one.
+        max: u64,
+    },
+    /// By Little's law part of the concurrency that was asked for is missing: neither with the
+    /// service nor with the load generator.
+    ConcurrencyMissing {
+        /// The concurrency that was found.
+        found: f64,
+        /// The concurrency that was asked for.
+        asked: f64,
+    },
+    /// The service had fewer requests at a time than were asked for: throughput times mean time.
+    ConcurrencyLow {
+        /// Requests that it had at a time.
+        effective: f64,
+        /// The concurrency that was asked for.
+        asked: f64,
+    },
+    /// Open load: less was done than was offered.
+    RateMissed {
+        /// Requests that came to an end.
+        ended: u64,
+        /// Requests that were due.
+        offered: u64,
+    },
+    /// Open load: requests were sent late.
+    SendLag {
+        /// 99th percentile of the delay, ns.
+        lag_p99_ns: u64,
+        /// 99th percentile of the response time, ns.
+        response_p99_ns: u64,
+    },
+    /// The load generator's threads had no headroom.
+    GeneratorFull {
+        /// Share of its threads' time that it used.
+        busy: f64,
+    },
+    /// Too much of each cycle of closed load passed in the load generator.
+    GeneratorShare {
+        /// Share of the cycle between a response and the next request.
+        share: f64,
+    },
+    /// The backend's cores had no headroom.
+    BackendFull {
+        /// Cores that it used.
+        used: f64,
+        /// Cores that it may use.
+        allowed: f64,
+    },
+    /// Cores that several parts share had no headroom.
+    SharedCoresFull {
+        /// Cores that were busy, with anything.
+        busy: f64,
+        /// How many they are.
+        cores: usize,
+        /// Whether the contender is one of the parts.
+        with_contender: bool,
+    },
+    /// The hypervisor withheld the contender's cores.
+    Steal {
+        /// Share of these cores' time.
+        share: f64,
+    },
+    /// Others worked on the contender's cores.
+    ForeignWork {
+        /// Share of these cores' time.
+        share: f64,
+    },
+    /// The contender waited for memory.
+    MemoryPressure {
+        /// Share of the time in which some of its threads waited.
+        share: f64,
+    },
+    /// The CPU quota stalled the contender.
+    QuotaStalls {
+        /// Enforcement periods in which it was throttled.
+        throttled_periods: u64,
+        /// All periods.
+        periods: u64,
+        /// Time throttled, ns.
+        throttled_ns: u64,
+    },
+    /// Many requests were in flight, and no part had its cores full.
+    NobodyFull {
+        /// Cores that the contender used.
+        used: f64,
+        /// Cores that it may use.
+        allowed: f64,
+        /// Requests in flight.
+        in_flight: f64,
+    },
+    /// Connections were not kept although they should be.
+    KeepAlive {
+        /// Connections that were opened again.
+        reconnects: u64,
+        /// Successful requests.
+        requests: u64,
+    },
+    /// Response times gather where delayed acknowledgements put them.
+    DelayedAcknowledgements {
+        /// Share of the times.
+        share: f64,
+    },
+    /// Response times gather where retransmissions put them.
+    RetransmissionWaits {
+        /// Share of the times.
+        share: f64,
+    },
+    /// The kernel sent TCP segments again.
+    Retransmissions {
+        /// Segments sent again.
+        resent: u64,
+        /// Segments sent.
+        sent: u64,
+    },
+    /// A listen queue overflowed, or requests to connect were lost.
+    ListenQueue {
+        /// Connections that found the listen queue full.
+        overflows: u64,
+        /// Requests to connect that were dropped.
+        drops: u64,
+        /// Requests to connect that were sent again.
+        resent: u64,
+    },
+    /// Figures that should have been read and could not be.
+    Unreadable {
+        /// Which.
+        figures: Vec<Figure>,
+    },
+    /// Figures that records of this age do not have: not judged.
+    NotRecorded {
+        /// Which.
+        figures: Vec<Figure>,
+    },
+    /// Figures of a service that is not metered: not judged.
+    NotMetered {
+        /// Which.
+        figures: Vec<Figure>,
+    },
+    /// Part of a step's time slices have this verdict by themselves.
+    PartOfTime {
+        /// Their verdict, or a worse one.
+        slices: Verdict,
+        /// Share of the step's time.
+        share: f64,
+        /// What was found in the longest of them, a lower-case fragment.
+        example: String,
+    },
+    /// A verdict as an earlier version of bakeoff recorded it.
+    Recorded {
+        /// Its words.
+        evidence: String,
+    },
+}
+
+/// A figure that rules need.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// CPU time of the contender.
+    ContenderCpu,
+    /// Time in which the contender waited for memory.
+    MemoryPressure,
+    /// Time in which the quota stalled the contender.
+    QuotaStalls,
+    /// CPU time of the backend.
+    BackendCpu,
+    /// What each core did.
+    CoreTimes,
+    /// Counters of the kernel's TCP.
+    TcpCounters,
+    /// Time between responses and next requests.
+    Turnaround,
+    /// Time in which connections were being opened again.
+    Connecting,
+}

@@ -1,0 +1,311 @@
+//! Whether a number is fair: a verdict and the reasons for it, each with its evidence as numbers.
+//!
+//! Only the vocabulary is here; `bakeoff-validity` holds the rules by which reasons are found.
+
+mod finding;
+mod sentences;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use finding::{Figure, Finding};
+
+/// What may be concluded from a number, from best to worst: the worst reason decides. A broken
+/// load comes before a bottleneck, and the load generator before the backend and the host, because
+/// a starved generator also makes the others look idle. What is known to be bound by something
+/// else is worse than what is merely not known.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing speaks against it.
+    #[default]
+    Fair,
+    /// It may be compared, with a mark: something disturbed it a little.
+    Degraded,
+    /// A reading that a rule needs could not be made.
+    Unknown,
+    /// The host was the bottleneck: shared cores, steal, work of others.
+    HostBound,
+    /// The backend was the bottleneck.
+    BackendBound,
+    /// The load generator was the bottleneck.
+    GeneratorBound,
+    /// The load was not what was asked for, or too much of it failed.
+    Invalid,
+}
+
+impl Verdict {
+    /// The verdict as files and people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fair => "fair",
+            Self::Degraded => "degraded",
+            Self::Unknown => "unknown",
+            Self::HostBound => "host-bound",
+            Self::BackendBound => "backend-bound",
+            Self::GeneratorBound => "generator-bound",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// Whether the number stands in the fair ranking: fair ones, and degraded ones with a mark.
+    #[must_use]
+    pub fn ranks(self) -> bool {
+        matches!(self, Self::Fair | Self::Degraded)
+    }
+
+    /// Whether the number is a lower bound of what the contender can do.
+    #[must_use]
+    pub fn is_bound(self) -> bool {
+        matches!(
+            self,
+            Self::HostBound | Self::BackendBound | Self::GeneratorBound
+        )
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Whether a number is fair, and everything that was found. Without reasons it is fair.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Validity {
+    reasons: Vec<Reason>,
+}
+
+impl Validity {
+    /// Nothing speaks against the number.
+    #[must_use]
+    pub fn fair() -> Self {
+        Self::default()
+    }
+
+    /// A validity with these reasons, the worst first.
+    #[must_use]
+    pub fn of(mut reasons: Vec<Reason>) -> Self {
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.verdict));
+        Self { reasons }
+    }
+
+    /// A verdict with the words of an earlier version of bakeoff.
+    #[must_use]
+    pub fn recorded(verdict: Verdict, evidence: &str) -> Self {
+        let evidence = evidence.to_owned();
+        Self::of(vec![Reason {
+            verdict,
+            finding: Finding::Recorded { evidence },
+        }])
+    }
+
+    /// The verdict of its worst reason.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.reasons
+            .first()
+            .map_or(Verdict::Fair, |reason| reason.verdict)
+    }
+
+    /// Whether nothing speaks against the number; there may be diagnostics.
+    #[must_use]
+    pub fn is_fair(&self) -> bool {
+        self.verdict() == Verdict::Fair
+    }
+
+    /// All reasons, the worst first. One whose verdict is fair is a diagnostic.
+    #[must_use]
+    pub fn reasons(&self) -> &[Reason] {
+        &self.reasons
+    }
+
+    /// The verdict as files and people write it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.verdict().name()
+    }
+
+    /// What speaks against the number, a lower-case fragment; empty when it is fair.
+    #[must_use]
+    pub fn evidence(&self) -> String {
+        self.warnings().collect::<Vec<_>>().join("; ")
+    }
+
+    /// What speaks against the number, a lower-case fragment each, the worst first.
+    pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
+        let against = |reason: &&Reason| reason.verdict > Verdict::Fair;
+        let against = self.reasons.iter().filter(against);
+        against.map(|reason| reason.finding.to_string())
+    }
+
+    /// Diagnostics that do not speak against the number, a lower-case fragment each.
+    pub fn diagnostics(&self) -> impl Iterator<Item = String> + '_ {
+        let diagnostics = |reason: &&Reason| reason.verdict == Verdict::Fair;
+        self.reasons
+            .iter()
+            .filter(diagnostics)
+            .map(|reason| reason.finding.to_string())
+    }
+}
+
+/// The verdict, and what speaks against the number.
+impl fmt::Display for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self.evidence() {
+            evidence if evidence.is_empty() => Ok(()),
+            evidence => write!(f, ": {evidence}"),
+        }
+    }
+}
+
+/// One thing that was found, and what it means for the number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// What it means; `fair` for a diagnostic.
+    pub verdict: Verdict,
+    /// What was found.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// A validity as files hold it. Format 1 has one sentence of evidence, later ones reasons.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Validity")]
+struct Written {
+    /// The verdict of the worst reason.
+    validity: Verdict,
+    /// Format 1: what spoke against the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<String>,
+    /// What was found, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<Reason>,
+}
+
+impl From<Validity> for Written {
+    fn from(validity: Validity) -> Self {
+        let verdict = validity.verdict();
+        match <[Reason; 1]>::try_from(validity.reasons) {
+            Ok(
+                [
+                    Reason {
+                        finding: Finding::Recorded { evidence },
+                        ..
+                    },
+                ],
+            ) => Self {
+                validity: verdict,
+                evidence: Some(evidence),
+                reasons: Vec::new(),
+            },
+            Ok([reason]) => Self {
+                validity: verdict,
+                evidence: None,
+                reasons: vec![reason],
+            },
+            Err(reasons) => Self {
+                validity: verdict,
+                evidence: None,
+                reasons,
+            },
+        }
+    }
+}
+
+impl TryFrom<Written> for Validity {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let mut reasons = written.reasons;
+        if let Some(evidence) = written.evidence {
+            reasons.push(Reason {
+                verdict: written.validity,
+                finding: Finding::Recorded { evidence },
+            });
+        }
+        let validity = Self::of(reasons);
+        match validity.verdict() {
+            verdict if verdict == written.validity => Ok(validity),
+            verdict => Err(format!(
+                "validity is {}, but the worst reason says {verdict}",
+                written.validity
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Finding, Reason, Validity, Verdict};
+    use crate::load::ErrorClass;
+
+    fn reason(verdict: Verdict, finding: Finding) -> Reason {
+        Reason { verdict, finding }
+    }
+
+    #[test]
+    fn the_worst_reason_decides() {
+        let diagnostic = reason(
+            Verdict::Fair,
+            Finding::Retransmissions { resent: 1, sent: 9 },
+        );
+        let steal = reason(Verdict::HostBound, Finding::Steal { share: 0.123 });
+        let missing = reason(Verdict::Unknown, Finding::Unreadable { figures: vec![] });
+        assert!(Validity::of(vec![diagnostic.clone()]).is_fair());
+        let validity = Validity::of(vec![diagnostic, missing, steal]);
+        assert_eq!(validity.verdict(), Verdict::HostBound);
+        assert!(
+            validity
+                .to_string()
+                .starts_with("host-bound: 12 % of the contender's cores was stolen")
+        );
+        assert_eq!(validity.diagnostics().count(), 1);
+    }
+
+    #[test]
+    fn files_hold_what_was_judged() {
+        let check = |text: &str, sentence: &str| {
+            let validity: Validity = serde_json::from_str(text).unwrap();
+            assert_eq!(validity.to_string(), sentence);
+            assert_eq!(serde_json::to_string(&validity).unwrap(), text);
+        };
+        check(r#"{"validity":"fair"}"#, "fair");
+        check(
+            r#"{"validity":"host-bound","evidence":"a sentence"}"#,
+            "host-bound: a sentence",
+        );
+        let errors = Finding::Errors {
+            failed: 30,
+            ended: 100,
+            classes: BTreeMap::from([(ErrorClass::Reset, 29), (ErrorClass::Local, 1)]),
+        };
+        let validity = Validity::of(vec![reason(Verdict::Invalid, errors)]);
+        check(
+            &serde_json::to_string(&validity).unwrap(),
+            "invalid: 30 % of the requests failed (29 reset, 1 local of 100)",
+        );
+        let lie = r#"{"validity":"fair","evidence":"x","reasons":[{"verdict":"invalid","reason":"no-success","failed":1}]}"#;
+        assert!(serde_json::from_str::<Validity>(lie).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! Little's law (Operations Research 9, 1961) over a stretch of closed load: all requests that
+//! can be in flight are with the service, being connected for, or between two requests with us.
+//!
+//! The law is used in its exact form, as sums of times, so that failed requests count with their
+//! time and few requests need no exemption. A step begins with nothing in flight and ends with
+//! requests in flight whose ages are recorded (`censored`).
+
+use bakeoff_model::load::ErrorClass;
+
+use crate::evidence::Evidence;
+use crate::reading::Reading;
+use bakeoff_base::number::as_f64;
+
+/// What passed with the service and with us, as numbers of requests at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Concurrency {
+    /// What was asked for.
+    pub(crate) asked: f64,
+    /// With the service, or waiting for a connection to it.
+    pub(crate) effective: f64,
+    /// Between a response and the next request, where that is known.
+    pub(crate) turnaround: Option<f64>,
+}
+
+/// The concurrency of a closed loop; `None` for other loads.
+pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
+    if !evidence.setting.closed_loop || evidence.wall_ns == 0 {
+        return None;
+    }
+    let wall_ns = as_f64(evidence.wall_ns);
+    let errors_ns: u64 = evidence
+        .errors
+        .values()
+        .map(|error| error.time_ns_sum)
+        .sum();
+    let connecting_ns = evidence.connecting_ns.known().copied().unwrap_or(0);
+    let with_service_ns = evidence.service_time.mean_ns() * as_f64(evidence.requests)
+        + as_f64(errors_ns)
+        + as_f64(connecting_ns)
+        + unfinished_ns(evidence);
+    let asked = evidence.in_flight_ns / wall_ns;
+    // Whether the time to connect is missing does not matter where nobody connected.
+    let known = match (&evidence.turnaround_ns, &evidence.connecting_ns) {
+        (_, Reading::NotRecorded | Reading::Unreadable) => None,
+        (Reading::Known(turnaround_ns), _) => Some(as_f64(*turnaround_ns)),
+        (Reading::NotApplicable, _) => Some(0.0),
+        _ => None,
+    };
+    Some(Concurrency {
+        asked,
+        effective: (with_service_ns / wall_ns).min(asked),
+        turnaround: known.map(|turnaround_ns| turnaround_ns / wall_ns),
+    })
+}
+
+/// Time that requests had been in flight that did not come to an end. One that is older than any
+/// that was answered counts as old as that: the rest of the time it starved. Where the stretch is
+/// not the end of a step nothing is recorded of them, and up to one mean time of each is granted.
+fn unfinished_ns(evidence: &Evidence) -> f64 {
+    let longest_ns = evidence.service_time.longest_ns();
+    let timed_out = [ErrorClass::HeaderTimeout, ErrorClass::BodyTimeout];
+    let timed_out: u64 = timed_out.map(|class| evidence.count(class)).iter().sum();
+    // Timed-out requests are among the ages, and the oldest of them: they are counted as errors.
+    let ages = evidence.censored.values();
+    let mut left = ages.sum::<u64>().saturating_sub(timed_out);
+    if left == 0 {
+        let in_flight = evidence.in_flight_ns / as_f64(evidence.wall_ns.max(1));
+        return in_flight * evidence.service_time.mean_ns();
+    }
+    let mut sum_ns = 0.0;
+    for (age_ns, count) in &evidence.censored {
+        let count = (*count).min(left);
+        sum_ns += as_f64((*age_ns).min(longest_ns)) * as_f64(count);
+        left -= count;
+    }
+    sum_ns
+}

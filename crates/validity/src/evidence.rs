@@ -1,0 +1,355 @@
+//! What was counted and read over some time, as sums: a slice, a step, any number of slices.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
+use bakeoff_model::record::Cores;
+use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
+use bakeoff_model::suite::Limits;
+
+use crate::reading::Reading;
+use crate::times::Times;
+use bakeoff_base::number::as_f64;
+
+/// Share of the memory limit below which the kernel reclaims nothing from a group: where there
+/// is no pressure stall information, memory that stayed below this was not waited for.
+const MEMORY_ROOM: f64 = 0.9;
+
+/// What stays the same over a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Which cores each part may use; empty = all.
+    pub cores: Cores,
+    /// Cores of the host.
+    pub host_cores: usize,
+    /// Limits of the contender.
+    pub limits: Limits,
+    /// Each connection sends its next request when it has its response: no schedule, no think
+    /// time, and times that begin with a request.
+    pub closed_loop: bool,
+    /// Connections are to be kept.
+    pub keep_alive: bool,
+    /// Whether the contender's resources are metered.
+    pub metered: bool,
+    /// Whether there is a backend, and whether its resources are metered.
+    pub backend: Reading<()>,
+    /// Whether readings that format 1 of the records did not have are due.
+    pub recorded: bool,
+}
+
+/// A stretch of time as it was counted and read: the load, and readings at both of its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Slice<'a> {
+    /// What the load generator counted.
+    pub load: &'a LoadInterval,
+    /// The contender.
+    pub contender: Option<(&'a ResourceSample, &'a ResourceSample)>,
+    /// The backend.
+    pub backend: Option<(&'a ResourceSample, &'a ResourceSample)>,
+    /// What the host's cores did.
+    pub host: Option<&'a HostTime>,
+    /// What the kernel's TCP counted.
+    pub tcp: Option<&'a TcpCounters>,
+}
+
+/// Time used of a time that passed, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Used.
+    pub used_ns: u64,
+    /// Passed between the readings.
+    pub wall_ns: u64,
+}
+
+impl Used {
+    /// Used time for each time that passed: cores, or a share.
+    pub(crate) fn share(self) -> f64 {
+        as_f64(self.used_ns) / as_f64(self.wall_ns.max(1))
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.used_ns += other.used_ns;
+        self.wall_ns += other.wall_ns;
+    }
+}
+
+/// Sums over some time of one step.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    pub(crate) setting: Setting,
+    pub(crate) wall_ns: u64,
+    pub(crate) requests: u64,
+    pub(crate) errors: BTreeMap<ErrorClass, ErrorCount>,
+    pub(crate) service_time: Times,
+    pub(crate) response_time: Option<Histogram>,
+    pub(crate) send_lag: Option<Histogram>,
+    /// Age, ns, and count of requests without a response.
+    pub(crate) censored: BTreeMap<u64, u64>,
+    pub(crate) offered: Option<u64>,
+    pub(crate) asked: u32,
+    /// Requests that all connections that were asked for could have in flight, times the time.
+    pub(crate) in_flight_ns: f64,
+    /// Connections that were open, times the time.
+    pub(crate) open_ns: f64,
+    pub(crate) reconnects: u64,
+    pub(crate) per_connection: Option<MinMax>,
+    pub(crate) turnaround_ns: Reading<u64>,
+    pub(crate) connecting_ns: Reading<u64>,
+    /// CPU time of the load generator, of the time of all its threads.
+    pub(crate) generator: Used,
+    pub(crate) contender_cpu: Reading<Used>,
+    pub(crate) backend_cpu: Reading<Used>,
+    pub(crate) memory_wait: Reading<Used>,
+    pub(crate) throttling: Reading<Throttling>,
+    pub(crate) host: Reading<HostTime>,
+    pub(crate) tcp: Reading<TcpCounters>,
+}
+
+impl Evidence {
+    /// The evidence of one slice.
+    #[must_use]
+    pub fn of(setting: &Setting, slice: &Slice<'_>) -> Self {
+        let load = slice.load;
+        let wall_ns = load.end_ns.saturating_sub(load.start_ns);
+        let connections = load.connections;
+        let width = match (connections.in_flight_max, connections.established) {
+            (Some(in_flight), open) if open > 0 => f64::from(in_flight) / f64::from(open),
+            _ => 1.0,
+        };
+        let mut evidence = Self {
+            setting: setting.clone(),
+            wall_ns,
+            requests: load.requests,
+            errors: load.errors.clone(),
+            service_time: Times::of(&load.service_time),
+            response_time: load.response_time.clone(),
+            send_lag: load.send_lag.clone(),
+            censored: load.censored.buckets().collect(),
+            offered: load.offered,
+            asked: connections.asked,
+            in_flight_ns: f64::from(connections.asked) * width * as_f64(wall_ns),
+            open_ns: f64::from(connections.established) * as_f64(wall_ns),
+            reconnects: connections.reconnects,
+            per_connection: load.requests_per_connection,
+            turnaround_ns: Reading::NotApplicable,
+            connecting_ns: Reading::NotApplicable,
+            generator: Used {
+                used_ns: load.loader_cpu.total_ns(),
+                wall_ns: wall_ns.saturating_mul(load.loader_threads.max(1) as u64),
+            },
+            contender_cpu: Reading::NotMetered,
+            backend_cpu: Reading::NotApplicable,
+            memory_wait: Reading::NotMetered,
+            throttling: Reading::NotMetered,
+            host: Reading::NotMetered,
+            tcp: Reading::NotMetered,
+        };
+        evidence.read_loop(load);
+        evidence.read_parts(slice);
+        evidence.read_host(slice);
+        evidence
+    }
+
+    fn read_loop(&mut self, load: &LoadInterval) {
+        if self.setting.closed_loop {
+            // Without keep-alive each request has a connection of its own, and nothing comes
+            // between a response and the next request but connecting.
+            self.turnaround_ns = match self.setting.keep_alive {
+                true => self.since_format_2(load.turnaround_ns),
+                false => Reading::NotApplicable,
+            };
+        }
+        self.connecting_ns = match self.reconnects {
+            0 => Reading::NotApplicable,
+            _ => self.since_format_2(load.connecting_ns),
+        };
+    }
+
+    fn read_parts(&mut self, slice: &Slice<'_>) {
+        if self.setting.metered {
+            let (before, after) = slice.contender.unzip();
+            self.contender_cpu = Reading::due(cpu(before, after));
+            self.memory_wait = self.memory_wait(before, after);
+            self.throttling = match self.setting.limits.cpus {
+                None => Reading::NotApplicable,
+                Some(_) => Reading::due(throttling(before, after)),
+            };
+        }
+        let (before, after) = slice.backend.unzip();
+        self.backend_cpu = self
+            .setting
+            .backend
+            .then(|| Reading::due(cpu(before, after)));
+    }
+
+    fn memory_wait(
+        &self,
+        before: Option<&ResourceSample>,
+        after: Option<&ResourceSample>,
+    ) -> Reading<Used> {
+        let pressure = |sample: Option<&ResourceSample>| Some(sample?.pressure?.memory_some_us);
+        let has_room = match (
+            self.setting.limits.memory_bytes,
+            after.map(|sample| sample.memory),
+        ) {
+            (None, _) => true,
+            (Some(limit), Some(Some(memory))) => {
+                as_f64(memory.peak_bytes) < MEMORY_ROOM * as_f64(limit)
+            }
+            _ => false,
+        };
+        match (pressure(before), pressure(after)) {
+            (Some(then), Some(now)) => {
+                let waited_us = now.saturating_sub(then);
+                Reading::due(wall_ns(before, after).map(|wall_ns| Used {
+                    used_ns: waited_us.saturating_mul(1000),
+                    wall_ns,
+                }))
+            }
+            _ if has_room => Reading::NotApplicable,
+            _ => Reading::Unreadable,
+        }
+    }
+
+    fn read_host(&mut self, slice: &Slice<'_>) {
+        if self.setting.metered {
+            self.host = self.since_format_2(slice.host.cloned());
+            self.tcp = self.since_format_2(slice.tcp.copied());
+        } else if let Some(tcp) = slice.tcp {
+            self.tcp = Reading::Known(*tcp);
+        }
+    }
+
+    fn since_format_2<T>(&self, value: Option<T>) -> Reading<T> {
+        match (value, self.setting.recorded) {
+            (None, false) => Reading::NotRecorded,
+            (value, _) => Reading::due(value),
+        }
+    }
+
+    /// Requests that failed.
+    pub(crate) fn failed(&self) -> u64 {
+        self.errors.values().map(|error| error.count).sum()
+    }
+
+    /// Requests that came to an end, well or not.
+    pub(crate) fn ended(&self) -> u64 {
+        self.requests + self.failed()
+    }
+
+    /// Requests that failed in this way.
+    pub(crate) fn count(&self, class: ErrorClass) -> u64 {
+        self.errors.get(&class).map_or(0, |error| error.count)
+    }
+
+    /// Cores that the contender may use up.
+    pub(crate) fn contender_cores(&self) -> f64 {
+        let cores = match self.setting.cores.contender.len() {
+            0 => self.setting.host_cores,
+            cores => cores,
+        };
+        let cores = as_f64(cores as u64);
+        self.setting
+            .limits
+            .cpus
+            .map_or(cores, |quota| quota.min(cores))
+    }
+
+    /// Cores' worth of CPU time that the load generator used.
+    pub(crate) fn generator_cores(&self) -> f64 {
+        as_f64(self.generator.used_ns) / as_f64(self.wall_ns.max(1))
+    }
+}
+
+impl AddAssign<&Evidence> for Evidence {
+    fn add_assign(&mut self, other: &Self) {
+        self.wall_ns += other.wall_ns;
+        self.requests += other.requests;
+        for (class, error) in &other.errors {
+            let sum = self.errors.entry(*class).or_default();
+            sum.count += error.count;
+            sum.time_ns_sum += error.time_ns_sum;
+        }
+        self.service_time.add(&other.service_time);
+        merge(&mut self.response_time, other.response_time.as_ref());
+        merge(&mut self.send_lag, other.send_lag.as_ref());
+        for (age_ns, count) in &other.censored {
+            *self.censored.entry(*age_ns).or_default() += count;
+        }
+        if let Some(offered) = other.offered {
+            *self.offered.get_or_insert(0) += offered;
+        }
+        self.asked = self.asked.max(other.asked);
+        self.in_flight_ns += other.in_flight_ns;
+        self.open_ns += other.open_ns;
+        self.reconnects += other.reconnects;
+        // The last slice of a step has the counts of the whole step.
+        self.per_connection = other.per_connection.or(self.per_connection);
+        let sum = |own: &mut u64, other: &u64| *own += other;
+        self.turnaround_ns.add(&other.turnaround_ns, sum);
+        self.connecting_ns.add(&other.connecting_ns, sum);
+        self.generator.add(&other.generator);
+        self.contender_cpu.add(&other.contender_cpu, Used::add);
+        self.backend_cpu.add(&other.backend_cpu, Used::add);
+        self.memory_wait.add(&other.memory_wait, Used::add);
+        self.throttling.add(&other.throttling, add_throttling);
+        self.host.add(&other.host, add_host);
+        self.tcp.add(&other.tcp, add_tcp);
+    }
+}
+
+fn merge(into: &mut Option<Histogram>, from: Option<&Histogram>) {
+    if let Some(from) = from {
+        into.get_or_insert_default().merge(from);
+    }
+}
+
+fn add_throttling(sum: &mut Throttling, other: &Throttling) {
+    sum.periods += other.periods;
+    sum.throttled_periods += other.throttled_periods;
+    sum.throttled_ns += other.throttled_ns;
+}
+
+fn add_host(sum: &mut HostTime, other: &HostTime) {
+    sum.wall_ns += other.wall_ns;
+    sum.own_ns += other.own_ns;
+    for (core, other) in sum.cores.iter_mut().zip(&other.cores) {
+        core.busy_ns += other.busy_ns;
+        core.stolen_ns += other.stolen_ns;
+    }
+}
+
+fn add_tcp(sum: &mut TcpCounters, other: &TcpCounters) {
+    sum.sent_segments += other.sent_segments;
+    sum.resent_segments += other.resent_segments;
+    sum.resent_syns += other.resent_syns;
+    sum.listen_overflows += other.listen_overflows;
+    sum.listen_drops += other.listen_drops;
+    sum.delayed_acks += other.delayed_acks;
+}
+
+fn wall_ns(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Option<u64> {
+    Some(after?.at_ns.saturating_sub(before?.at_ns)).filter(|wall_ns| *wall_ns > 0)
+}
+
+fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Option<Used> {
+    let (then, now) = (before?.cpu?, after?.cpu?);
+    Some(Used {
+        used_ns: now.total_ns().saturating_sub(then.total_ns()),
+        wall_ns: wall_ns(before, after)?,
+    })
+}
+
+fn throttling(
+    before: Option<&ResourceSample>,
+    after: Option<&ResourceSample>,
+) -> Option<Throttling> {
+    let (then, now) = (before?.throttling?, after?.throttling?);
+    Some(Throttling {
+        periods: now.periods.saturating_sub(then.periods),
+        throttled_periods: now.throttled_periods.saturating_sub(then.throttled_periods),
+        throttled_ns: now.throttled_ns.saturating_sub(then.throttled_ns),
+    })
+}

@@ -1,0 +1,163 @@
+//! Holds the rules against evidence: of any stretch of time, or of a step and its slices.
+
+use std::collections::BTreeMap;
+use std::mem::discriminant;
+
+use bakeoff_model::validity::{Figure, Finding, Reason, Validity, Verdict};
+
+use crate::evidence::Evidence;
+use crate::reading::Reading;
+use crate::rules::{RULES, UNFAIR_TIME_MAX};
+use bakeoff_base::number::as_f64;
+
+/// A slice with its verdict.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// Its evidence.
+    pub evidence: Evidence,
+    /// The verdict on it alone.
+    pub validity: Validity,
+}
+
+impl Judged {
+    /// Judges a slice by its evidence.
+    #[must_use]
+    pub fn new(evidence: Evidence) -> Self {
+        let validity = judge(&evidence);
+        Self { evidence, validity }
+    }
+}
+
+/// The verdict on some time by its sums.
+#[must_use]
+pub fn judge(evidence: &Evidence) -> Validity {
+    let mut reasons: Vec<Reason> = RULES
+        .iter()
+        .filter_map(|rule| {
+            let (value, finding) = (rule.measure)(evidence)?;
+            let verdict = rule.grade(value)?;
+            Some(Reason { verdict, finding })
+        })
+        .collect();
+    // Where some other part was full, the contender had no chance to be.
+    if reasons
+        .iter()
+        .any(|reason| reason.verdict >= Verdict::HostBound)
+    {
+        reasons.retain(|reason| !matches!(reason.finding, Finding::NobodyFull { .. }));
+    }
+    reasons.extend(missing(evidence));
+    Validity::of(reasons)
+}
+
+/// A step, slice by slice.
+#[derive(Debug, Default)]
+pub struct Step {
+    sum: Option<Evidence>,
+    /// Time of the slices of each verdict, ns, and the worst that the first of them found.
+    slices: BTreeMap<Verdict, (u64, Finding)>,
+}
+
+impl Step {
+    /// Adds a slice.
+    pub fn add(&mut self, slice: &Judged) {
+        let Judged { evidence, validity } = slice;
+        if let Some(worst) = validity.reasons().first() {
+            let new = || (0, worst.finding.clone());
+            self.slices.entry(worst.verdict).or_insert_with(new).0 += evidence.wall_ns;
+        }
+        match &mut self.sum {
+            Some(sum) => *sum += evidence,
+            None => self.sum = Some(evidence.clone()),
+        }
+    }
+
+    /// The verdict by the sums, and by the share of the time that was unfair by slice: a single
+    /// bad slice of many does not void a step. Fair without slices.
+    #[must_use]
+    pub fn validity(&self) -> Validity {
+        let Some(sum) = &self.sum else {
+            return Validity::fair();
+        };
+        let validity = judge(sum);
+        match self.part_of_time(sum.wall_ns, &validity) {
+            Some(part) => Validity::of(validity.reasons().iter().cloned().chain([part]).collect()),
+            None => validity,
+        }
+    }
+
+    /// What the slices say beyond the sums, which is worse or as bad for another reason: the worst
+    /// verdict that more than a tenth of the time has, or a diagnostic on less.
+    fn part_of_time(&self, wall_ns: u64, by_sums: &Validity) -> Option<Reason> {
+        let known: Vec<_> = by_sums
+            .reasons()
+            .iter()
+            .map(|reason| discriminant(&reason.finding))
+            .collect();
+        let beyond = |(verdict, (_, finding)): &(&Verdict, &(u64, Finding))| {
+            let (verdict, by_sums) = (**verdict, by_sums.verdict());
+            let other = verdict == by_sums && !known.contains(&discriminant(finding));
+            verdict > by_sums || (other && by_sums > Verdict::Fair)
+        };
+        let mut worse = self.slices.iter().filter(beyond);
+        let share = |verdict: Verdict| {
+            let such = self.slices.range(verdict..);
+            as_f64(such.map(|(_, (wall_ns, _))| wall_ns).sum()) / as_f64(wall_ns.max(1))
+        };
+        let decisive = worse
+            .clone()
+            .rfind(|(verdict, _)| share(**verdict) > UNFAIR_TIME_MAX);
+        let (verdict, (slices, (_, example))) = match decisive {
+            Some(slices) => (*slices.0, slices),
+            None => (Verdict::Fair, worse.next()?),
+        };
+        Some(Reason {
+            verdict,
+            finding: Finding::PartOfTime {
+                slices: *slices,
+                share: share(*slices),
+                example: example.to_string(),
+            },
+        })
+    }
+}
+
+/// Figures that rules would have needed, by why they are missing.
+fn missing(evidence: &Evidence) -> Vec<Reason> {
+    let mut figures: [Vec<Figure>; 3] = Default::default();
+    let [unreadable, unrecorded, unmetered] = &mut figures;
+    let mut note = |figure: Figure, why: Reading<()>| match why {
+        Reading::Known(()) | Reading::NotApplicable => {}
+        Reading::Unreadable => unreadable.push(figure),
+        Reading::NotRecorded => unrecorded.push(figure),
+        Reading::NotMetered => unmetered.push(figure),
+    };
+    note(Figure::ContenderCpu, evidence.contender_cpu.state());
+    note(Figure::MemoryPressure, evidence.memory_wait.state());
+    note(Figure::QuotaStalls, evidence.throttling.state());
+    note(Figure::BackendCpu, evidence.backend_cpu.state());
+    note(Figure::CoreTimes, evidence.host.state());
+    note(Figure::TcpCounters, evidence.tcp.state());
+    note(Figure::Turnaround, evidence.turnaround_ns.state());
+    note(Figure::Connecting, evidence.connecting_ns.state());
+    let [unreadable, unrecorded, unmetered] = figures;
+    let reason = |verdict: Verdict, finding: Finding, some: bool| {
+        some.then_some(Reason { verdict, finding })
+    };
+    let has = [&unreadable, &unrecorded, &unmetered].map(|figures| !figures.is_empty());
+    let unreadable = Finding::Unreadable {
+        figures: unreadable,
+    };
+    let unrecorded = Finding::NotRecorded {
+        figures: unrecorded,
+    };
+    let unmetered = Finding::NotMetered { figures: unmetered };
+    [
+        reason(Verdict::Unknown, unreadable, has[0]),
+        reason(Verdict::Fair, unrecorded, has[1]),
+        reason(Verdict::Fair, unmetered, has[2]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

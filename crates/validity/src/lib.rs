@@ -1,0 +1,21 @@
+//! What makes a number unfair: one rulebook for `run`, `load` and the report.
+//!
+//! [`Evidence`] is what was counted and read over some time; it can be added up. [`judge`] holds
+//! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that anybody can
+//! judge the records again and come to the same verdicts.
+
+mod concurrency;
+mod evidence;
+mod judge;
+mod load;
+mod measures;
+mod reading;
+mod record;
+mod rules;
+mod times;
+
+pub use evidence::{Evidence, Setting, Slice};
+pub use judge::{Judged, Step, judge};
+pub use reading::Reading;
+pub use record::{evidence_of, judge_record, judged_record};
+pub use rules::{Limit, RULES, Rule, Side};

@@ -1,0 +1,37 @@
+//! The setting of `bakeoff load`: a service in nobody's care, seen from outside.
+
+use bakeoff_model::load::{LoadSpec, Pace, Protocol};
+use bakeoff_model::record::Cores;
+use bakeoff_model::suite::Limits;
+
+use crate::evidence::Setting;
+use crate::reading::Reading;
+
+impl Setting {
+    /// The setting of a step of a load order. A step that ends with a number of requests runs out
+    /// of them on one connection after the other, so it is no closed loop to its end.
+    #[must_use]
+    pub fn of_load(spec: &LoadSpec, step: usize) -> Self {
+        let (stamped, bounded) = match spec.target.protocol {
+            Protocol::Websocket(websocket) => {
+                (websocket.timestamp.is_some(), websocket.messages > 0)
+            }
+            Protocol::Http1 | Protocol::Http2 => (false, false),
+        };
+        let endless = |step: &bakeoff_model::load::StepSpec| {
+            step.pace == Pace::Closed && step.requests_max == 0
+        };
+        Self {
+            cores: Cores::default(),
+            host_cores: 1,
+            limits: Limits::default(),
+            closed_loop: spec.steps.get(step).is_some_and(endless)
+                && spec.scenario.is_none()
+                && !stamped,
+            keep_alive: !spec.keep_alive_off && !bounded,
+            metered: false,
+            backend: Reading::NotApplicable,
+            recorded: true,
+        }
+    }
+}

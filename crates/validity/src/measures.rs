@@ -1,0 +1,295 @@
+//! What each rule looks at: a value to hold against its limits, and the finding with its numbers.
+//! `None` where there is nothing to judge, or where it cannot be judged.
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::load::{ErrorClass, MinMax};
+use bakeoff_model::resource::{CoreTime, HostTime, TcpCounters, Throttling};
+use bakeoff_model::validity::Finding;
+
+use crate::concurrency::concurrency;
+use crate::evidence::{Evidence, Used};
+use crate::reading::Reading;
+use crate::times::Wait;
+use bakeoff_base::number::as_f64;
+
+/// Responses per connection below which that one has none says nothing.
+const RESPONSES_MIN: f64 = 2.0;
+/// Responses of the fastest connection below which differences between connections say nothing.
+const UNEQUAL_RESPONSES_MIN: u64 = 50;
+/// Requests in flight for each core of the contender from which on it should be busy.
+const IN_FLIGHT_PER_CORE: f64 = 16.0;
+/// Period in which the kernel deals out a cgroup's quota, ns.
+const PERIOD_NS: f64 = 1e8;
+
+/// A value to hold against the limits of a rule, and what was found.
+pub(crate) type Measure = Option<(f64, Finding)>;
+
+pub(crate) fn no_success(evidence: &Evidence) -> Measure {
+    let failed = evidence.failed();
+    Some((as_f64(evidence.requests), Finding::NoSuccess { failed }))
+}
+
+pub(crate) fn errors(evidence: &Evidence) -> Measure {
+    let (failed, ended) = (evidence.failed(), evidence.ended());
+    let classes = evidence.errors.iter();
+    let finding = Finding::Errors {
+        failed,
+        ended,
+        classes: classes
+            .map(|(class, error)| (*class, error.count))
+            .collect(),
+    };
+    Some((as_f64(failed) / as_f64(ended.max(1)), finding))
+}
+
+pub(crate) fn wrong_bodies(evidence: &Evidence) -> Measure {
+    let count = evidence.count(ErrorClass::WrongBody);
+    Some((as_f64(count), Finding::WrongBodies { count }))
+}
+
+pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
+    let count = evidence.count(ErrorClass::Local);
+    Some((as_f64(count), Finding::GeneratorErrors { count }))
+}
+
+pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
+    let connecting_ns = match evidence.connecting_ns {
+        Reading::Known(connecting_ns) => as_f64(connecting_ns),
+        _ => 0.0,
+    };
+    let asked = f64::from(evidence.asked);
+    let open = (evidence.open_ns + connecting_ns) / as_f64(evidence.wall_ns.max(1));
+    let finding = Finding::ConnectionsMissing {
+        open,
+        asked: evidence.asked,
+    };
+    Some(((asked - open) / asked.max(1.0), finding))
+}
+
+pub(crate) fn connections_starved(evidence: &Evidence) -> Measure {
+    let MinMax { min, max } = evidence.per_connection?;
+    let mean = as_f64(evidence.requests) / f64::from(evidence.asked.max(1));
+    (mean >= RESPONSES_MIN).then(|| (as_f64(min), Finding::ConnectionsStarved { min, max }))
+}
+
+pub(crate) fn connections_unequal(evidence: &Evidence) -> Measure {
+    let MinMax { min, max } = evidence.per_connection?;
+    let ratio = as_f64(max) / as_f64(min.max(1));
+    (max >= UNEQUAL_RESPONSES_MIN).then(|| (ratio, Finding::ConnectionsUnequal { min, max }))
+}
+
+pub(crate) fn concurrency_missing(evidence: &Evidence) -> Measure {
+    let concurrency = concurrency(evidence)?;
+    let (asked, found) = (
+        concurrency.asked,
+        concurrency.effective + concurrency.turnaround?,
+    );
+    let finding = Finding::ConcurrencyMissing { found, asked };
+    Some((found / asked.max(1.0), finding))
+}
+
+pub(crate) fn concurrency_low(evidence: &Evidence) -> Measure {
+    let concurrency = concurrency(evidence)?;
+    let (asked, effective) = (concurrency.asked, concurrency.effective);
+    let finding = Finding::ConcurrencyLow { effective, asked };
+    Some((effective / asked.max(1.0), finding))
+}
+
+/// Requests that were in flight at the end are no arrears: as many as the mean response time of
+/// the offered rate holds.
+pub(crate) fn rate_missed(evidence: &Evidence) -> Measure {
+    let offered = evidence.offered.filter(|offered| *offered > 0)?;
+    let ended = evidence.ended() - evidence.count(ErrorClass::Dropped);
+    let response = evidence.response_time.as_ref();
+    let response_ns = response.and_then(|times| times.mean_ns()).unwrap_or(0.0);
+    let in_flight = as_f64(offered) * (response_ns / as_f64(evidence.wall_ns.max(1))).min(1.0);
+    let finding = Finding::RateMissed { ended, offered };
+    Some(((as_f64(ended) + in_flight) / as_f64(offered), finding))
+}
+
+pub(crate) fn send_lag(evidence: &Evidence) -> Measure {
+    evidence.offered?;
+    let lag_p99_ns = evidence.send_lag.as_ref()?.quantile_ns(0.99)?;
+    let response_p99_ns = evidence.response_time.as_ref()?.quantile_ns(0.99)?;
+    let finding = Finding::SendLag {
+        lag_p99_ns,
+        response_p99_ns,
+    };
+    Some((as_f64(lag_p99_ns) / as_f64(response_p99_ns.max(1)), finding))
+}
+
+pub(crate) fn generator_full(evidence: &Evidence) -> Measure {
+    let busy = evidence.generator.share();
+    Some((busy, Finding::GeneratorFull { busy }))
+}
+
+pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
+    let concurrency = concurrency(evidence)?;
+    let turnaround = concurrency.turnaround?;
+    let cycle = concurrency.effective + turnaround;
+    let share = (cycle > 0.0).then(|| turnaround / cycle)?;
+    Some((share, Finding::GeneratorShare { share }))
+}
+
+pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
+    let used = evidence.backend_cpu.known()?.share();
+    let allowed = match evidence.setting.cores.backend.len() {
+        0 => evidence.setting.host_cores,
+        cores => cores,
+    };
+    let allowed = as_f64(allowed as u64);
+    Some((used / allowed, Finding::BackendFull { used, allowed }))
+}
+
+/// Cores that the load generator shares with the backend, or with all parts: their work, or that
+/// of anybody where that was read and is more.
+pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
+    let cores = &evidence.setting.cores;
+    let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
+    let mut parts = evidence.generator_cores() + share(&evidence.backend_cpu);
+    let with_contender = cores.contender.is_empty();
+    let shared: Vec<usize> = if with_contender {
+        parts += share(&evidence.contender_cpu);
+        (0..evidence.setting.host_cores).collect()
+    } else {
+        let both = cores.loader.iter().any(|core| cores.backend.contains(core));
+        let all: BTreeSet<usize> = cores.loader.iter().chain(&cores.backend).copied().collect();
+        both.then(|| all.into_iter().collect())?
+    };
+    let all = evidence.host.known();
+    let anybody = all.map_or(0.0, |host| cores_busy(host, &shared, |core| core.busy_ns));
+    let finding = Finding::SharedCoresFull {
+        busy: parts.max(anybody),
+        cores: shared.len(),
+        with_contender,
+    };
+    let metered = evidence.setting.metered || !with_contender;
+    metered.then(|| (parts.max(anybody) / as_f64(shared.len() as u64), finding))
+}
+
+pub(crate) fn steal(evidence: &Evidence) -> Measure {
+    let host = evidence.host.known()?;
+    let cores = contender_cores(evidence, host);
+    let share = cores_busy(host, &cores, |core| core.stolen_ns) / as_f64(cores.len() as u64);
+    Some((share, Finding::Steal { share }))
+}
+
+/// Work on the contender's cores that is not its own. Where it has no cores of its own, the other
+/// parts' work is not foreign either.
+pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
+    let host = evidence.host.known()?;
+    let cores = contender_cores(evidence, host);
+    let mut known = evidence.contender_cpu.known()?.share();
+    if evidence.setting.cores.contender.is_empty() {
+        known += evidence.generator_cores() + as_f64(host.own_ns) / as_f64(host.wall_ns.max(1));
+        known += evidence
+            .backend_cpu
+            .known()
+            .map_or(0.0, |used| used.share());
+    }
+    let foreign = cores_busy(host, &cores, |core| core.busy_ns) - known;
+    let share = foreign.max(0.0) / as_f64(cores.len() as u64);
+    Some((share, Finding::ForeignWork { share }))
+}
+
+fn contender_cores(evidence: &Evidence, host: &HostTime) -> Vec<usize> {
+    match evidence.setting.cores.contender.as_slice() {
+        [] => host.cores.iter().map(|core| core.core).collect(),
+        cores => cores.to_vec(),
+    }
+}
+
+/// How many of these cores' worth of time was spent so.
+fn cores_busy(host: &HostTime, cores: &[usize], spent_ns: fn(&CoreTime) -> u64) -> f64 {
+    let wanted = host.cores.iter().filter(|core| cores.contains(&core.core));
+    let spent_ns: u64 = wanted.map(spent_ns).sum();
+    as_f64(spent_ns) / as_f64(host.wall_ns.max(1))
+}
+
+pub(crate) fn memory_pressure(evidence: &Evidence) -> Measure {
+    let share = evidence.memory_wait.known()?.share();
+    Some((share, Finding::MemoryPressure { share }))
+}
+
+pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
+    let Throttling {
+        periods,
+        throttled_periods,
+        throttled_ns,
+    } = *evidence.throttling.known()?;
+    let finding = Finding::QuotaStalls {
+        throttled_periods,
+        periods,
+        throttled_ns,
+    };
+    let share = as_f64(throttled_ns) / (as_f64(periods.max(1)) * PERIOD_NS);
+    Some((share, finding))
+}
+
+/// The contender's use of its cores, where it has so much to do that they should be full and
+/// where nobody else's are.
+pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
+    let used = evidence.contender_cpu.known()?.share();
+    let allowed = evidence.contender_cores();
+    let in_flight = concurrency(evidence)?.asked;
+    let finding = Finding::NobodyFull {
+        used,
+        allowed,
+        in_flight,
+    };
+    (in_flight >= IN_FLIGHT_PER_CORE * allowed.max(1.0)).then(|| (used / allowed, finding))
+}
+
+/// Failed requests end their connection too; that is no refusal to keep it.
+pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
+    let Evidence {
+        reconnects,
+        requests,
+        ..
+    } = *evidence;
+    if !evidence.setting.keep_alive || requests == 0 {
+        return None;
+    }
+    let unkept = reconnects.saturating_sub(evidence.failed());
+    let finding = Finding::KeepAlive {
+        reconnects: unkept,
+        requests,
+    };
+    Some((as_f64(unkept) / as_f64(requests), finding))
+}
+
+pub(crate) fn delayed_acknowledgements(evidence: &Evidence) -> Measure {
+    let share = evidence
+        .service_time
+        .gathered(Wait::DelayedAcknowledgement)?;
+    Some((share, Finding::DelayedAcknowledgements { share }))
+}
+
+pub(crate) fn retransmission_waits(evidence: &Evidence) -> Measure {
+    let share = evidence.service_time.gathered(Wait::Retransmission)?;
+    Some((share, Finding::RetransmissionWaits { share }))
+}
+
+pub(crate) fn retransmissions(evidence: &Evidence) -> Measure {
+    let tcp = evidence.tcp.known()?;
+    let (resent, sent) = (tcp.resent_segments, tcp.sent_segments);
+    let finding = Finding::Retransmissions { resent, sent };
+    Some((as_f64(resent) / as_f64(sent.max(1)), finding))
+}
+
+pub(crate) fn listen_queue(evidence: &Evidence) -> Measure {
+    let TcpCounters {
+        listen_overflows: overflows,
+        listen_drops: drops,
+        resent_syns: resent,
+        ..
+    } = *evidence.tcp.known()?;
+    let finding = Finding::ListenQueue {
+        overflows,
+        drops,
+        resent,
+    };
+    let events = as_f64(overflows.max(drops).max(resent));
+    Some((events / as_f64(evidence.ended().max(1)), finding))
+}

@@ -1,0 +1,71 @@
+//! A figure that may be missing, and why: a figure that could not be read is not a good one.
+
+/// A figure, or why there is none. The reasons stand in the order in which they outweigh each
+/// other when readings are added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reading<T> {
+    /// There can be none: no quota, no backend, no closed loop.
+    #[default]
+    NotApplicable,
+    /// It was read.
+    Known(T),
+    /// Nobody meant to read it: the service is not in our care.
+    NotMetered,
+    /// Records of this age do not have it.
+    NotRecorded,
+    /// It should have been read and could not be.
+    Unreadable,
+}
+
+impl<T> Reading<T> {
+    /// A reading that is due.
+    pub fn due(value: Option<T>) -> Self {
+        value.map_or(Self::Unreadable, Self::Known)
+    }
+
+    /// The figure.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The reading without its figure.
+    pub(crate) fn state(&self) -> Reading<()> {
+        self.then(|| Reading::Known(()))
+    }
+
+    /// Adds the reading of another stretch of time: the sum is known when both are.
+    pub(crate) fn add(&mut self, other: &Self, sum: impl FnOnce(&mut T, &T))
+    where
+        T: Clone,
+    {
+        match (&mut *self, other) {
+            (Self::Known(own), Self::Known(other)) => sum(own, other),
+            (own, other) if other.rank() > own.rank() => *own = other.clone(),
+            _ => {}
+        }
+    }
+
+    /// Another reading where this one was made, otherwise why there is none.
+    pub(crate) fn then<U>(&self, reading: impl FnOnce() -> Reading<U>) -> Reading<U> {
+        match self {
+            Self::Known(_) => reading(),
+            Self::NotApplicable => Reading::NotApplicable,
+            Self::NotMetered => Reading::NotMetered,
+            Self::NotRecorded => Reading::NotRecorded,
+            Self::Unreadable => Reading::Unreadable,
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::NotApplicable => 0,
+            Self::Known(_) => 1,
+            Self::NotMetered => 2,
+            Self::NotRecorded => 3,
+            Self::Unreadable => 4,
+        }
+    }
+}

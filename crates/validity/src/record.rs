@@ -1,0 +1,89 @@
+//! Evidence from records: what a session writes down is what it judges, so that everybody who
+//! has the records can judge again.
+
+use bakeoff_model::load::{Pace, Protocol};
+use bakeoff_model::record::{Begin, IntervalRecord};
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::{Limits, NO_BACKEND};
+use bakeoff_model::validity::Validity;
+
+use crate::evidence::{Evidence, Setting, Slice};
+use crate::judge::{Judged, judge};
+use crate::reading::Reading;
+
+/// The runtime whose contenders nobody meters.
+const EXTERNAL: &str = "external";
+
+/// The evidence of a recorded slice; `begin` is its run's first record.
+#[must_use]
+pub fn evidence_of(begin: &Begin, interval: &IntervalRecord) -> Evidence {
+    let before = interval.contender_before.as_ref();
+    let after = interval.contender_after.as_ref();
+    let backend = interval.backend_before.as_ref();
+    let tcp = |sample: Option<&ResourceSample>| sample.and_then(|sample| sample.tcp);
+    let tcp = tcp(after).zip(tcp(before));
+    let tcp = tcp.map(|(after, before)| after.since(&before));
+    Evidence::of(
+        &setting(begin, interval),
+        &Slice {
+            load: &interval.load,
+            contender: before.zip(after),
+            backend: backend.zip(interval.backend_after.as_ref()),
+            host: interval.host.as_ref(),
+            tcp: tcp.as_ref(),
+        },
+    )
+}
+
+/// The verdict on a slice by what its record holds.
+#[must_use]
+pub fn judge_record(begin: &Begin, interval: &IntervalRecord) -> Validity {
+    judge(&evidence_of(begin, interval))
+}
+
+/// A recorded slice judged by today's rules. Where the record itself has a worse verdict, that
+/// stands: it may rest on what was not recorded.
+#[must_use]
+pub fn judged_record(begin: &Begin, interval: &IntervalRecord) -> Judged {
+    let mut judged = Judged::new(evidence_of(begin, interval));
+    let recorded = &interval.validity;
+    if recorded.verdict() > judged.validity.verdict() {
+        let reasons = recorded.reasons().iter().chain(judged.validity.reasons());
+        judged.validity = Validity::of(reasons.cloned().collect());
+    }
+    judged
+}
+
+/// Whether the record has a format with readings of cores and of TCP.
+fn is_recent(begin: &Begin) -> bool {
+    begin.format >= 2
+}
+
+fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
+    let load = &interval.load;
+    let transport = begin.run.transport;
+    let (stamped, bounded) = match transport.protocol {
+        Protocol::Websocket(websocket) => (websocket.timestamp.is_some(), websocket.messages > 0),
+        Protocol::Http1 | Protocol::Http2 => (false, false),
+    };
+    let step = begin.run.steps.get(load.step);
+    let closed = step.is_none_or(|step| step.pace == Pace::Closed);
+    let backend = match interval.backend_before {
+        Some(_) => Reading::Known(()),
+        None if begin.backend == NO_BACKEND => Reading::NotApplicable,
+        None => Reading::NotMetered,
+    };
+    Setting {
+        cores: begin.cores.clone(),
+        host_cores: begin.host.cores.max(1),
+        limits: match begin.enforcement.starts_with("unlimited") {
+            true => Limits::default(),
+            false => begin.run.limits,
+        },
+        closed_loop: closed && load.users.is_none() && !stamped,
+        keep_alive: transport.keep_alive && !bounded,
+        metered: begin.runtime != EXTERNAL,
+        backend,
+        recorded: is_recent(begin),
+    }
+}

@@ -1,0 +1,281 @@
+//! The rulebook as a table: what is looked at, from where on it speaks against a number, and what
+//! it then means. The table in docs/METHODOLOGY.md is held against this one by a test.
+
+use bakeoff_model::validity::Verdict::{
+    self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
+};
+
+use crate::evidence::Evidence;
+use crate::measures::{self, Measure};
+
+/// On which side of its limits a value speaks against the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Above them.
+    Above,
+    /// Below them.
+    Below,
+}
+
+/// From where on a value has a verdict.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// The limit itself is still good.
+    pub at: f64,
+    /// The limit in words.
+    pub words: &'static str,
+    /// What lies beyond; `fair` makes it a diagnostic.
+    pub verdict: Verdict,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// What records call the finding.
+    pub name: &'static str,
+    /// What is looked at, in words.
+    pub condition: &'static str,
+    /// On which side of the limits it is bad.
+    pub side: Side,
+    /// Its limits, the mildest first.
+    pub limits: &'static [Limit],
+    /// Where the limits come from.
+    pub source: &'static str,
+    /// Takes the value.
+    pub(crate) measure: fn(&Evidence) -> Measure,
+}
+
+impl Rule {
+    /// The verdict on a value; `None` when it is within all limits.
+    #[must_use]
+    pub fn grade(&self, value: f64) -> Option<Verdict> {
+        let beyond = |limit: &&Limit| match self.side {
+            Side::Above => value > limit.at,
+            Side::Below => value < limit.at,
+        };
+        self.limits
+            .iter()
+            .filter(beyond)
+            .map(|limit| limit.verdict)
+            .max()
+    }
+}
+
+const fn limit(at: f64, words: &'static str, verdict: Verdict) -> Limit {
+    Limit { at, words, verdict }
+}
+
+/// Share of a step's time from which on the verdicts of single slices are the step's.
+pub(crate) const UNFAIR_TIME_MAX: f64 = 0.1;
+
+/// Every rule, in the order in which equally bad findings are named.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "no-success",
+        condition: "successful requests",
+        side: Side::Below,
+        limits: &[limit(1.0, "1", Invalid)],
+        source: "there is no number",
+        measure: measures::no_success,
+    },
+    Rule {
+        name: "errors",
+        condition: "failed requests of every class, of all that came to an end",
+        side: Side::Above,
+        limits: &[
+            limit(0.0, "0", Fair),
+            limit(0.001, "0.1 %", Degraded),
+            limit(0.01, "1 %", Invalid),
+        ],
+        source: "throughput and times are those of the others; p99 needs 99 % of the requests",
+        measure: measures::errors,
+    },
+    Rule {
+        name: "wrong-bodies",
+        condition: "responses whose checked body or header was wrong",
+        side: Side::Above,
+        limits: &[limit(0.0, "0", Invalid)],
+        source: "one body in 64 is checked, and a service that is right is right always",
+        measure: measures::wrong_bodies,
+    },
+    Rule {
+        name: "generator-errors",
+        condition: "requests that failed because the load generator lacked files, ports or memory",
+        side: Side::Above,
+        limits: &[limit(0.0, "0", Invalid)],
+        source: "not the service's fault",
+        measure: measures::generator_errors,
+    },
+    Rule {
+        name: "connections-starved",
+        condition: "responses on the slowest connection, with two on average",
+        side: Side::Below,
+        limits: &[limit(1.0, "1", Invalid)],
+        source: "the others had the service to themselves",
+        measure: measures::connections_starved,
+    },
+    Rule {
+        name: "connections-missing",
+        condition: "connections neither open nor being opened, of those asked for",
+        side: Side::Above,
+        limits: &[limit(0.05, "5 %", Invalid)],
+        source: "services may close idle connections for a moment",
+        measure: measures::connections_missing,
+    },
+    Rule {
+        name: "concurrency-missing",
+        condition: "requests in flight by Little's law, turnaround and reconnecting included, \
+                    of those asked for",
+        side: Side::Below,
+        limits: &[limit(0.85, "85 %", Invalid)],
+        source: "Little 1961; pauses after failures and starvation are what is missing",
+        measure: measures::concurrency_missing,
+    },
+    Rule {
+        name: "concurrency-low",
+        condition: "effective concurrency (with the service or connecting), of that asked for",
+        side: Side::Below,
+        limits: &[limit(0.85, "85 %", Degraded)],
+        source: "the step is not what its label says",
+        measure: measures::concurrency_low,
+    },
+    Rule {
+        name: "connections-unequal",
+        condition: "responses on the fastest connection for each on the slowest",
+        side: Side::Above,
+        limits: &[limit(2.0, "2", Fair), limit(10.0, "10", Degraded)],
+        source: "kernels spread connections over threads unevenly, within a small factor",
+        measure: measures::connections_unequal,
+    },
+    Rule {
+        name: "rate-missed",
+        condition: "open load: requests that came to an end, of those offered",
+        side: Side::Below,
+        limits: &[limit(0.98, "98 %", Invalid)],
+        source: "the service was not under the stated rate",
+        measure: measures::rate_missed,
+    },
+    Rule {
+        name: "send-lag",
+        condition: "open load: p99 of the send lag, of the p99 of the response time",
+        side: Side::Above,
+        limits: &[limit(0.1, "10 %", GeneratorBound)],
+        source: "the lag is part of the response time",
+        measure: measures::send_lag,
+    },
+    Rule {
+        name: "generator-full",
+        condition: "CPU time of the load generator, of its threads' time",
+        side: Side::Above,
+        limits: &[limit(0.9, "90 %", GeneratorBound)],
+        source: "no headroom for bursts",
+        measure: measures::generator_full,
+    },
+    Rule {
+        name: "generator-share",
+        condition: "turnaround, of a cycle of closed load",
+        side: Side::Above,
+        limits: &[limit(0.25, "25 %", GeneratorBound)],
+        source: "the rate is too much the generator's own",
+        measure: measures::generator_share,
+    },
+    Rule {
+        name: "backend-full",
+        condition: "CPU time of the backend, of its cores' time",
+        side: Side::Above,
+        limits: &[limit(0.9, "90 %", BackendBound)],
+        source: "no headroom for bursts",
+        measure: measures::backend_full,
+    },
+    Rule {
+        name: "shared-cores-full",
+        condition: "work of anybody on cores that load generator and backend, or all parts, share",
+        side: Side::Above,
+        limits: &[limit(0.9, "90 %", HostBound)],
+        source: "no headroom for bursts",
+        measure: measures::shared_cores_full,
+    },
+    Rule {
+        name: "steal",
+        condition: "time stolen by the hypervisor, of the contender's cores",
+        side: Side::Above,
+        limits: &[limit(0.02, "2 %", Degraded), limit(0.05, "5 %", HostBound)],
+        source: "a quiet host had at most 0.8 %, see below",
+        measure: measures::steal,
+    },
+    Rule {
+        name: "foreign-work",
+        condition: "work that is not the contender's, of its cores' time",
+        side: Side::Above,
+        limits: &[limit(0.05, "5 %", Degraded), limit(0.1, "10 %", HostBound)],
+        source: "chosen, not derived, see below",
+        measure: measures::foreign_work,
+    },
+    Rule {
+        name: "memory-pressure",
+        condition: "time in which the contender waited for memory (PSI)",
+        side: Side::Above,
+        limits: &[limit(0.02, "2 %", Degraded)],
+        source: "its memory limit costs it time; the limit is part of the question",
+        measure: measures::memory_pressure,
+    },
+    Rule {
+        name: "quota-stalls",
+        condition: "time throttled by the CPU quota",
+        side: Side::Above,
+        limits: &[limit(0.01, "1 %", Fair)],
+        source: "the quota is part of the question; less does not show in p99",
+        measure: measures::quota_stalls,
+    },
+    Rule {
+        name: "nobody-full",
+        condition: "CPU time of the contender, of its cores' time, with 16 requests in flight for \
+                    each core and no other part full",
+        side: Side::Below,
+        limits: &[limit(0.8, "80 %", Degraded)],
+        source: "it waited for something that is not seen: locks, pools, a slow backend",
+        measure: measures::nobody_full,
+    },
+    Rule {
+        name: "keep-alive",
+        condition: "reconnects that no failure explains, for each request, where connections are \
+                    to be kept",
+        side: Side::Above,
+        limits: &[limit(0.01, "1 %", Degraded)],
+        source: "the cost of connecting is in the number",
+        measure: measures::keep_alive,
+    },
+    Rule {
+        name: "delayed-acknowledgements",
+        condition: "times that gather at 40 ms, four times as crowded as their surroundings",
+        side: Side::Above,
+        limits: &[limit(0.005, "0.5 %", Degraded)],
+        source: "TCP_DELACK_MIN; p99 is the kernel's wait",
+        measure: measures::delayed_acknowledgements,
+    },
+    Rule {
+        name: "retransmission-waits",
+        condition: "times that gather at 200 ms, four times as crowded as their surroundings",
+        side: Side::Above,
+        limits: &[limit(0.005, "0.5 %", Degraded)],
+        source: "TCP_RTO_MIN; p99 is the kernel's wait",
+        measure: measures::retransmission_waits,
+    },
+    Rule {
+        name: "retransmissions",
+        condition: "TCP segments sent again, of those sent in the contender's network",
+        side: Side::Above,
+        limits: &[limit(0.001, "0.1 %", Degraded)],
+        source: "as for errors",
+        measure: measures::retransmissions,
+    },
+    Rule {
+        name: "listen-queue",
+        condition: "overflows of listen queues, dropped or repeated requests to connect, for each \
+                    request",
+        side: Side::Above,
+        limits: &[limit(0.0, "0", Fair), limit(0.001, "0.1 %", Degraded)],
+        source: "as for errors; who is dropped waits for a second",
+        measure: measures::listen_queue,
+    },
+];

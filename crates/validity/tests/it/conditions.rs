@@ -1,0 +1,392 @@
+//! Every condition ends in its verdict. The first tests are twelve slices that an earlier rulebook
+//! called fair.
+
+use bakeoff_model::load::{ErrorClass, MinMax};
+use bakeoff_model::resource::Throttling;
+use bakeoff_model::validity::Verdict::{
+    BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
+};
+use bakeoff_validity::Reading;
+
+use crate::world::{MS, SECOND, World, core, times, used};
+
+#[test]
+fn what_is_good_is_fair() {
+    for connections in [1, 8, 64] {
+        let validity = World::good(connections).judge();
+        assert!(
+            validity.is_fair() && validity.reasons().is_empty(),
+            "{validity:?}"
+        );
+    }
+}
+
+#[test]
+fn requests_that_are_reset() {
+    let mut world = World::good(64);
+    world.fail(ErrorClass::Reset, 11_294, MS);
+    world.check(Invalid, "15 % of the requests failed (11294 reset of");
+}
+
+#[test]
+fn requests_that_time_out() {
+    let mut world = World::good(64);
+    world.serve(16, 32, 500 * MS);
+    world.fail(ErrorClass::HeaderTimeout, 96, 500 * MS);
+    world.check(Invalid, "75 % of the requests failed");
+}
+
+#[test]
+fn requests_that_are_refused() {
+    let mut world = World::good(8);
+    world.serve(8, 100, MS);
+    world.fail(ErrorClass::ConnectRefused, 50_000, 1000);
+    world.check(Invalid, "of the requests failed (50000 connect-refused");
+}
+
+#[test]
+fn connections_that_are_not_served() {
+    let mut world = World::good(64);
+    world.serve(8, 8000, MS);
+    world.check(Invalid, "connections starved: 0 responses");
+    world.load.requests_per_connection = None;
+    world.check(Invalid, "Little's law accounts for 8.");
+}
+
+#[test]
+fn many_connections_of_which_few_are_served() {
+    let mut world = World::good(1024);
+    world.serve(16, 40_000, 400_000);
+    world.check(Invalid, "connections starved");
+    // So few requests that nobody can say of a single connection that it starved.
+    world.serve(16, 960, 16_000_000);
+    world.check(Invalid, "Little's law accounts for");
+}
+
+#[test]
+fn idle_connections_and_one_early_close() {
+    let mut world = World::good(64);
+    world.serve(4, 4000, MS);
+    world.load.requests_per_connection = Some(MinMax { min: 1, max: 1000 });
+    world.load.censored = times(4, MS / 2);
+    world.fail(ErrorClass::EarlyClose, 1, MS);
+    world.check(Invalid, "Little's law accounts for 4.0 of 64");
+}
+
+#[test]
+fn connections_that_are_not_open() {
+    let mut world = World::good(1024);
+    world.load.connections.established = 145;
+    world.load.connections.in_flight_max = Some(145);
+    world.load.connections.reconnects = world.load.requests;
+    world.check(Invalid, "145 of 1024 connections were open");
+}
+
+#[test]
+fn an_offered_rate_that_is_not_reached() {
+    let mut world = World::good(64);
+    world.serve(64, 1000, MS);
+    world.offer(2000, 5 * SECOND, 5 * SECOND);
+    world.fail(ErrorClass::Dropped, 900, 5 * SECOND);
+    world.check(Invalid, "47 % of the requests failed (900 dropped");
+    world.load.errors.clear();
+    world.offer(2000, MS / 100, MS);
+    world.check(Invalid, "the offered rate was not reached: 1000 of 2000");
+    // What was in flight at the end is no arrears.
+    world.offer(1010, MS / 100, 20 * MS);
+    world.check(Fair, "fair");
+}
+
+#[test]
+fn requests_that_are_sent_late() {
+    let mut world = World::good(64);
+    world.serve(64, 2000, MS);
+    world.offer(2000, 5 * SECOND, 5 * SECOND + MS);
+    world.check(GeneratorBound, "requests were sent late");
+    world.offer(2000, MS / 20, MS);
+    world.check(Fair, "fair");
+}
+
+#[test]
+fn a_core_that_others_have_a_part_of() {
+    let mut world = World::good(64);
+    world.contender = Some(used(0.7));
+    let mut cores = |busy, stolen| {
+        world.host.as_mut().unwrap().cores[0] = core(0, busy, stolen);
+        world.judge()
+    };
+    let check = |validity: bakeoff_model::validity::Validity, verdict, words: &str| {
+        assert_eq!(validity.verdict(), verdict, "{validity}");
+        assert!(validity.to_string().contains(words), "{validity}");
+    };
+    check(
+        cores(0.7, 0.099),
+        HostBound,
+        "9.9 % of the contender's cores was stolen",
+    );
+    check(cores(0.89, 0.0), HostBound, "something else used 19 %");
+    check(
+        cores(0.7, 0.03),
+        Degraded,
+        "3.0 % of the contender's cores was stolen",
+    );
+    check(cores(0.77, 0.0), Degraded, "something else used 7.0 %");
+}
+
+#[test]
+fn a_shared_core_that_is_full_while_the_contender_cannot_be_read() {
+    let mut world = World::good(64);
+    world.backend = Some(used(0.89));
+    world.contender.as_mut().unwrap().1.cpu = None;
+    world.check(
+        HostBound,
+        "0.99 of the 1 cores that load generator and backend share",
+    );
+    world.backend = Some(used(0.2));
+    world.check(Unknown, "could not be read: the contender's CPU time");
+}
+
+#[test]
+fn a_contender_that_nobody_keeps_busy() {
+    let mut world = World::good(64);
+    world.contender = Some(used(0.3));
+    world.host.as_mut().unwrap().cores[0] = core(0, 0.3, 0.0);
+    world.check(
+        Degraded,
+        "no part was full: the contender used 0.30 of 1 cores",
+    );
+    // With few requests in flight that is how it must be.
+    let mut few = World::good(1);
+    few.contender = Some(used(0.3));
+    few.host.as_mut().unwrap().cores[0] = core(0, 0.3, 0.0);
+    few.check(Fair, "fair");
+    // Where the backend is full, that is the reason.
+    world.setting.cores.backend = vec![];
+    world.backend = Some(used(1.9));
+    world.check(BackendBound, "the backend used 1.90 of its 2 cores");
+    assert!(!world.judge().to_string().contains("no part was full"));
+}
+
+#[test]
+fn responses_that_are_wrong() {
+    let mut world = World::good(8);
+    world.fail(ErrorClass::WrongBody, 1, MS);
+    world.check(Invalid, "1 of the checked bodies were wrong");
+    let mut world = World::good(8);
+    world.fail(ErrorClass::UnexpectedStatus, 8, MS);
+    world.check(Fair, "fair");
+    assert!(
+        world
+            .judge()
+            .diagnostics()
+            .any(|diagnostic| diagnostic.contains("8 unexpected-status"))
+    );
+    world.fail(ErrorClass::UnexpectedStatus, 20, MS);
+    world.check(Degraded, "0.25 % of the requests failed");
+    world.fail(ErrorClass::UnexpectedStatus, 100, MS);
+    world.check(Invalid, "1.2 % of the requests failed");
+}
+
+#[test]
+fn every_class_of_errors_counts() {
+    for class in ErrorClass::ALL {
+        let mut world = World::good(8);
+        world.fail(class, 100, 1);
+        assert_eq!(world.judge().verdict(), Invalid, "{class:?}");
+    }
+    let mut world = World::good(8);
+    world.fail(ErrorClass::Local, 1, 1);
+    world.check(Invalid, "the load generator ran out of file descriptors");
+    world.serve(8, 0, MS);
+    world.check(Invalid, "no request succeeded, 1 failed");
+}
+
+#[test]
+fn a_load_generator_without_headroom() {
+    let mut world = World::good(8);
+    world.load.loader_cpu.user_ns = SECOND * 95 / 100;
+    world.check(
+        GeneratorBound,
+        "the load generator used 95 % of its threads' time",
+    );
+}
+
+#[test]
+fn cores_that_are_full_with_anybody() {
+    let mut world = World::good(8);
+    world.host.as_mut().unwrap().cores[1] = core(1, 0.97, 0.0);
+    world.check(HostBound, "0.97 of the 1 cores");
+    let mut shared = World::good(8);
+    shared.setting.cores = bakeoff_model::record::Cores::default();
+    shared.setting.limits.cpus = None;
+    shared.host.as_mut().unwrap().cores[1] = core(1, 0.95, 0.0);
+    shared.check(HostBound, "contender, load generator and backend share");
+    // Without readings of the cores the parts are added up.
+    shared.host = None;
+    shared.setting.recorded = false;
+    shared.backend = Some(used(0.85));
+    shared.check(HostBound, "1.90 of the 2 cores");
+}
+
+#[test]
+fn memory_that_is_waited_for() {
+    let mut world = World::good(8);
+    let sample = &mut world.contender.as_mut().unwrap().1;
+    sample.pressure.as_mut().unwrap().memory_some_us = 320_000;
+    world.check(
+        Degraded,
+        "the contender waited for memory in 32 % of the time",
+    );
+    // No pressure stall information: far from the limit there is none to wait for.
+    let sample = &mut world.contender.as_mut().unwrap().1;
+    sample.pressure = None;
+    world.check(Fair, "fair");
+    let sample = &mut world.contender.as_mut().unwrap().1;
+    sample.memory.as_mut().unwrap().peak_bytes = 511 << 20;
+    world.check(Unknown, "could not be read: memory pressure");
+}
+
+#[test]
+fn a_quota_that_stalls_is_a_remark() {
+    let mut world = World::good(8);
+    let sample = &mut world.contender.as_mut().unwrap().1;
+    sample.throttling = Some(Throttling {
+        periods: 10,
+        throttled_periods: 5,
+        throttled_ns: 5 * 25 * MS,
+    });
+    world.check(Fair, "fair");
+    let diagnostics: Vec<String> = world.judge().diagnostics().collect();
+    assert_eq!(
+        diagnostics,
+        ["the CPU quota stalled the contender in 5 of 10 periods, 25.0 ms each"]
+    );
+    world.contender.as_mut().unwrap().1.throttling = None;
+    world.check(Unknown, "could not be read: stalls of the CPU quota");
+}
+
+#[test]
+fn connections_that_are_not_kept() {
+    let mut world = World::good(8);
+    world.load.connections.reconnects = 800;
+    world.check(
+        Degraded,
+        "keep-alive is not honoured: 800 reconnects for 8000 requests",
+    );
+    world.setting.keep_alive = false;
+    world.check(Fair, "fair");
+    // Failures end connections; that is named for what it is.
+    let mut world = World::good(8);
+    world.load.connections.reconnects = 40;
+    world.fail(ErrorClass::Reset, 40, MS);
+    world.check(Degraded, "40 reset");
+    assert!(!world.judge().to_string().contains("keep-alive"));
+}
+
+#[test]
+fn connections_that_are_not_served_alike() {
+    let mut world = World::good(8);
+    world.load.requests_per_connection = Some(MinMax { min: 50, max: 2000 });
+    world.check(
+        Degraded,
+        "not served alike: 50 responses on one, 2000 on another",
+    );
+    world.load.requests_per_connection = Some(MinMax {
+        min: 500,
+        max: 2000,
+    });
+    world.check(Fair, "fair");
+    assert_eq!(world.judge().diagnostics().count(), 1);
+}
+
+#[test]
+fn waits_of_the_kernel() {
+    let check = |waiting: u64, ms: u64, verdict, words: &str| {
+        let mut world = World::good(8);
+        world.load.service_time.merge(&times(waiting, ms * MS));
+        world.load.end_ns = SECOND + waiting * ms * MS / 8;
+        world.check(verdict, words);
+    };
+    check(
+        100,
+        41,
+        Degraded,
+        "gather at 40 ms, as of delayed acknowledgements",
+    );
+    check(
+        100,
+        203,
+        Degraded,
+        "gather at 200 ms, as of retransmissions",
+    );
+    check(20, 41, Fair, "fair");
+    let mut spread = World::good(8);
+    spread.load.service_time = times(0, 1);
+    for ms in 1..200 {
+        spread.load.service_time.merge(&times(10, ms * MS));
+    }
+    let words = spread.judge().to_string();
+    assert!(!words.contains("gather"), "{words}");
+}
+
+#[test]
+fn what_the_kernel_lost() {
+    let mut world = World::good(8);
+    world.tcp.as_mut().unwrap().resent_segments = 160;
+    world.check(Degraded, "160 of 16000 TCP segments were sent again");
+    let mut world = World::good(8);
+    world.tcp.as_mut().unwrap().listen_overflows = 50;
+    world.check(Degraded, "the listen queue overflowed 50 times");
+    world.tcp.as_mut().unwrap().listen_overflows = 1;
+    world.check(Fair, "fair");
+    assert_eq!(world.judge().diagnostics().count(), 1);
+    world.tcp = None;
+    world.check(Unknown, "could not be read: TCP counters");
+}
+
+#[test]
+fn what_cannot_be_read_is_not_fair() {
+    let check = |spoil: fn(&mut World), words: &str| {
+        let mut world = World::good(8);
+        spoil(&mut world);
+        world.check(Unknown, words);
+    };
+    check(
+        |world| world.contender = None,
+        "the contender's CPU time, memory pressure",
+    );
+    check(|world| world.backend = None, "the backend's CPU time");
+    check(|world| world.host = None, "times of each core");
+    check(|world| world.load.turnaround_ns = None, "turnaround");
+    check(
+        |world| {
+            world.load.connections.reconnects = 1;
+            world.load.connecting_ns = None;
+        },
+        "time to reconnect",
+    );
+}
+
+#[test]
+fn what_nobody_meant_to_read_is_said() {
+    let mut world = World::good(8);
+    world.setting.metered = false;
+    world.setting.backend = Reading::NotApplicable;
+    (world.contender, world.backend, world.host, world.tcp) = (None, None, None, None);
+    world.check(Fair, "fair");
+    let diagnostics: Vec<String> = world.judge().diagnostics().collect();
+    assert!(
+        diagnostics[0].starts_with("not metered: the contender's CPU time"),
+        "{diagnostics:?}"
+    );
+    // Records of format 1 could not have these; they are judged by what they have.
+    let mut old = World::good(8);
+    old.setting.recorded = false;
+    (old.host, old.tcp, old.load.turnaround_ns) = (None, None, None);
+    old.check(Fair, "fair");
+    let diagnostics: Vec<String> = old.judge().diagnostics().collect();
+    assert_eq!(
+        diagnostics,
+        ["not in records of this age: times of each core, TCP counters, turnaround"]
+    );
+}

@@ -1,0 +1,10 @@
+//! Tests of the rulebook.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod conditions;
+mod little;
+mod methodology;
+mod records;
+mod steps;
+mod world;

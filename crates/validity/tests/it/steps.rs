@@ -1,0 +1,74 @@
+//! A step is judged on its sums and on the share of its time that was unfair.
+
+use bakeoff_model::load::ErrorClass;
+use bakeoff_model::validity::Verdict::{self, Degraded, Fair, HostBound, Invalid};
+use bakeoff_validity::{Judged, Step};
+
+use crate::world::{MS, World, core};
+
+fn step(slices: usize, spoilt: usize, spoil: fn(&mut World)) -> Step {
+    let slice = |index: usize| {
+        let mut world = World::good(8);
+        if index < spoilt {
+            spoil(&mut world);
+        }
+        Judged::new(world.evidence())
+    };
+    let mut step = Step::default();
+    (0..slices).for_each(|index| step.add(&slice(index)));
+    step
+}
+
+fn check(step: &Step, verdict: Verdict, words: &str) {
+    let validity = step.validity();
+    assert_eq!(validity.verdict(), verdict, "{validity}");
+    let all = format!("{validity} {:?}", validity.diagnostics().collect::<Vec<_>>());
+    assert!(all.contains(words), "{all}");
+}
+
+#[test]
+fn a_short_disturbance_is_a_remark_and_a_long_one_is_the_steps() {
+    let steal = |world: &mut World| {
+        world.host.as_mut().unwrap().cores[0] = core(0, 0.9, 0.08);
+        world.contender = Some(crate::world::used(0.9));
+    };
+    check(&step(20, 0, steal), Fair, "fair []");
+    check(
+        &step(20, 1, steal),
+        Fair,
+        "5.0 % of the time is host-bound: 8.0 % of the contender's cores was stolen",
+    );
+    check(&step(20, 2, steal), Fair, "10 % of the time is host-bound");
+    check(
+        &step(20, 3, steal),
+        HostBound,
+        "15 % of the time is host-bound",
+    );
+    check(
+        &step(20, 20, steal),
+        HostBound,
+        "8.0 % of the contender's cores was stolen",
+    );
+}
+
+#[test]
+fn errors_are_a_share_of_the_step() {
+    let one = |world: &mut World| world.fail(ErrorClass::Reset, 100, MS);
+    check(
+        &step(20, 1, one),
+        Fair,
+        "0.06 % of the requests failed (100 reset of 160100)",
+    );
+    check(&step(20, 5, one), Invalid, "25 % of the time is invalid");
+    let many = |world: &mut World| world.fail(ErrorClass::Reset, 400, MS);
+    check(
+        &step(20, 2, many),
+        Degraded,
+        "0.50 % of the requests failed",
+    );
+}
+
+#[test]
+fn no_slices_say_nothing() {
+    check(&Step::default(), Fair, "fair");
+}
