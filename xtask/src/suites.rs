@@ -21,7 +21,8 @@ const BUILD_ENV: [(&str, &str); 2] = [
     ("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
 ];
 
-/// The profile of the short session, which every suite has. A suite whose main round takes long has
+/// The profile of the short session, which every suite has; its start timeout is long enough for
+/// busy hosts, so that contenders are verified with it too. A suite whose main round takes long has
 /// a round of this name as well, and the session is that round.
 const PROFILE: &str = "smoke";
 /// The round whose contenders are verified in containers as well, as far as they are named.
@@ -192,7 +193,7 @@ impl Suite {
             None => String::new(),
         };
         let verify = |runtime: &str, chosen: &str| {
-            format!("verify {folder} --runtime {runtime}{backend}{chosen}")
+            format!("verify {folder} --profile {PROFILE} --runtime {runtime}{backend}{chosen}")
         };
         self.bakeoff(chores, "verified as processes", &verify("process", &all))?;
         if docker {

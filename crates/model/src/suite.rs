@@ -85,6 +85,13 @@ pub struct Profile {
     pub slice: Duration,
     /// What `{jvm-options}` stands for in the commands of contenders.
     pub jvm_options: Vec<String>,
+    /// How long a contender may take from its start to its first valid response.
+    pub start_timeout: Duration,
+}
+
+impl Profile {
+    /// The start timeout unless the profile says another (C3).
+    pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 }
 
 /// Limits of a process group. `None` = not limited.

@@ -137,6 +137,7 @@ fn session(base: PathBuf, port: u16, unlimited: bool) -> Outcome {
         cores: Vec::new(),
         port,
         ready_path: "/".to_owned(),
+        start_timeout: Duration::from_secs(15),
         image: None,
         log_path: base.join("left.log"),
     };

@@ -37,6 +37,8 @@ pub struct StartSpec {
     pub port: u16,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
+    /// How long that may take.
+    pub start_timeout: Duration,
     /// The image; `None` for a local process.
     pub image: Option<String>,
     /// Where its standard output and standard error go.

@@ -14,8 +14,6 @@ use bakeoff_runtime::{BoxFuture, Runtime};
 
 use crate::case::Case;
 
-/// How long a contender may take until its first valid response (C3).
-pub const START_LIMIT: Duration = Duration::from_secs(15);
 /// How long a contender may take to stop (C3).
 pub const STOP_GRACE: Duration = Duration::from_secs(15);
 /// The group of all lifecycle checks.

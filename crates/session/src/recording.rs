@@ -11,7 +11,7 @@ use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_runtime::backend::RecordingProxy;
 use tokio::sync::oneshot;
 
-use crate::contracts::{START_LIMIT, STOP_GRACE};
+use crate::contracts::STOP_GRACE;
 use crate::stages::run::describe;
 use crate::stages::verify;
 use crate::testbed::Testbed;
@@ -92,7 +92,7 @@ async fn record_one(testbed: &Testbed, contender: &Contender) -> anyhow::Result<
         )
         .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.evidence))?;
     let mut instance = testbed.runtime().start(&spec).await?;
-    instance.await_ready(START_LIMIT).await?;
+    instance.await_ready(spec.start_timeout).await?;
     let suite = testbed.suite();
     for round in 0..ROUNDS {
         for check in suite.checks.iter().cloned().chain(workload_checks(suite)) {

@@ -289,6 +289,7 @@ fn case(pending: &PendingRun) -> Case {
         cores: Vec::new(),
         port: 8080,
         ready_path: "/".to_owned(),
+        start_timeout: Duration::from_secs(15),
         image: None,
         log_path: "fake.log".into(),
     };

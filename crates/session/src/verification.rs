@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::{CheckRecord, Record};
-use bakeoff_model::suite::{Contender, Limits, Suite};
+use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::external::External;
 use bakeoff_runtime::{Runtime as _, StartSpec};
 use serde::Serialize;
 
-use crate::contracts::{GROUP, Halt, Parts, START_LIMIT, STOP_GRACE};
+use crate::contracts::{GROUP, Halt, Parts, STOP_GRACE};
 use crate::event::{Event, Observer};
 use crate::selection;
 use crate::stages::lifecycle::{self, Figures};
@@ -88,7 +88,7 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
     };
     let spec = external_spec(suite, url);
     let mut instance = service.start(&spec).await?;
-    instance.await_ready(START_LIMIT).await?;
+    instance.await_ready(spec.start_timeout).await?;
     let address = instance.address();
     let mut checks = Vec::new();
     for check in suite
@@ -116,6 +116,7 @@ fn external_spec(suite: &Suite, url: &str) -> StartSpec {
         cores: Vec::new(),
         port: suite.port,
         ready_path: suite.ready_path.clone(),
+        start_timeout: Profile::START_TIMEOUT,
         image: None,
         log_path: PathBuf::new(),
     }
@@ -188,7 +189,7 @@ async fn check_one(
         lifecycle::before(&parts, spec, &mut Collect(checks)).await?;
     }
     let mut instance = start(&parts, spec).await?;
-    let startup = await_ready(instance.as_mut()).await?;
+    let startup = await_ready(instance.as_mut(), spec).await?;
     for check in parts
         .suite
         .checks

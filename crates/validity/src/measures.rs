@@ -76,7 +76,7 @@ pub(crate) fn connections_starved(evidence: &Evidence) -> Measure {
 pub(crate) fn connections_unequal(evidence: &Evidence) -> Measure {
     let MinMax { min, max } = evidence.per_connection?;
     let ratio = as_f64(max) / as_f64(min.max(1));
-    (max >= UNEQUAL_RESPONSES_MIN).then(|| (ratio, Finding::ConnectionsUnequal { min, max }))
+    (max >= UNEQUAL_RESPONSES_MIN).then_some((ratio, Finding::ConnectionsUnequal { min, max }))
 }
 
 pub(crate) fn concurrency_missing(evidence: &Evidence) -> Measure {

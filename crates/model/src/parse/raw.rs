@@ -1,6 +1,5 @@
-//! The files as people write them. These types are the single source of the JSON Schemas in
-//! `docs/schema/` and of what [`super::shape`] accepts. They end in this module's siblings: nothing
-//! outside [`super`] sees them.
+//! The files as people write them, for this module's siblings only. These types are the single
+//! source of the JSON Schemas in `docs/schema/` and of what [`super::shape`] accepts.
 
 use std::collections::BTreeMap;
 
@@ -120,6 +119,8 @@ pub(crate) struct ProfileTable {
     pub(crate) lifecycle_every_run: bool,
     /// What `{jvm-options}` stands for; `-XX:MaxRAMPercentage=75` unless given.
     pub(crate) jvm_options: Option<Vec<String>>,
+    /// How long a contender may take until its first valid response; `15s` unless given.
+    pub(crate) start_timeout: Option<DurationText>,
     /// Steps of closed load, one for each number of connections.
     pub(crate) ladder: Option<LadderTable>,
     /// Steps one by one, instead of `ladder`.

@@ -152,6 +152,9 @@ fn profiles(
             lifecycle_every_run: table.lifecycle_every_run,
             slice: table.slice.map_or(SLICE_DEFAULT, |slice| slice.0),
             jvm_options: table.jvm_options.unwrap_or_else(default_options),
+            start_timeout: table
+                .start_timeout
+                .map_or(Profile::START_TIMEOUT, |timeout| timeout.0),
         };
         profiles.insert(name, profile);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Verdict;
 use crate::load::ErrorClass;
 
 /// What was found, with the numbers by which it was judged. Shares are 0 to 1.

@@ -305,7 +305,8 @@ mod tests {
             &serde_json::to_string(&validity).unwrap(),
             "invalid: 30 % of the requests failed (29 reset, 1 local of 100)",
         );
-        let lie = r#"{"validity":"fair","evidence":"x","reasons":[{"verdict":"invalid","reason":"no-success","failed":1}]}"#;
-        assert!(serde_json::from_str::<Validity>(lie).is_err());
+        let reasons = r#"[{"verdict":"invalid","reason":"no-success","failed":1}]"#;
+        let lie = format!(r#"{{"validity":"fair","evidence":"x","reasons":{reasons}}}"#);
+        assert!(serde_json::from_str::<Validity>(&lie).is_err());
     }
 }

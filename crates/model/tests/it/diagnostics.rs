@@ -133,21 +133,18 @@ fn values_out_of_range() {
 fn unknown_keys_and_values() {
     let suite = SUITE
         .replace("port =", "prot = 1\nport =")
-        .replace("name = \"replay\"", "name = \"mysql\"")
-        .replace(
-            "runs = 2",
-            "runs = 2\nlimit = { cpus = 1 }\nflavour = \"hot\"",
-        )
+        .replace("name = \"replay\"", "name = \"mysql\"\nflavour = \"hot\"")
+        .replace("runs = 2", "runs = 2\nlimit = { cpus = 1 }")
         .replace("[[benchmark]]", "[[benchmarks]]\n[[benchmark]]");
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:4:1: unknown key `prot` in `suite`
       hint: did you mean `port`?
     suite.toml:8:8: `backend[0].name`: unknown value "mysql"
       hint: known: elasticsearch, postgres, replay
-    suite.toml:12:1: unknown key `limit` in `profile.quick`
+    suite.toml:9:1: unknown key `flavour` in `backend[0]`
+      hint: known: name, data, settings
+    suite.toml:13:1: unknown key `limit` in `profile.quick`
       hint: did you mean `limits`?
-    suite.toml:13:1: unknown key `flavour` in `profile.quick`
-      hint: known: describe, limits, runs, slice, lifecycle-every-run, jvm-options, ladder, step
     suite.toml:16:3: unknown key `benchmarks`
       hint: did you mean `benchmark`?
     "#);

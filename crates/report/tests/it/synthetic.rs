@@ -114,7 +114,7 @@ fn make_results() -> Results {
         },
     ];
     let shared = [
-        bound(contender("synthetic-actix-4", 9000.0, 160.0)),
+        bound(contender("synthetic-actix-4", 9000.0, 200.0)),
         bound(jvm("synthetic-ktor-1", 4000.0, 480.0, Fault::None)),
         contender("synthetic-slow", 120.0, 8000.0),
     ];

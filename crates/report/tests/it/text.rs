@@ -161,6 +161,6 @@ fn csv_has_a_row_for_each_step_of_each_run() {
     );
     let cpu_us: f64 = cell("cpu_us_per_request").parse().unwrap();
     assert!((cpu_us - 163.0).abs() < 0.1, "{cpu_us}");
-    assert!(text.contains("\"contender, load generator and backend used 1.93 of 2 cores\""));
+    assert!(text.contains("contender, load generator and backend used 1.93 of 2 cores"));
     assert!(text.contains("failed at load: killed for memory (512 MiB) at 256 connections"));
 }

@@ -24,7 +24,7 @@ use super::postgres::{self, Cluster, database_name};
 use super::recording::{Recording, RecordingError};
 
 /// How long the replay backend may take until it accepts connections.
-const REPLAY_READY: Duration = Duration::from_secs(10);
+const REPLAY_READY: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at a starting backend.
 const POLL: Duration = Duration::from_millis(20);
@@ -253,6 +253,7 @@ pub(super) fn spec(
         cores: options.cores.clone(),
         port: address.port(),
         ready_path: "/".to_owned(),
+        start_timeout: Duration::from_secs(15),
         image: None,
         log_path: options.log_path.clone(),
     }

@@ -305,6 +305,7 @@ mod tests {
             cores: vec![1, 3],
             port: 8080,
             ready_path: "/".to_owned(),
+            start_timeout: std::time::Duration::from_secs(15),
             image: None,
             log_path: "log".into(),
         };

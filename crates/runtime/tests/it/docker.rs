@@ -108,6 +108,7 @@ impl Bench {
             cores: Vec::new(),
             port: PORT,
             ready_path: "/".to_owned(),
+            start_timeout: Duration::from_secs(15),
             image: Some(self.image.clone()),
             log_path: self.folder.path().join("one.log"),
         }

@@ -83,6 +83,7 @@ impl Bench {
             cores: Vec::new(),
             port,
             ready_path: "/".to_owned(),
+            start_timeout: Duration::from_secs(15),
             image: None,
             log_path: self.base.path().join("one.log"),
         }

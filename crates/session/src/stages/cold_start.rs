@@ -20,7 +20,7 @@ pub(crate) async fn make<L>(
     let spec = case.startable()?;
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts, spec).await?;
-    let startup = started(instance.as_mut(), case).await?;
+    let startup = started(instance.as_mut(), spec, case).await?;
     event::record(observer, Record::Started(startup))?;
     stage(observer, case, Stage::Stop)?;
     let ended = instance.exited().await.is_some();

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::start::{await_ready, start};
 use super::verify;
 use crate::case::environment_unreachable;
-use crate::contracts::{GROUP, Parts, START_LIMIT, STOP_GRACE};
+use crate::contracts::{GROUP, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 
 /// A path that no service knows, looked for in its log.
@@ -81,7 +81,8 @@ pub async fn before<L>(
     Ok(())
 }
 
-/// The rule for both "does not start" checks: exit within 15 s, with a status other than zero.
+/// The rule for both "does not start" checks: exit within the start timeout, with a status other
+/// than zero.
 async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> CheckRecord {
     let begun = Instant::now();
     let mut instance = match parts.runtime.start(spec).await {
@@ -97,7 +98,7 @@ async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> Che
         if let Some(exit) = instance.exited().await {
             break Some(exit);
         }
-        if begun.elapsed() >= START_LIMIT {
+        if begun.elapsed() >= spec.start_timeout {
             break None;
         }
         sleep(POLL).await;
@@ -106,7 +107,10 @@ async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> Che
     instance.stop(Duration::ZERO).await;
     let bad = |assertion: String| CheckOutcome::Bad { assertion };
     let outcome = match exit {
-        None => bad(format!("still running after {} s", START_LIMIT.as_secs())),
+        None => bad(format!(
+            "still running after {} s",
+            spec.start_timeout.as_secs()
+        )),
         Some(exit) if exit.code == Some(0) => bad("exited with code 0".to_owned()),
         Some(exit) if exit.oom_killed => bad(exit.to_string()),
         Some(_) => CheckOutcome::Good,
@@ -141,7 +145,7 @@ async fn threads<L>(
         Ok(instance) => instance,
         Err(failure) => return record(&name, begun, unreachable(failure), None),
     };
-    let ready = await_ready(instance.as_mut()).await;
+    let ready = await_ready(instance.as_mut(), &spec).await;
     let outcome = match ready {
         Ok(_) => CheckOutcome::Good,
         Err(failure) => unreachable(failure),

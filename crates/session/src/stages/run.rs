@@ -27,7 +27,7 @@ pub(crate) async fn make<L: Loader>(
     }
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts, spec).await?;
-    let startup = started(instance.as_mut(), case).await?;
+    let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
     event::record(observer, Record::Started(startup))?;
     idle(parts, instance.as_ref(), "started", observer).await?;

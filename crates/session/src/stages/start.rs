@@ -5,7 +5,7 @@ use bakeoff_model::record::Startup;
 use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 
 use crate::case::Case;
-use crate::contracts::{Parts, START_LIMIT};
+use crate::contracts::Parts;
 use crate::event::{Event, Observer};
 
 /// Tells observers that a run entered a stage.
@@ -43,15 +43,25 @@ pub async fn start<L>(
 ///
 /// # Errors
 /// Why the run ends here.
-pub async fn await_ready(instance: &mut dyn Instance) -> Result<Startup, Failure> {
-    instance.await_ready(START_LIMIT).await.map_err(|error| {
-        Failure::new(Stage::Ready, error.to_string()).with_evidence(ready_evidence(&error))
-    })
+pub async fn await_ready(
+    instance: &mut dyn Instance,
+    spec: &StartSpec,
+) -> Result<Startup, Failure> {
+    instance
+        .await_ready(spec.start_timeout)
+        .await
+        .map_err(|error| {
+            Failure::new(Stage::Ready, error.to_string()).with_evidence(ready_evidence(&error))
+        })
 }
 
 /// The same for a run's own instance, with the size of what was started.
-pub(crate) async fn started(instance: &mut dyn Instance, case: &Case) -> Result<Startup, Failure> {
-    let mut startup = await_ready(instance).await?;
+pub(crate) async fn started(
+    instance: &mut dyn Instance,
+    spec: &StartSpec,
+    case: &Case,
+) -> Result<Startup, Failure> {
+    let mut startup = await_ready(instance, spec).await?;
     startup.image_bytes = instance.image_bytes().or(case.artifact_bytes);
     Ok(startup)
 }

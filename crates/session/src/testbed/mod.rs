@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
-use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Suite};
+use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Profile, Suite};
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 use futures_util::stream::{self, StreamExt as _};
 
@@ -260,9 +260,15 @@ impl Testbed {
             cores: self.options.cores.contender.clone(),
             port: self.suite().port,
             ready_path: self.suite().ready_path.clone(),
+            start_timeout: self.start_timeout(),
             image: ready.image,
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
+    }
+
+    fn start_timeout(&self) -> Duration {
+        let profile = self.suite().profiles.get(&self.options.profile);
+        profile.map_or(Profile::START_TIMEOUT, |profile| profile.start_timeout)
     }
 
     fn backend_address(&self) -> BackendAddress {

@@ -22,7 +22,10 @@ fn step(slices: usize, spoilt: usize, spoil: fn(&mut World)) -> Step {
 fn check(step: &Step, verdict: Verdict, words: &str) {
     let validity = step.validity();
     assert_eq!(validity.verdict(), verdict, "{validity}");
-    let all = format!("{validity} {:?}", validity.diagnostics().collect::<Vec<_>>());
+    let all = format!(
+        "{validity} {:?}",
+        validity.diagnostics().collect::<Vec<_>>()
+    );
     assert!(all.contains(words), "{all}");
 }
 
