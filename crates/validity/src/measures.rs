@@ -56,7 +56,8 @@ pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
     let connecting_ns = match evidence.connecting_ns {
         Reading::Known(connecting_ns) => as_f64(connecting_ns),
-        _ => 0.0,
+        Reading::NotApplicable => 0.0,
+        _ => return None,
     };
     let asked = f64::from(evidence.asked);
     let open = (evidence.open_ns + connecting_ns) / as_f64(evidence.wall_ns.max(1));
@@ -259,15 +260,24 @@ pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
     Some((as_f64(unkept) / as_f64(requests), finding))
 }
 
+/// Share of the times that gather in a wait of the kernel's. A busy contender with a long queue has
+/// most of its times in one place too, wherever that is.
+fn gathered(evidence: &Evidence, wait: Wait) -> Option<f64> {
+    let share = evidence.service_time.gathered(wait)?;
+    let queue = match evidence.contender_cpu.known() {
+        Some(used) => used.share() > evidence.contender_cores() / 2.0,
+        None => f64::from(evidence.asked) >= IN_FLIGHT_PER_CORE,
+    };
+    (share <= 0.5 || !queue).then_some(share)
+}
+
 pub(crate) fn delayed_acknowledgements(evidence: &Evidence) -> Measure {
-    let share = evidence
-        .service_time
-        .gathered(Wait::DelayedAcknowledgement)?;
+    let share = gathered(evidence, Wait::DelayedAcknowledgement)?;
     Some((share, Finding::DelayedAcknowledgements { share }))
 }
 
 pub(crate) fn retransmission_waits(evidence: &Evidence) -> Measure {
-    let share = evidence.service_time.gathered(Wait::Retransmission)?;
+    let share = gathered(evidence, Wait::Retransmission)?;
     Some((share, Finding::RetransmissionWaits { share }))
 }
 

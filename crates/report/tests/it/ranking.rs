@@ -144,7 +144,7 @@ fn an_invalid_step_is_no_peak() {
 
 #[test]
 fn a_tenth_of_the_time_is_enough() {
-    let mut results = of(&[contender("synthetic", 1000.0, 1000.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let interval = results.runs[0]
         .intervals
         .iter_mut()
@@ -160,7 +160,7 @@ fn a_tenth_of_the_time_is_enough() {
 
 #[test]
 fn only_the_last_attempt_counts() {
-    let mut results = of(&[contender("synthetic", 1000.0, 1000.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let mut again = results.runs[0].clone();
     again.begin.attempt = 2;
     results.runs[0].end = Some(EndRecord {
@@ -189,7 +189,7 @@ fn a_killed_run_is_a_failure() {
 
 #[test]
 fn mixed_suites_and_missing_limits_are_said_first() {
-    let mut results = of(&[contender("synthetic", 1000.0, 1000.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     results.runs[0].begin.suite_digest = "1".repeat(64);
     for run in &mut results.runs {
         run.begin.enforcement = "unlimited: no permission".to_owned();
@@ -210,7 +210,7 @@ fn mixed_suites_and_missing_limits_are_said_first() {
 
 #[test]
 fn every_metric_has_the_verdict_of_its_own_steps() {
-    let mut results = of(&[contender("synthetic", 1000.0, 1000.0)], 2);
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     let mut slices = results.runs[0].intervals.iter_mut();
     let slice = slices.find(|slice| slice.connections == 2).unwrap();
     slice.validity = Validity::recorded(validity::Verdict::Invalid, "wrong bodies");

@@ -66,7 +66,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
     Host-bound: the parts shared the host's cores, so the order holds for this host
         only
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
-     1= synthet…ctix-4   8052          256   97.0   160! 34.9! 0.00198      0    2/2
+     1= synthet…ctix-4   8052          256   97.0   200! 34.9! 0.00198      0    2/2
      1= synthet…ktor-1   3655          256    215   480!  349!    2.60      0    2/2
     = not distinguishable by these runs
     ! read off several steps, some of which are not fair

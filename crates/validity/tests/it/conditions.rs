@@ -330,6 +330,18 @@ fn waits_of_the_kernel() {
 }
 
 #[test]
+fn a_long_queue_is_no_wait_of_the_kernel() {
+    let mut world = World::good(42);
+    world.serve(42, 1000, 42 * MS);
+    world.check(Fair, "fair");
+    world.contender = Some(used(0.3));
+    world.host.as_mut().unwrap().cores[0] = core(0, 0.31, 0.0);
+    world.check(Degraded, "100 % of the times gather at 40 ms");
+    world.setting.metered = false;
+    world.check(Fair, "fair");
+}
+
+#[test]
 fn what_the_kernel_lost() {
     let mut world = World::good(8);
     world.tcp.as_mut().unwrap().resent_segments = 160;

@@ -4,7 +4,7 @@ use bakeoff_model::names;
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
-use super::Cases;
+use super::{Cases, Found};
 use crate::analysis::benchmark::{CaseData, RunData};
 use crate::analysis::metric::{self, Metric, Wanted};
 use crate::analysis::summary::BenchmarkSummary;
@@ -86,8 +86,9 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     Some(seconds(last.cpu?.total_ns()) - later)
 }
 
-/// The best of the cases that a glob fits, or why there is none.
-pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result<Measured, String> {
+/// The best of the cases that a glob fits, or why there is none. A session in which it was run
+/// without a number says more than one in which it was not.
+pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result<Measured, Found> {
     let mut best: Option<Measured> = None;
     let mut why = None;
     for (summary, case) in cases {
@@ -111,7 +112,13 @@ pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result
             Err(reason) => why = Some(reason),
         }
     }
-    best.ok_or_else(|| why.unwrap_or_else(|| format!("{glob} was not run")))
+    best.ok_or_else(|| match why {
+        Some(why) => Found {
+            cases: 1,
+            ..Found::not_testable(why)
+        },
+        None => Found::not_testable(format!("{glob} was not run")),
+    })
 }
 
 /// Measureds that are not fair, for the reader: by name while they are few.

@@ -19,7 +19,7 @@ pub(super) fn ratio(
     let both = chosen(cases, claim, first).and_then(|a| Ok((a, chosen(cases, claim, second)?)));
     let (a, b) = match both {
         Ok(both) => both,
-        Err(why) => return Found::not_testable(why),
+        Err(found) => return found,
     };
     let ratio = compare(a.sample(), b.sample(), &criteria(claim)).ratio;
     let text = format!(
@@ -40,7 +40,7 @@ pub(super) fn value(
 ) -> Found {
     let found = match chosen(cases, claim, contender) {
         Ok(found) => found,
-        Err(why) => return Found::not_testable(why),
+        Err(found) => return found,
     };
     let estimate = found.metric.estimate;
     let point = significant(estimate.point);
@@ -100,7 +100,7 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     let is_best = |label: &str| names::matches(best, label);
     if !all.iter().any(|one| is_best(&one.label)) {
         return match chosen(cases, claim, best) {
-            Err(why) => Found::not_testable(why),
+            Err(found) => found,
             Ok(_) => Found::not_testable(format!("{best} has no number")),
         };
     }
@@ -154,13 +154,13 @@ fn joined(why: String, caveat: String) -> String {
 
 /// Each must be better than the next, surely and relevantly.
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
-    let found: Result<Vec<Measured>, String> = order
+    let found: Result<Vec<Measured>, Found> = order
         .iter()
         .map(|glob| chosen(cases, claim, glob))
         .collect();
     let found = match found {
         Ok(found) => found,
-        Err(why) => return Found::not_testable(why),
+        Err(found) => return found,
     };
     let list: Vec<String> = found.iter().map(described).collect();
     let verdicts: Vec<Verdict> = found
