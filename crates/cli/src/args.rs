@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use bakeoff_runtime::backend::Delay;
-use clap::builder::PossibleValuesParser;
+use bakeoff_model::conditions::BackendName;
+use bakeoff_model::delay::Delay;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -67,6 +68,12 @@ pub(crate) enum Command {
     },
 }
 
+/// Reads a backend.
+fn backend() -> impl TypedValueParser<Value = BackendName> {
+    let names = BackendName::ALL.iter().map(|backend| backend.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
 /// Which contenders, on what.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
@@ -79,8 +86,8 @@ pub(crate) struct Selection {
     #[arg(long, value_enum, default_value_t = RuntimeKind::Process)]
     pub(crate) runtime: RuntimeKind,
     /// The backend; the suite's default one when absent.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) backend: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = backend())]
+    pub(crate) backend: Option<BackendName>,
 }
 
 #[derive(Debug, Args)]
@@ -279,7 +286,7 @@ pub(crate) struct ReplayArgs {
     /// Address to listen on.
     #[arg(long)]
     pub(crate) listen: SocketAddr,
-    /// `none`, `recorded`, `constant:10ms` or `exponential:10ms`.
+    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
     #[arg(long, default_value = "none")]
     pub(crate) delay: Delay,
     /// Unknown requests are appended to this file.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
 use bakeoff_model::parse;
@@ -19,11 +20,11 @@ pub(crate) enum RuntimeKind {
     Docker,
 }
 
-impl RuntimeKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Docker => "docker",
+impl From<RuntimeKind> for conditions::RuntimeKind {
+    fn from(kind: RuntimeKind) -> Self {
+        match kind {
+            RuntimeKind::Process => Self::Process,
+            RuntimeKind::Docker => Self::Docker,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json_path::{self, JsonPath};
-use crate::scenario::Pattern;
+use crate::pattern::Pattern;
 
 /// One functional check: a request and what must come back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

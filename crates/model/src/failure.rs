@@ -6,47 +6,25 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stage of a run.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stage {
-    /// The contender is built and made startable.
-    Build,
-    /// Lifecycle checks, with instances of their own.
-    Lifecycle,
-    /// The contender is started.
-    Start,
-    /// Its first valid response is awaited.
-    Ready,
-    /// Functional checks.
-    Verify,
-    /// The steps of the load.
-    Load,
-    /// The contender is stopped.
-    Stop,
-}
+use crate::text_enum::text_enum;
 
-impl Stage {
-    /// The name as it is in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-            Self::Lifecycle => "lifecycle",
-            Self::Start => "start",
-            Self::Ready => "ready",
-            Self::Verify => "verify",
-            Self::Load => "load",
-            Self::Stop => "stop",
-        }
-    }
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+text_enum! {
+    /// A stage of a run.
+    "stage" Stage {
+        /// The contender is built and made startable.
+        Build = "build",
+        /// Lifecycle checks, with instances of their own.
+        Lifecycle = "lifecycle",
+        /// The contender is started.
+        Start = "start",
+        /// Its first valid response is awaited.
+        Ready = "ready",
+        /// Functional checks.
+        Verify = "verify",
+        /// The steps of the load.
+        Load = "load",
+        /// The contender is stopped.
+        Stop = "stop",
     }
 }
 
@@ -57,17 +35,21 @@ pub struct Failure {
     pub stage: Stage,
     /// What happened, a lower-case fragment.
     pub message: String,
-    /// Last lines of a log, failing checks, what to do about it; may be empty.
+    /// Last lines of a log, failing checks; may be empty.
     pub evidence: String,
+    /// What to do about it, a lower-case fragment each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
 }
 
 impl Failure {
-    /// A failure without evidence.
+    /// A failure without evidence and hints.
     pub fn new(stage: Stage, message: impl Into<String>) -> Self {
         Self {
             stage,
             message: message.into(),
             evidence: String::new(),
+            hints: Vec::new(),
         }
     }
 
@@ -79,6 +61,23 @@ impl Failure {
             ..self
         }
     }
+
+    /// The same failure with what to do about it.
+    #[must_use]
+    pub fn with_hints(self, hints: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            hints: hints.into_iter().collect(),
+            ..self
+        }
+    }
+
+    /// Hints and evidence as the text below the message; empty without either.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let hints = self.hints.iter().map(|hint| format!("hint: {hint}"));
+        let evidence = Some(self.evidence.clone()).filter(|text| !text.trim().is_empty());
+        hints.chain(evidence).collect::<Vec<String>>().join("\n")
+    }
 }
 
 impl fmt::Display for Failure {
@@ -88,3 +87,27 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Stage};
+
+    #[test]
+    fn details_are_hints_and_evidence() {
+        let failure = Failure::new(Stage::Ready, "not ready after 15 s");
+        assert_eq!(failure.details(), "");
+        let failure = failure
+            .with_evidence("panicked")
+            .with_hints(["listen on 0.0.0.0".to_owned()]);
+        assert_eq!(failure.details(), "hint: listen on 0.0.0.0\npanicked");
+        assert_eq!(failure.to_string(), "ready: not ready after 15 s");
+    }
+
+    #[test]
+    fn failures_of_older_records_have_no_hints() {
+        let text = r#"{"stage":"load","message":"killed for memory","evidence":""}"#;
+        let failure: Failure = serde_json::from_str(text).unwrap();
+        assert_eq!(failure, Failure::new(Stage::Load, "killed for memory"));
+        assert_eq!(serde_json::to_string(&failure).unwrap(), text);
+    }
+}

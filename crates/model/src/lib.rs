@@ -5,14 +5,18 @@
 //! [`parse`] is checked and typed.
 
 pub mod check;
+pub mod conditions;
+pub mod delay;
 pub mod diagnostic;
 pub mod duration_ns;
 pub mod failure;
 pub mod histogram;
 pub mod json_path;
+pub mod limits;
 pub mod load;
 pub mod names;
 pub mod parse;
+pub mod pattern;
 pub mod plan;
 pub mod published;
 pub mod record;
@@ -20,6 +24,9 @@ pub mod request;
 pub mod resource;
 pub mod scenario;
 pub mod schema;
+pub mod step;
 pub mod suite;
+mod text_enum;
 pub mod transport;
+mod units;
 pub mod validity;

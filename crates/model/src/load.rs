@@ -57,7 +57,7 @@ pub struct LoadSpec {
     pub keep_alive_off: bool,
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
     /// pipelined requests of HTTP/1.1.
-    #[serde(default = "one")]
+    #[serde(default = "crate::request::one")]
     pub in_flight: u32,
 }
 
@@ -154,11 +154,6 @@ pub enum ReactorChoice {
     UringRxTimestamps,
     /// io_uring; a response is timed when it is found. An error where the kernel does not allow it.
     Uring,
-}
-
-/// What most counts are unless somebody says otherwise.
-pub(crate) fn one() -> u32 {
-    1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

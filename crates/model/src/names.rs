@@ -2,7 +2,7 @@
 
 /// A name, or a glob of names, that nothing has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} `{name}`\n  hint: {}", self.hint())]
+#[error("unknown {kind} `{name}`")]
 pub struct UnknownName {
     /// What was named, in the singular: `profile`, `contender`, `check group`.
     pub kind: &'static str,
@@ -13,7 +13,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The known names, after the one that was probably meant.
+    /// What to do about it: the known names, after the one that was probably meant.
     #[must_use]
     pub fn hint(&self) -> String {
         let known: Vec<&str> = self.known.iter().map(String::as_str).collect();

@@ -9,26 +9,26 @@ mod check_file;
 mod contender_file;
 mod published_file;
 pub(crate) mod raw;
+pub(crate) mod raw_contender;
 pub(crate) mod raw_published;
+mod raw_scenario;
 mod request;
 mod rounds;
 mod scenario;
-mod shape;
+pub(crate) mod shape;
 mod source;
 mod suite_file;
 mod transport;
-mod units;
 
 use bakeoff_base::natural;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::{Diagnostic, SourceFile};
-use crate::schema;
 use crate::suite::{Contender, Suite};
 use source::{Place, Reading};
 
-pub use units::{duration, size_bytes};
+pub use crate::units::{duration, size_bytes};
 
 /// All files of a suite, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +41,18 @@ pub struct SuiteSources {
     pub contenders: Vec<(String, SourceFile)>,
     /// `published.toml`, where there is one.
     pub published: Option<SourceFile>,
+}
+
+impl SuiteSources {
+    /// All of them, the suite's own file first.
+    #[must_use]
+    pub fn files(&self) -> Vec<&SourceFile> {
+        std::iter::once(&self.suite)
+            .chain(&self.checks)
+            .chain(self.contenders.iter().map(|(_, file)| file))
+            .chain(&self.published)
+            .collect()
+    }
 }
 
 /// Reads a suite.
@@ -95,7 +107,7 @@ fn read<'a, T>(sources: &[&'a SourceFile]) -> Vec<(Reading<'a>, Option<T>)>
 where
     T: DeserializeOwned + schemars::JsonSchema,
 {
-    let schema = schema::of::<T>();
+    let schema = shape::schema::<T>();
     let read_one = |source: &&'a SourceFile| {
         let mut reading = Reading::new(source);
         let syntax_errors = reading.complaints();
@@ -115,7 +127,9 @@ fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Conten
     let files: Vec<&SourceFile> = sources.iter().map(|(_, source)| source).collect();
     let mut readings = Vec::new();
     let mut contenders = Vec::new();
-    for ((folder, _), (mut reading, file)) in sources.iter().zip(read::<raw::ContenderFile>(&files))
+    for ((folder, _), (mut reading, file)) in sources
+        .iter()
+        .zip(read::<raw_contender::ContenderFile>(&files))
     {
         if let Some(file) = file {
             contenders.extend(contender_file::contenders(&mut reading, folder, &file));

@@ -7,9 +7,10 @@ use bakeoff_base::random::Random;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::conditions::{BackendName, RuntimeKind};
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite};
+use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 
 /// Version of the plan format. Before 2, durations were not in nanoseconds.
@@ -26,10 +27,10 @@ pub struct Plan {
     pub suite_digest: String,
     /// The profile.
     pub profile: String,
-    /// The runtime: `process`, `docker` or `external`.
-    pub runtime: String,
+    /// What starts the contenders.
+    pub runtime: RuntimeKind,
     /// The backend.
-    pub backend: String,
+    pub backend: BackendName,
     /// Seed of the order.
     pub seed: u64,
     /// The runs.
@@ -141,10 +142,10 @@ pub struct PlanOptions {
     pub runs: Option<u32>,
     /// Seed of the order.
     pub seed: u64,
-    /// The runtime.
-    pub runtime: String,
+    /// What starts the contenders.
+    pub runtime: RuntimeKind,
     /// The backend.
-    pub backend: String,
+    pub backend: BackendName,
 }
 
 /// A contender with one combination of its parameters.
@@ -178,11 +179,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         let known = suite.profiles.keys().cloned().collect();
         errors.push(unknown("profile", &options.profile, known));
     }
-    let mut backends: Vec<String> = suite.backends.iter().map(|b| b.name.clone()).collect();
-    backends.push(NO_BACKEND.to_owned());
-    if !backends.contains(&options.backend) {
-        errors.push(unknown("backend", &options.backend, backends));
-    }
+    errors.extend(suite.has_backend(options.backend).err());
     let names: Vec<String> = suite.contenders.iter().map(|c| c.name.clone()).collect();
     let contenders = match options.contenders.as_slice() {
         [] if !options.cases.is_empty() => Ok(Vec::new()),
@@ -214,8 +211,8 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         suite: suite.name.clone(),
         suite_digest: suite.digest.clone(),
         profile: options.profile.clone(),
-        runtime: options.runtime.clone(),
-        backend: options.backend.clone(),
+        runtime: options.runtime,
+        backend: options.backend,
         seed: options.seed,
         runs: runs(profile, cases, options),
     })
@@ -293,9 +290,10 @@ fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> V
             };
             let is_first = kind.is_load() && seen.insert(case.contender.name.as_str());
             let lifecycle = kind.is_load() && (is_first || profile.lifecycle_every_run);
-            let steps = match (kind, profile.steps.as_slice()) {
+            // A benchmark with steps of its own means those: they are part of the workload.
+            let steps = match (kind, case.benchmark.steps.as_slice()) {
                 (RunKind::Startup, _) => &[],
-                (RunKind::Load, []) => case.benchmark.steps.as_slice(),
+                (RunKind::Load, []) => profile.steps.as_slice(),
                 (RunKind::Load, steps) => steps,
             };
             runs.push(PlannedRun {

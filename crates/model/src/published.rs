@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::suite::{Limits, Step};
+use crate::limits::Limits;
+use crate::step::Step;
 
 /// The file `published.toml` of a suite.
 #[derive(Debug, Clone, Default, PartialEq)]

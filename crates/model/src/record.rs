@@ -7,12 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::CheckOutcome;
+use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use crate::delay::Delay;
 use crate::failure::Failure;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{HostTime, ResourceSample};
 use crate::suite::Winner;
+use crate::text_enum::text_enum;
 use crate::validity::Validity;
 
 /// Version of the record format.
@@ -55,10 +58,14 @@ pub struct Begin {
     pub suite_digest: String,
     /// The profile.
     pub profile: String,
-    /// The runtime: `process`, `docker` or `external`.
-    pub runtime: String,
+    /// What started the contender.
+    pub runtime: RuntimeKind,
     /// The backend.
-    pub backend: String,
+    pub backend: BackendName,
+    /// How long the replay backend held its responses back; absent where it did not.
+    #[serde(default, skip_serializing_if = "Delay::is_none")]
+    #[schemars(with = "String")]
+    pub backend_delay: Delay,
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
     /// One line about the contender, for reports.
@@ -72,13 +79,26 @@ pub struct Begin {
     /// Digest of its artifact or image.
     pub artifact_digest: Option<String>,
     /// How limits are enforced: `cgroup-v1`, `cgroup-v2`, `docker` or `unlimited: REASON`.
-    pub enforcement: String,
-    /// How the traffic travels: `loopback`, `container address`, `host network`, `external`.
-    pub traffic_path: String,
+    #[schemars(with = "String")]
+    pub enforcement: Enforcement,
+    /// How the traffic travels.
+    pub traffic_path: TrafficPath,
     /// Which cores each part may use.
     pub cores: Cores,
     /// The host.
     pub host: Host,
+}
+
+impl Begin {
+    /// The backend with what makes its results different from others': `replay`,
+    /// `replay with delay exponential:2ms`.
+    #[must_use]
+    pub fn backend_label(&self) -> String {
+        match self.backend_delay {
+            Delay::None => self.backend.to_string(),
+            delay => format!("{} with delay {delay}", self.backend),
+        }
+    }
 }
 
 /// Which cores each part may use; empty = all.
@@ -179,11 +199,25 @@ pub struct CheckRecord {
     pub value: Option<String>,
 }
 
+text_enum! {
+    /// When the resources are read outside the load.
+    "moment" Moment {
+        /// Right after the first valid answer.
+        Started = "started",
+        /// After the functional checks.
+        Checked = "checked",
+        /// Right before the load: what early records of format 1 say instead of `checked`.
+        BeforeLoad = "before-load",
+        /// After the last step.
+        AfterLoad = "after-load",
+    }
+}
+
 /// A reading of the resources outside the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleRecord {
-    /// `started`, `checked`, `before-load`, `after-load`.
-    pub moment: String,
+    /// When.
+    pub moment: Moment,
     /// The contender.
     pub contender: Option<ResourceSample>,
     /// The backend.
@@ -238,25 +272,14 @@ pub enum Outcome {
     /// All steps were measured.
     Completed,
     /// It could not be completed.
-    Failed {
-        /// Where: `build`, `start`, `ready`, `verify`, `load`, `stop`, `backend`.
-        stage: String,
-        /// What happened, a lower-case fragment.
-        message: String,
-        /// Last lines of the log, or what else shows it.
-        evidence: String,
-    },
+    Failed(Failure),
     /// The user stopped it.
     Interrupted,
 }
 
 impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
-        Self::Failed {
-            stage: failure.stage.name().to_owned(),
-            message: failure.message,
-            evidence: failure.evidence,
-        }
+        Self::Failed(failure)
     }
 }
 

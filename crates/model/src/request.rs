@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Expect;
-use crate::load::one;
 use crate::scenario::{Extract, Pause};
 
 /// One request as data. In a scenario, `${name}` in its path, headers and body is the value of a
@@ -120,6 +119,11 @@ impl From<Body> for Written {
             },
         }
     }
+}
+
+/// What most counts are unless something else is given.
+pub(crate) fn one() -> u32 {
+    1
 }
 
 #[cfg(test)]

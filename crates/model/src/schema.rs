@@ -1,10 +1,9 @@
 //! The published JSON Schemas, made from the very types that read the files.
 
-use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::Value;
+use schemars::JsonSchema;
 
 use crate::load::{LoadEvent, LoadSpec};
-use crate::parse::{raw, raw_published};
+use crate::parse::{raw, raw_contender, raw_published, shape};
 use crate::plan::Plan;
 use crate::record::Record;
 
@@ -18,7 +17,10 @@ pub fn schemas() -> Vec<(&'static str, String)> {
             text::<raw_published::PublishedFile>(),
         ),
         ("checks.schema.json", text::<raw::ChecksFile>()),
-        ("contender.schema.json", text::<raw::ContenderFile>()),
+        (
+            "contender.schema.json",
+            text::<raw_contender::ContenderFile>(),
+        ),
         ("plan.schema.json", text::<Plan>()),
         ("load-spec.schema.json", text::<LoadSpec>()),
         ("load-event.schema.json", text::<LoadEvent>()),
@@ -26,15 +28,8 @@ pub fn schemas() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The schema of a type as JSON.
-pub(crate) fn of<T: JsonSchema>() -> Value {
-    SchemaGenerator::default()
-        .into_root_schema_for::<T>()
-        .to_value()
-}
-
 fn text<T: JsonSchema>() -> String {
-    let mut text = format!("{:#}", of::<T>());
+    let mut text = format!("{:#}", shape::schema::<T>());
     text.push('\n');
     text
 }

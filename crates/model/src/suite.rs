@@ -7,14 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
-use crate::duration_ns;
-use crate::load::{Pace, RequestSpec};
+use crate::conditions::BackendName;
+use crate::delay::Delay;
+pub use crate::limits::Limits;
+use crate::load::RequestSpec;
+use crate::names::UnknownName;
 use crate::published::Published;
 use crate::scenario::Scenario;
+pub use crate::step::Step;
 use crate::transport::Transport;
-
-/// The backend of suites that list none: their contenders call nothing.
-pub const NO_BACKEND: &str = "none";
 
 /// A suite: what is asked of whom, and how it is measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +37,8 @@ pub struct Suite {
     pub logs_requests: bool,
     /// Backends by name; every suite may also run on `replay` when it has recordings.
     pub backends: Vec<BackendSpec>,
-    /// Name of the backend used when none is chosen.
-    pub default_backend: String,
+    /// The backend used unless another is chosen.
+    pub default_backend: BackendName,
     /// Profiles by name.
     pub profiles: BTreeMap<String, Profile>,
     /// Functional checks, in order.
@@ -54,15 +55,41 @@ pub struct Suite {
     pub digest: String,
 }
 
+impl Suite {
+    /// Whether contenders can run on this backend: the suite lists it, or it is none.
+    ///
+    /// # Errors
+    /// The backend is not the suite's; known are those that are.
+    pub fn has_backend(&self, backend: BackendName) -> Result<(), UnknownName> {
+        let mut known: Vec<BackendName> = self.backends.iter().map(|spec| spec.name).collect();
+        known.push(BackendName::None);
+        if known.contains(&backend) {
+            return Ok(());
+        }
+        Err(UnknownName {
+            kind: "backend",
+            name: backend.to_string(),
+            known: known.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// How long this backend of the suite holds its responses back.
+    #[must_use]
+    pub fn backend_delay(&self, backend: BackendName) -> Delay {
+        let spec = self.backends.iter().find(|spec| spec.name == backend);
+        spec.map(|spec| spec.delay).unwrap_or_default()
+    }
+}
+
 /// A backend that the suite's contenders call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BackendSpec {
-    /// `elasticsearch`, `postgres` or `replay`.
-    pub name: String,
+    /// Which one.
+    pub name: BackendName,
     /// Folder of its data or recordings, relative to the suite.
     pub data: Option<String>,
-    /// Extra environment or settings, as the backend documents them.
-    pub settings: BTreeMap<String, String>,
+    /// How long the replay backend holds its responses back.
+    pub delay: Delay,
 }
 
 /// How much is measured and under which limits.
@@ -76,7 +103,7 @@ pub struct Profile {
     pub limits: Limits,
     /// Repetitions.
     pub runs: u32,
-    /// The steps; replaces the benchmark's own.
+    /// The steps of benchmarks without steps of their own.
     pub steps: Vec<Step>,
     /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
     /// in the first run of each contender.
@@ -94,30 +121,6 @@ impl Profile {
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 }
 
-/// Limits of a process group. `None` = not limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Limits {
-    /// CPU quota in cores: CPU seconds per second, on any core.
-    pub cpus: Option<f64>,
-    /// Memory with swap off, bytes.
-    pub memory_bytes: Option<u64>,
-}
-
-/// One step of a ladder.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Step {
-    /// Connections.
-    pub connections: u32,
-    /// How long; in files in ns.
-    #[serde(rename = "duration_ns", alias = "duration", with = "duration_ns")]
-    #[schemars(with = "u64")]
-    pub duration: Duration,
-    /// How sends are paced.
-    pub pace: Pace,
-    /// Warm-up, recorded as such.
-    pub warm_up: bool,
-}
-
 /// A workload with a load model, or a number of cold starts. The limits come from the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Benchmark {
@@ -133,7 +136,7 @@ pub struct Benchmark {
     pub scenario: Option<Scenario>,
     /// How the requests travel.
     pub transport: Transport,
-    /// Its own steps; used when the profile has none.
+    /// Its own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
 }
 

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
@@ -56,11 +58,11 @@ pub trait Runtime: Send + Sync {
         spec: &'a StartSpec,
     ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>>;
 
-    /// How limits are enforced: `cgroup-v1`, `cgroup-v2`, `docker` or `unlimited: REASON`.
-    fn enforcement(&self) -> String;
+    /// How limits are enforced.
+    fn enforcement(&self) -> Enforcement;
 
-    /// How the traffic travels: `loopback`, `container address`, `host network`, `external`.
-    fn traffic_path(&self) -> String;
+    /// How the traffic travels.
+    fn traffic_path(&self) -> TrafficPath;
 
     /// Removes what dead sessions left behind, and says what that was, one line a thing.
     ///
@@ -166,6 +168,20 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// The failure of the run that it ends.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        let hint = match self {
+            Self::PortInUse { port, .. } => Some(format!(
+                "end whatever listens on port {port}, or use --runtime docker"
+            )),
+            Self::Failed { hint, .. } => hint.clone(),
+        };
+        Failure::new(Stage::Start, self.to_string()).with_hints(hint)
+    }
+}
+
 fn by(listener: &Option<String>) -> String {
     listener
         .as_ref()
@@ -235,6 +251,14 @@ impl ReadyError {
             Self::NoListener { hint, .. } => hint.clone(),
             Self::Exited { .. } | Self::NoAnswer { .. } => None,
         }
+    }
+
+    /// The failure of the run that it ends.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        Failure::new(Stage::Ready, self.to_string())
+            .with_evidence(self.log())
+            .with_hints(self.hint())
     }
 }
 

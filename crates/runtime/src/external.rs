@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 
@@ -139,12 +140,14 @@ impl Runtime for External {
         })
     }
 
-    fn enforcement(&self) -> String {
-        "unlimited: the service is external".to_owned()
+    fn enforcement(&self) -> Enforcement {
+        Enforcement::Unlimited {
+            reason: "the service is external".to_owned(),
+        }
     }
 
-    fn traffic_path(&self) -> String {
-        "external".to_owned()
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::External
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::check::{Check, CheckOutcome};
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_runtime::backend::RecordingProxy;
 use tokio::sync::oneshot;
@@ -68,14 +69,13 @@ pub async fn record(testbed: &mut Testbed, name: &str, target: &Path) -> anyhow:
 
 /// The backend to record: the named one, else the first that is real.
 #[must_use]
-pub fn real_backend(suite: &Suite, named: Option<&str>) -> Option<String> {
+pub fn real_backend(suite: &Suite, named: Option<BackendName>) -> Option<BackendName> {
     let mut real = suite
         .backends
         .iter()
-        .map(|one| &one.name)
-        .filter(|name| *name != "replay");
+        .map(|one| one.name)
+        .filter(|name| *name != BackendName::Replay);
     real.find(|name| named.is_none_or(|named| named == *name))
-        .cloned()
 }
 
 /// Starts a contender and asks everything that checks and benchmarks will ask.
@@ -90,7 +90,7 @@ async fn record_one(testbed: &Testbed, contender: &Contender) -> anyhow::Result<
             Limits::default(),
             &contender.name.replace('/', "_"),
         )
-        .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.evidence))?;
+        .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.details()))?;
     let mut instance = testbed.runtime().start(&spec).await?;
     instance.await_ready(spec.start_timeout).await?;
     let suite = testbed.suite();

@@ -202,8 +202,8 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         benchmarks,
         runs: file.runs,
         seed: file.seed,
-        runtime: file.runtime.clone(),
-        backend: file.backend.clone(),
+        runtime: file.runtime,
+        backend: file.backend,
     }
 }
 

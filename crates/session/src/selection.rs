@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
-use bakeoff_model::suite::{NO_BACKEND, Round, Suite};
+use bakeoff_model::suite::{Round, Suite};
 
 use crate::hint::hinted;
 use crate::placement::{Placement, place};
 
 /// Which contenders, benchmarks and profile; what is left empty is the round's or the suite's.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// Globs of contenders.
     pub contenders: Vec<String>,
@@ -18,9 +19,9 @@ pub struct Selection {
     /// The profile.
     pub profile: String,
     /// The runtime.
-    pub runtime: String,
+    pub runtime: RuntimeKind,
     /// The backend; the suite's default one when absent.
-    pub backend: Option<String>,
+    pub backend: Option<BackendName>,
     /// Repetitions instead of the profile's.
     pub runs: Option<u32>,
     /// Seed of the order of runs.
@@ -48,11 +49,8 @@ impl Selection {
             benchmarks: or_round(&self.benchmarks, |round| &round.benchmarks),
             runs: self.runs,
             seed: self.seed,
-            runtime: self.runtime.clone(),
-            backend: self
-                .backend
-                .clone()
-                .unwrap_or_else(|| suite.default_backend.clone()),
+            runtime: self.runtime,
+            backend: self.backend.unwrap_or(suite.default_backend),
         }
     }
 }
@@ -74,7 +72,10 @@ pub fn unknown(errors: Vec<UnknownName>) -> anyhow::Error {
             one.hint(),
         );
     }
-    let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let list: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{error}\n  hint: {}", error.hint()))
+        .collect();
     anyhow::anyhow!(list.join("\n"))
 }
 
@@ -131,12 +132,12 @@ pub fn rounds_in_order(suite: &Suite) -> Vec<&Round> {
 ///
 /// # Errors
 /// The suite does not list it.
-pub fn backend(suite: &Suite, name: Option<&str>) -> anyhow::Result<String> {
-    let name = name.unwrap_or(&suite.default_backend);
-    let mut known: Vec<String> = suite.backends.iter().map(|one| one.name.clone()).collect();
-    known.push(NO_BACKEND.to_owned());
-    planning::select("backend", &known, &[name.to_owned()]).map_err(unknown)?;
-    Ok(name.to_owned())
+pub fn backend(suite: &Suite, name: Option<BackendName>) -> anyhow::Result<BackendName> {
+    let name = name.unwrap_or(suite.default_backend);
+    suite
+        .has_backend(name)
+        .map_err(|error| unknown(vec![error]))?;
+    Ok(name)
 }
 
 /// Cores that this process may use.
@@ -149,5 +150,5 @@ pub fn host_cores() -> usize {
 #[must_use]
 pub fn placement(plan: &Plan) -> Placement {
     let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
-    place(host_cores(), &limits, plan.backend != NO_BACKEND)
+    place(host_cores(), &limits, plan.backend != BackendName::None)
 }

@@ -185,8 +185,8 @@ async fn play(
     contenders.sort();
     contenders.dedup();
     let options = TestbedOptions {
-        runtime: plan.runtime.clone(),
-        backend: plan.backend.clone(),
+        runtime: plan.runtime,
+        backend: plan.backend,
         profile: plan.profile.clone(),
         contenders,
         cores: placement.cores,

@@ -8,6 +8,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
+use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use bakeoff_model::delay::Delay;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind};
@@ -60,12 +62,12 @@ impl Runtime for FakeRuntime {
         Box::pin(async move { Ok(Box::new(instance) as Box<dyn Instance>) })
     }
 
-    fn enforcement(&self) -> String {
-        "fake".to_owned()
+    fn enforcement(&self) -> Enforcement {
+        Enforcement::CgroupV2
     }
 
-    fn traffic_path(&self) -> String {
-        "fake".to_owned()
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::Loopback
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
@@ -267,16 +269,17 @@ fn case(pending: &PendingRun) -> Case {
         suite: "fake".to_owned(),
         suite_digest: String::new(),
         profile: "fake".to_owned(),
-        runtime: "fake".to_owned(),
-        backend: "none".to_owned(),
+        runtime: RuntimeKind::Process,
+        backend: BackendName::None,
+        backend_delay: Delay::None,
         at: "now".to_owned(),
         describe: String::new(),
         language: String::new(),
         note: None,
         version: None,
         artifact_digest: None,
-        enforcement: "fake".to_owned(),
-        traffic_path: "fake".to_owned(),
+        enforcement: Enforcement::CgroupV2,
+        traffic_path: TrafficPath::Loopback,
         cores: Cores::default(),
         host: Host::default(),
     };
@@ -322,12 +325,12 @@ fn suite() -> Suite {
         name: "fake".to_owned(),
         analysis: String::new(),
         port: 8080,
-        env: BTreeMap::new(),
+        env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
         logs_requests: true,
         backends: Vec::new(),
-        default_backend: String::new(),
+        default_backend: BackendName::None,
         profiles: BTreeMap::new(),
         checks: vec![check],
         benchmarks: Vec::new(),
@@ -393,8 +396,8 @@ fn word(event: &Event) -> String {
             Record::Check(check) => {
                 let outcome = match &check.outcome {
                     CheckOutcome::Good => "good",
-                    CheckOutcome::NotApplicable { .. } => "not applicable:",
-                    _ => "bad",
+                    CheckOutcome::NotApplicable { reason } => reason,
+                    CheckOutcome::Bad { .. } | CheckOutcome::ConnErr { .. } => "bad",
                 };
                 format!("{outcome} {}", check.name)
             }
@@ -402,7 +405,7 @@ fn word(event: &Event) -> String {
             Record::Interval(interval) => format!("interval {}", interval.connections),
             Record::End(end) => match &end.outcome {
                 Outcome::Completed => "completed".to_owned(),
-                Outcome::Failed { stage, message, .. } => format!("failed {stage}: {message}"),
+                Outcome::Failed(failure) => format!("failed {failure}"),
                 Outcome::Interrupted => "interrupted".to_owned(),
             },
         },
@@ -540,7 +543,31 @@ async fn contenders_need_not_log_requests_where_the_suite_says_so() {
         assert_eq!(log.words.last().unwrap(), "completed");
     };
     check(true, "good logs each request").await;
-    check(false, "not applicable: logs each request").await;
+    let reason = "the suite says that its contenders log no requests";
+    check(false, &format!("{reason} logs each request")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suite_without_environment_asks_nothing_about_it() {
+    let suite = Suite {
+        env: BTreeMap::new(),
+        env_unreachable: BTreeMap::new(),
+        ..suite()
+    };
+    let mut log = Log::default();
+    play_suite(&suite, GOOD, &[pending("one.r1", true)], &mut log)
+        .await
+        .unwrap();
+    for expected in [
+        "the suite has no [env] does not start without its environment",
+        "the suite has no [env-unreachable] does not start with an unreachable backend",
+    ] {
+        assert!(
+            log.words.contains(&expected.to_owned()),
+            "{expected}: {:?}",
+            log.words
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

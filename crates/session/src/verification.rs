@@ -139,7 +139,7 @@ pub async fn contender(
     let mut failures: Vec<String> = Vec::new();
     match outcome {
         Ok(()) => {}
-        Err(Halt::Failed(failure)) => failures.push(format!("{failure}\n{}", failure.evidence)),
+        Err(Halt::Failed(failure)) => failures.push(format!("{failure}\n{}", failure.details())),
         Err(Halt::Fatal(error)) => failures.push(format!("{error:#}")),
     }
     let unknown = testbed

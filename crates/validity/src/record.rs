@@ -1,18 +1,16 @@
 //! Evidence from records: what a session writes down is what it judges, so that everybody who
 //! has the records can judge again.
 
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Pace, Protocol};
 use bakeoff_model::record::{Begin, IntervalRecord};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Limits, NO_BACKEND};
+use bakeoff_model::suite::Limits;
 use bakeoff_model::validity::Validity;
 
 use crate::evidence::{Evidence, Setting, Slice};
 use crate::judge::{Judged, judge};
 use crate::reading::Reading;
-
-/// The runtime whose contenders nobody meters.
-const EXTERNAL: &str = "external";
 
 /// The evidence of a recorded slice; `begin` is its run's first record.
 #[must_use]
@@ -70,19 +68,19 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
     let closed = step.is_none_or(|step| step.pace == Pace::Closed);
     let backend = match interval.backend_before {
         Some(_) => Reading::Known(()),
-        None if begin.backend == NO_BACKEND => Reading::NotApplicable,
+        None if begin.backend == BackendName::None => Reading::NotApplicable,
         None => Reading::NotMetered,
     };
     Setting {
         cores: begin.cores.clone(),
         host_cores: begin.host.cores.max(1),
-        limits: match begin.enforcement.starts_with("unlimited") {
-            true => Limits::default(),
-            false => begin.run.limits,
+        limits: match begin.enforcement.unlimited_because() {
+            Some(_) => Limits::default(),
+            None => begin.run.limits,
         },
         closed_loop: closed && load.users.is_none() && !stamped,
         keep_alive: transport.keep_alive && !bounded,
-        metered: begin.runtime != EXTERNAL,
+        metered: begin.runtime != RuntimeKind::External,
         backend,
         recorded: is_recent(begin),
     }

@@ -73,15 +73,8 @@ fn print(
         Err(error @ BuildError::Missing { .. }) => writeln!(output, "skipped: {error}")?,
         Err(error) => {
             writeln!(output, "FAILED {error}")?;
-            if let BuildError::Failed {
-                command,
-                last_lines,
-                hint,
-                ..
-            } = error
-            {
-                let hint = hint.unwrap_or_default();
-                writeln!(output, "  {command}\n{last_lines}\n  hint: {hint}")?;
+            for line in error.failure().details().lines() {
+                writeln!(output, "  {line}")?;
             }
             return Ok(exit::CHECK_FAILED);
         }

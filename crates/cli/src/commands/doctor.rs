@@ -98,11 +98,10 @@ async fn findings() -> Vec<Finding> {
     findings.push(match process {
         Ok(runtime) => {
             let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);
-            let good = !enforcement.starts_with("unlimited");
             Finding {
                 what: "limits".to_owned(),
-                good,
-                found: enforcement,
+                good: enforcement.unlimited_because().is_none(),
+                found: enforcement.to_string(),
             }
         }
         Err(error) => Finding {

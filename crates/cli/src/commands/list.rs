@@ -49,7 +49,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<u8> {
     let backends = suite.backends.iter().map(|backend| {
         let is_default = backend.name == suite.default_backend;
         (
-            backend.name.clone(),
+            backend.name.to_string(),
             if is_default {
                 "default".to_owned()
             } else {

@@ -47,8 +47,8 @@ fn planned(suite: &Suite, args: &PlanArgs, round: Option<&Round>) -> anyhow::Res
         contenders: args.selection.contender.clone(),
         benchmarks: args.benchmark.clone(),
         profile: args.profile.clone(),
-        runtime: args.selection.runtime.name().to_owned(),
-        backend: args.selection.backend.clone(),
+        runtime: args.selection.runtime.into(),
+        backend: args.selection.backend,
         runs: args.runs,
         seed: args.seed,
     };

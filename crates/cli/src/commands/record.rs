@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::bail;
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Cores;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::hint::hinted;
@@ -36,10 +37,13 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
             "leave --runtime away",
         ));
     }
-    let Some(backend) = recording::real_backend(&suite, args.selection.backend.as_deref()) else {
+    let Some(backend) = recording::real_backend(&suite, args.selection.backend) else {
         bail!("{} has no real backend to record", suite.name);
     };
-    let replay = suite.backends.iter().find(|one| one.name == "replay");
+    let replay = suite
+        .backends
+        .iter()
+        .find(|one| one.name == BackendName::Replay);
     let Some(target) = replay.and_then(|one| one.data.as_ref()) else {
         bail!(
             "{} has no folder for recordings (a backend `replay` with data)",
@@ -57,7 +61,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         .prefix("bakeoff-record-")
         .tempdir()?;
     let options = TestbedOptions {
-        runtime: args.selection.runtime.name().to_owned(),
+        runtime: args.selection.runtime.into(),
         backend,
         profile: String::new(),
         contenders: contenders.clone(),

@@ -37,7 +37,7 @@ fn order(args: RunArgs) -> Order {
             contenders: args.selection.contender,
             benchmarks: args.benchmark,
             profile: args.profile,
-            runtime: args.selection.runtime.name().to_owned(),
+            runtime: args.selection.runtime.into(),
             backend: args.selection.backend,
             runs: args.runs,
             seed: args.seed.unwrap_or_else(clock::fresh_seed),

@@ -40,7 +40,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         return Ok(status(&[verified]));
     }
     let limits = limits(suite, &args.profile)?;
-    let backend = selection::backend(suite, args.selection.backend.as_deref())?;
+    let backend = selection::backend(suite, args.selection.backend)?;
     let chosen = selection::contenders(suite, &args.selection.contender)?;
     let (contenders, skipped) = builds::buildable(suite, &chosen);
     let mut progress = Progress::stderr(args.json);
@@ -56,7 +56,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         .prefix("bakeoff-verify-")
         .tempdir()?;
     let options = TestbedOptions {
-        runtime: args.selection.runtime.name().to_owned(),
+        runtime: args.selection.runtime.into(),
         backend,
         profile: args.profile.clone(),
         contenders: contenders.clone(),

@@ -150,13 +150,9 @@ impl<W: Write> Progress<W> {
                 match &end.outcome {
                     Outcome::Completed => {}
                     Outcome::Interrupted => self.line("  interrupted"),
-                    Outcome::Failed {
-                        stage,
-                        message,
-                        evidence,
-                    } => {
-                        self.line(&format!("  FAILED at {stage}: {message}"));
-                        for line in last_lines(evidence, 6) {
+                    Outcome::Failed(failure) => {
+                        self.line(&format!("  FAILED at {failure}"));
+                        for line in last_lines(&failure.details(), 6) {
                             self.line(&format!("    {line}"));
                         }
                     }
@@ -217,7 +213,7 @@ impl<W: Write> Progress<W> {
             }
             Event::BuildFailed { failure, .. } => {
                 self.line(&format!("FAILED {}", failure.message));
-                for line in last_lines(&failure.evidence, 8) {
+                for line in last_lines(&failure.details(), 8) {
                     self.line(&format!("    {line}"));
                 }
             }

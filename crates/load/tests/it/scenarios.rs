@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, RequestSpec};
-use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pattern, Pause, RowOrder, Scenario};
+use bakeoff_model::pattern::Pattern;
+use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, RowOrder, Scenario};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::Bytes;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::raw::{ContenderFile, MatrixValues, VariantTable};
+use super::raw_contender::{ContenderFile, MatrixValues, VariantTable};
 use super::shape;
 use super::source::{Place, Reading};
 use crate::names;
@@ -164,11 +164,7 @@ fn matrix(reading: &mut Reading<'_>, place: &Place, matrix: &BTreeMap<String, Ma
 
 /// Checks the artifact and the commands of a contender; `place` is the table they come from.
 fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
-    if !is_relative(&contender.artifact) {
-        let place = place.key("artifact");
-        let message = format!("`{place}`: must be a path inside the contender's folder");
-        reading.complain(&place, &message, None);
-    }
+    reading.check_inside(&place.key("artifact"), &contender.artifact, "contender");
     for (key, command) in [("run", &contender.run), ("version", &contender.version)] {
         let place = place.key(key);
         for (index, argument) in command.iter().enumerate() {
@@ -181,11 +177,6 @@ fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contende
             reading.complain(&place, &message, hint);
         }
     }
-}
-
-/// Whether a path stays inside the folder it is relative to.
-pub(super) fn is_relative(path: &str) -> bool {
-    !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == "..")
 }
 
 /// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::raw_published::{ClaimTable, PublishedFile, ResultTable, SourceTable};
 use super::source::{Place, Reading};
-use super::suite_file::complain_of_twins;
 use crate::load::Pace;
 use crate::names;
 use crate::published::{Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source};
@@ -19,7 +18,7 @@ pub(super) fn published(
 ) -> Published {
     let root = Place::root();
     let names = file.source.iter().map(|source| source.name.as_str());
-    complain_of_twins(reading, &root.key("source"), "source", names);
+    reading.report_duplicates(&root.key("source"), "source", names);
     let sources: Vec<Source> = file.source.into_iter().map(source).collect();
     let known = Known {
         sources: sources.iter().map(|source| source.name.as_str()).collect(),

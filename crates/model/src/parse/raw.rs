@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::scenario::{ExtractTable, ScenarioTable};
+use super::raw_contender::MatrixValues;
+use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::transport::TransportTable;
-use super::units::{DurationText, SizeText};
 use crate::check::Expect;
 use crate::suite::WinnerRule;
+use crate::units::{DurationText, SizeText};
 
 /// `suite.toml`: environment, backends, profiles, benchmarks and rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,12 +73,12 @@ pub(crate) struct BackendTable {
     pub(crate) name: BackendName,
     /// The folder of its data or recordings, relative to the suite.
     pub(crate) data: Option<String>,
-    /// Extra settings, as the backend documents them.
+    /// Settings of the backend.
     #[serde(default)]
-    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) settings: BackendSettings,
 }
 
-/// The backends that there are.
+/// The backends that a suite can list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BackendName {
@@ -89,14 +90,23 @@ pub(crate) enum BackendName {
     Replay,
 }
 
-impl BackendName {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Elasticsearch => "elasticsearch",
-            Self::Postgres => "postgres",
-            Self::Replay => "replay",
+impl From<BackendName> for crate::conditions::BackendName {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Elasticsearch => Self::Elasticsearch,
+            BackendName::Postgres => Self::Postgres,
+            BackendName::Replay => Self::Replay,
         }
     }
+}
+
+/// What can be set of a backend.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BackendSettings {
+    /// How long the replay backend holds its responses back: `none` (unless given), `recorded`,
+    /// `constant:TIME`, `exponential:MEAN` or `log-normal:MEDIAN,SIGMA`.
+    pub(crate) delay: Option<String>,
 }
 
 /// How much is measured and under which limits.
@@ -366,118 +376,6 @@ pub(crate) struct CheckExpect {
     #[serde(flatten)]
     pub(crate) own: Expect,
 }
-
-/// `contender.toml`: one system under test and its variants.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ContenderFile {
-    /// What it is, how it is built and how it is run.
-    pub(crate) contender: ContenderTable,
-    /// The image it is put into.
-    #[serde(default)]
-    pub(crate) image: ImageTable,
-    /// Environment of its own.
-    #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
-    /// Extra environment of the build.
-    #[serde(default)]
-    pub(crate) build_env: BTreeMap<String, String>,
-    /// Variants by name; each becomes the contender `NAME/VARIANT`.
-    #[serde(default)]
-    pub(crate) variant: BTreeMap<String, VariantTable>,
-    /// Environment variable -> values; each combination is a case.
-    #[serde(default)]
-    pub(crate) matrix: BTreeMap<String, MatrixValues>,
-}
-
-/// What a contender is, how it is built and how it is run.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ContenderTable {
-    /// The name of its folder.
-    #[schemars(extend("x-text" = "name"))]
-    pub(crate) name: String,
-    /// One line for a person.
-    pub(crate) describe: String,
-    /// Programming language, lower case.
-    pub(crate) language: String,
-    /// A caveat that the report shows beside the numbers.
-    pub(crate) note: Option<String>,
-    /// Toolchains without which it cannot be built or run; a missing one skips it with one line.
-    #[serde(default)]
-    pub(crate) needs: Vec<String>,
-    /// Build command, run in a copy of the folder; absent when there is nothing to build.
-    #[serde(default)]
-    #[schemars(length(min = 1))]
-    pub(crate) build: Vec<String>,
-    /// What the build makes, relative to that copy: a file or a folder.
-    pub(crate) artifact: String,
-    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`.
-    #[schemars(length(min = 1))]
-    pub(crate) run: Vec<String>,
-    /// Command that prints a version receipt, with the same placeholders.
-    #[serde(default)]
-    #[schemars(length(min = 1))]
-    pub(crate) version: Vec<String>,
-    /// The wanted JDK of JVM contenders.
-    #[schemars(range(min = 8))]
-    pub(crate) jdk: Option<u32>,
-    /// Do not make the bare contender, only its variants.
-    #[serde(default)]
-    pub(crate) only_variants: bool,
-}
-
-/// The image a contender is put into.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ImageTable {
-    /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
-    pub(crate) base: Option<String>,
-}
-
-/// What a variant replaces. Tables are merged by key, lists are replaced.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct VariantTable {
-    /// One line for a person.
-    pub(crate) describe: Option<String>,
-    /// Programming language, lower case.
-    pub(crate) language: Option<String>,
-    /// A caveat that the report shows beside the numbers.
-    pub(crate) note: Option<String>,
-    /// Toolchains without which it cannot be built or run.
-    pub(crate) needs: Option<Vec<String>>,
-    /// Build command.
-    #[schemars(length(min = 1))]
-    pub(crate) build: Option<Vec<String>>,
-    /// What the build makes.
-    pub(crate) artifact: Option<String>,
-    /// Command that starts it.
-    #[schemars(length(min = 1))]
-    pub(crate) run: Option<Vec<String>>,
-    /// Command that prints a version receipt.
-    #[schemars(length(min = 1))]
-    pub(crate) version: Option<Vec<String>>,
-    /// The wanted JDK of JVM contenders.
-    #[schemars(range(min = 8))]
-    pub(crate) jdk: Option<u32>,
-    /// The image it is put into.
-    #[serde(default)]
-    pub(crate) image: ImageTable,
-    /// Environment of its own.
-    #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
-    /// Extra environment of the build.
-    #[serde(default)]
-    pub(crate) build_env: BTreeMap<String, String>,
-    /// The variant's own matrix, instead of the contender's; an empty table takes it away.
-    pub(crate) matrix: Option<BTreeMap<String, MatrixValues>>,
-}
-
-/// The values of one parameter.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(crate) struct MatrixValues(#[schemars(length(min = 1))] pub(crate) Vec<String>);
 
 fn slash() -> String {
     "/".to_owned()

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::raw::RoundTable;
 use super::source::{Place, Reading};
-use super::suite_file::complain_of_twins;
 use crate::names;
 use crate::suite::{ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Round, Winner, WinnerRule};
 
@@ -17,7 +16,7 @@ pub(super) fn rounds(
 ) -> Vec<Round> {
     let all = Place::root().key("round");
     let names = tables.iter().map(|table| table.name.as_str());
-    complain_of_twins(reading, &all, "round", names);
+    reading.report_duplicates(&all, "round", names);
     let mut qualifications: Vec<&str> = Vec::new();
     for (index, table) in tables.iter().enumerate() {
         let place = all.index(index);

@@ -3,89 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::contender_file::is_relative;
+use super::raw_scenario::{ExtractTable, FeedKind, FeedTable, ScenarioTable};
 use super::request;
 use super::source::{Place, Reading};
-use super::units::DurationText;
 use crate::load::RequestSpec;
 use crate::names;
-use crate::scenario::{
-    AfterFailure, Extract, Feed, Pattern, Pause, Piece, RowOrder, Scenario, is_variable, pieces,
-};
+use crate::scenario::{Extract, Feed, Pause, Piece, RowOrder, Scenario, is_variable, pieces};
+use crate::units::DurationText;
 
 /// How to write a variable's name, for hints.
 const VARIABLE_HINT: &str = "a letter, then letters, digits, `-` and `_`";
-
-/// Makes the requests of a benchmark a scenario: each connection is a user who goes through them
-/// in order, or has as many users as requests in flight.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ScenarioTable {
-    /// Users send back the cookies they were given; `true` unless given.
-    #[serde(default = "yes")]
-    pub(crate) cookies: bool,
-    /// What a user does whose request failed; `give-up` unless given.
-    #[serde(default)]
-    pub(crate) after_failure: AfterFailure,
-    /// Where variables get their values each time a user begins.
-    #[serde(default)]
-    pub(crate) feed: Vec<FeedTable>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// Where variables get their values.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct FeedTable {
-    /// Which kind of feed.
-    pub(crate) kind: FeedKind,
-    /// The variable; all kinds but `csv`.
-    pub(crate) variable: Option<String>,
-    /// The columns that are wanted; `csv` only.
-    #[serde(default)]
-    #[schemars(length(min = 1))]
-    pub(crate) variables: Vec<String>,
-    /// The file, relative to the suite; its first line names the columns; `csv` only.
-    pub(crate) file: Option<String>,
-    /// Which row is next; `csv` only; `in-turn` unless given.
-    pub(crate) order: Option<RowOrder>,
-    /// The first or smallest number; `sequence` (1 unless given) and `random`.
-    pub(crate) from: Option<u64>,
-    /// The last or largest number; `sequence` (none unless given) and `random`.
-    pub(crate) to: Option<u64>,
-}
-
-/// Kinds of feeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FeedKind {
-    /// Rows of a table.
-    Csv,
-    /// Whole numbers one after the other.
-    Sequence,
-    /// Whole numbers, each as likely as the others.
-    Random,
-    /// A text that no user of any load has had before.
-    Unique,
-}
-
-/// Where in an answer a variable gets its value; one of the three.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ExtractTable {
-    /// A JSON path.
-    pub(crate) json: Option<String>,
-    /// The name of a header.
-    pub(crate) header: Option<String>,
-    /// A regular expression; its first group counts.
-    pub(crate) regex: Option<Pattern>,
-}
 
 /// The scenario whose table is at `place`.
 pub(super) fn scenario(reading: &mut Reading<'_>, place: &Place, table: ScenarioTable) -> Scenario {
@@ -186,11 +113,7 @@ fn csv(
     order: Option<RowOrder>,
 ) -> Feed {
     let file = file.unwrap_or_default();
-    if !is_relative(&file) {
-        let place = place.key("file");
-        let message = format!("`{place}`: must be a path inside the suite's folder");
-        reading.complain(&place, &message, None);
-    }
+    reading.check_inside(&place.key("file"), &file, "suite");
     Feed::Csv {
         file,
         variables,

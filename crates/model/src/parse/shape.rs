@@ -6,12 +6,20 @@
 
 use std::ops::Range;
 
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::source::{Entry, Kind, Node, Place, Reading, quote};
-use super::units;
 use crate::names;
-use crate::scenario::Pattern;
+use crate::pattern::Pattern;
+use crate::units;
+
+/// The schema of a type as JSON.
+pub(crate) fn schema<T: JsonSchema>() -> Value {
+    SchemaGenerator::default()
+        .into_root_schema_for::<T>()
+        .to_value()
+}
 
 /// Checks the tree of a file and returns it as JSON, mended where it was wrong.
 pub(crate) fn check(schema: &Value, reading: &mut Reading<'_>) -> Value {

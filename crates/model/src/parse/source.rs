@@ -2,6 +2,7 @@
 //!
 //! What the keys mean is not decided here: see [`super::shape`] and the modules of each file.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -186,6 +187,32 @@ impl<'a> Reading<'a> {
     pub(crate) fn complain_at(&mut self, span: Range<usize>, message: &str, hint: Option<String>) {
         let diagnostic = self.diagnostic(Some(span), message, hint);
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Notes each name that an earlier item of the list at `place` has. `kind` is the singular noun
+    /// for messages.
+    pub(crate) fn report_duplicates<'n>(
+        &mut self,
+        place: &Place,
+        kind: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) {
+        let mut seen = BTreeSet::new();
+        for (index, name) in names.enumerate() {
+            if !seen.insert(name) {
+                let message = format!("the {kind} `{name}` exists twice");
+                self.complain(&place.index(index).key("name"), &message, None);
+            }
+        }
+    }
+
+    /// Notes a path that leaves the folder it is relative to: the suite's or the contender's.
+    pub(crate) fn check_inside(&mut self, place: &Place, path: &str, folder: &str) {
+        let leaves = path.starts_with('/') || path.split('/').any(|part| part == "..");
+        if path.is_empty() || leaves {
+            let message = format!("`{place}`: must be a path inside the {folder}'s folder");
+            self.complain(place, &message, None);
+        }
     }
 
     /// Marks a place as replaced by a stand-in: later complaints below it would be about us.

@@ -1,10 +1,9 @@
 //! What a schema cannot say about `suite.toml`: names that must exist, steps, rounds.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::time::Duration;
 
-use super::contender_file::{environment, is_relative};
+use super::contender_file::environment;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
     StepTable, SuiteFile,
@@ -15,10 +14,12 @@ use super::scenario;
 use super::shape;
 use super::source::{Place, Reading};
 use super::transport;
+use crate::conditions::BackendName;
+use crate::delay::Delay;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
 use crate::suite::{
-    BackendSpec, Benchmark, BenchmarkKind, Contender, Limits, NO_BACKEND, Profile, Step, Suite,
+    BackendSpec, Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, Suite,
 };
 
 /// Length of a slice unless the profile says another.
@@ -73,57 +74,66 @@ fn default_backend(
     reading: &mut Reading<'_>,
     wanted: Option<&str>,
     backends: &[BackendTable],
-) -> String {
-    let known: Vec<&str> = backends.iter().map(|backend| backend.name.name()).collect();
+) -> BackendName {
     let Some(wanted) = wanted else {
-        return known.first().copied().unwrap_or(NO_BACKEND).to_owned();
+        let first = backends.first().map(|backend| backend.name.into());
+        return first.unwrap_or(BackendName::None);
     };
-    if !known.contains(&wanted) && reading.is_whole(&Place::root().key("backend")) {
+    let mut all = backends.iter().map(|backend| backend.name.into());
+    let found = all.find(|name: &BackendName| name.name() == wanted);
+    if found.is_none() && reading.is_whole(&Place::root().key("backend")) {
+        let known = names_of(backends);
         let message = format!("unknown backend `{wanted}`");
         let place = Place::root().key("suite").key("default-backend");
         reading.complain(&place, &message, Some(names::suggestion(wanted, &known)));
     }
-    wanted.to_owned()
+    found.unwrap_or(BackendName::None)
 }
 
 fn backends(reading: &mut Reading<'_>, tables: Vec<BackendTable>) -> Vec<BackendSpec> {
     let place = Place::root().key("backend");
-    let names = tables.iter().map(|table| table.name.name());
-    complain_of_twins(reading, &place, "backend", names);
-    for (index, table) in tables.iter().enumerate() {
-        if table.data.as_ref().is_some_and(|data| !is_relative(data)) {
-            let place = place.index(index).key("data");
-            let message = format!("`{place}`: must be a path inside the suite's folder");
-            reading.complain(&place, &message, None);
+    reading.report_duplicates(&place, "backend", names_of(&tables).into_iter());
+    let mut specs = Vec::new();
+    for (index, table) in tables.into_iter().enumerate() {
+        let place = place.index(index);
+        if let Some(data) = &table.data {
+            reading.check_inside(&place.key("data"), data, "suite");
         }
+        let name = table.name.into();
+        specs.push(BackendSpec {
+            name,
+            data: table.data,
+            delay: delay(reading, &place, name, table.settings.delay.as_deref()),
+        });
     }
-    let spec = |table: BackendTable| BackendSpec {
-        name: table.name.name().to_owned(),
-        data: table.data,
-        settings: table.settings,
-    };
-    tables.into_iter().map(spec).collect()
+    specs
 }
 
-/// Complains about each name that an earlier item of the list at `place` has.
-pub(super) fn complain_of_twins<'n>(
+fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
+    let names = backends.iter().map(|backend| backend.name.into());
+    names.map(BackendName::name).collect()
+}
+
+/// The delay of the backend at `place`.
+fn delay(
     reading: &mut Reading<'_>,
     place: &Place,
-    kind: &str,
-    names: impl Iterator<Item = &'n str>,
-) {
-    let mut seen = BTreeMap::new();
-    for (index, name) in names.enumerate() {
-        match seen.entry(name) {
-            Entry::Vacant(entry) => {
-                entry.insert(index);
-            }
-            Entry::Occupied(_) => {
-                let message = format!("the {kind} `{name}` exists twice");
-                reading.complain(&place.index(index).key("name"), &message, None);
-            }
-        }
+    backend: BackendName,
+    text: Option<&str>,
+) -> Delay {
+    let place = place.key("settings").key("delay");
+    let Some(text) = text else {
+        return Delay::None;
+    };
+    if backend != BackendName::Replay {
+        let message = format!("`{place}`: {backend} takes the time that it takes");
+        let hint = "only `replay` has a delay".to_owned();
+        reading.complain(&place, &message, Some(hint));
     }
+    text.parse().unwrap_or_else(|message: String| {
+        reading.complain(&place, &format!("`{place}`: {message}"), None);
+        Delay::None
+    })
 }
 
 fn profiles(
@@ -259,7 +269,7 @@ fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
 fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Benchmark> {
     let all = Place::root().key("benchmark");
     let names = tables.iter().map(|table| table.name.as_str());
-    complain_of_twins(reading, &all, "benchmark", names);
+    reading.report_duplicates(&all, "benchmark", names);
     let mut benchmarks = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
         let place = all.index(index);

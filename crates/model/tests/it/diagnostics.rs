@@ -151,6 +151,28 @@ fn unknown_keys_and_values() {
 }
 
 #[test]
+fn only_the_replay_backend_has_a_delay() {
+    let with = |name: &str, settings: &str| {
+        let backend = format!("name = \"{name}\"\nsettings = {{ {settings} }}");
+        suite_complaints(&SUITE.replace("name = \"replay\"", &backend))
+    };
+    assert_eq!(with("replay", "delay = \"constant:1ms\""), "no complaints");
+    assert_eq!(
+        with("replay", "delay = \"slow\""),
+        "suite.toml:8:22: `backend[0].settings.delay`: \"slow\" is not a delay: none, recorded, \
+         constant:TIME, exponential:MEAN or log-normal:MEDIAN,SIGMA"
+    );
+    assert_snapshot!(with("elasticsearch", "delay = \"constant:1ms\""), @r"
+    suite.toml:8:22: `backend[0].settings.delay`: elasticsearch takes the time that it takes
+      hint: only `replay` has a delay
+    ");
+    assert_snapshot!(with("replay", "speed = \"fast\""), @r"
+    suite.toml:8:14: unknown key `speed` in `backend[0].settings`
+      hint: known: delay
+    ");
+}
+
+#[test]
 fn missing_keys() {
     let suite = SUITE
         .replace("name = \"small\"", "")

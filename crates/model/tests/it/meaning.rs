@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_model::conditions::BackendName;
+use bakeoff_model::delay::Delay;
 use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::load::Pace;
 use bakeoff_model::parse::{self, SuiteSources};
@@ -200,11 +202,28 @@ fn steps_come_from_the_profile_or_the_benchmark() {
 }
 
 #[test]
+fn the_replay_backend_has_the_delay_of_its_settings() {
+    let backend = |settings: &str| {
+        let text = format!("[[backend]]\nname = \"replay\"\n{settings}\n[profile.steps]");
+        let mut sources = sources();
+        sources.suite.text = SUITE.replacen("[profile.steps]", &text, 1);
+        let suite = parse::suite(&sources).unwrap();
+        suite.backend_delay(BackendName::Replay)
+    };
+    assert_eq!(backend(""), Delay::None);
+    let mean = Duration::from_millis(2);
+    assert_eq!(
+        backend("settings = { delay = \"exponential:2ms\" }"),
+        Delay::Exponential { mean }
+    );
+}
+
+#[test]
 fn what_is_left_out_has_its_default() {
     let suite = suite();
     assert_eq!(
-        (suite.ready_path.as_str(), suite.default_backend.as_str()),
-        ("/", "none")
+        (suite.ready_path.as_str(), suite.default_backend),
+        ("/", BackendName::None)
     );
     assert!(suite.logs_requests);
     let mut sources = sources();

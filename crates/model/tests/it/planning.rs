@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::suite::{Contender, Suite};
 use insta::assert_snapshot;
@@ -41,8 +42,8 @@ fn options() -> PlanOptions {
         benchmarks: vec!["c*".to_owned()],
         runs: None,
         seed: 7,
-        runtime: "process".to_owned(),
-        backend: "replay".to_owned(),
+        runtime: RuntimeKind::Process,
+        backend: BackendName::Replay,
     }
 }
 
@@ -199,7 +200,7 @@ fn parameters_narrow_a_matrix_and_cases_join() {
     };
     let errors = plan::plan(&suite(), &unknown).unwrap_err();
     assert_eq!(errors.len(), 1);
-    assert!(errors[0].to_string().contains("did you mean `axum`?"));
+    assert!(errors[0].hint().contains("did you mean `axum`?"));
 }
 
 #[test]
@@ -240,6 +241,21 @@ fn ids_are_unique_and_safe_as_file_names() {
 }
 
 #[test]
+fn steps_of_a_benchmark_hold_under_every_profile() {
+    let mut suite = suite();
+    let own = &suite.profiles["seed"].steps[..1].to_vec();
+    suite.benchmarks[0].steps.clone_from(own);
+    let plan = plan::plan(&suite, &options()).unwrap();
+    for run in &plan.runs {
+        let expected = match run.benchmark == suite.benchmarks[0].name {
+            true => own,
+            false => &suite.profiles["seed"].steps,
+        };
+        assert_eq!(&run.steps, expected, "{}", run.id);
+    }
+}
+
+#[test]
 fn a_plan_survives_its_file() {
     let plan = made(&options());
     let text = serde_json::to_string(&plan).unwrap();
@@ -252,16 +268,21 @@ fn unknown_names_come_together() {
         profile: "sead".to_owned(),
         contenders: vec!["actx-4".to_owned(), "axum".to_owned(), "tide*".to_owned()],
         benchmarks: vec!["?".to_owned()],
-        backend: "postgres".to_owned(),
+        backend: BackendName::Elasticsearch,
         ..options()
     };
-    let errors = plan::plan(&suite(), &options).unwrap_err();
-    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let mut suite = suite();
+    suite.backends.retain(|one| one.name == BackendName::Replay);
+    let errors = plan::plan(&suite, &options).unwrap_err();
+    let texts: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{error}\n  hint: {}", error.hint()))
+        .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
       hint: did you mean `seed`? known: open, seed
-    unknown backend `postgres`
-      hint: known: elasticsearch, replay, none
+    unknown backend `elasticsearch`
+      hint: known: replay, none
     unknown contender `actx-4`
       hint: did you mean `actix-4`? known: http4k-3, http4k-3/jetty, actix-4, axum, rocket-0.4
     unknown contender `tide*`

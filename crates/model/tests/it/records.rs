@@ -3,7 +3,7 @@
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{self, Outcome, Record};
+use bakeoff_model::record::{self, Moment, Outcome, Record};
 use bakeoff_model::validity::Verdict;
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
@@ -40,7 +40,7 @@ fn format_1_is_read() {
             assertion: "status: expected 400, found 200".to_owned()
         }
     );
-    assert_eq!(run.idle[0].moment, "before-load");
+    assert_eq!(run.idle[0].moment, Moment::BeforeLoad);
     let interval = &run.intervals[0];
     assert_eq!(interval.load.requests, 3);
     assert_eq!(interval.load.errors[&ErrorClass::Reset].count, 1);

@@ -7,7 +7,7 @@ use bakeoff_base::natural;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{Begin, IntervalRecord, Outcome, Results, RunRecords};
+use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 
@@ -100,7 +100,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
             made.push(BenchmarkData {
                 name: name.clone(),
                 conditions,
-                backend: begin.backend.clone(),
+                backend: begin.backend_label(),
                 step_labels: Vec::new(),
                 cases: Vec::new(),
             });
@@ -348,7 +348,7 @@ impl<'a> RunData<'a> {
     }
 
     /// The contender's reading at a moment outside the load.
-    pub(crate) fn idle(&self, moment: &str) -> Option<&'a ResourceSample> {
+    pub(crate) fn idle(&self, moment: Moment) -> Option<&'a ResourceSample> {
         let idle = self
             .records
             .idle

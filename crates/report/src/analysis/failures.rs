@@ -81,27 +81,27 @@ pub(crate) fn failures(benchmark: &BenchmarkData<'_>) -> Vec<FailedRun> {
 fn failed_run(label: &str, run: &RunData<'_>) -> Option<FailedRun> {
     let (stage, message, evidence) = match run.records.end.as_ref().map(|end| &end.outcome) {
         Some(Outcome::Completed) => return None,
-        Some(Outcome::Failed {
-            stage,
-            message,
-            evidence,
-        }) => (stage.as_str(), message, evidence),
+        Some(Outcome::Failed(failure)) => (
+            failure.stage.name(),
+            failure.message.clone(),
+            failure.details(),
+        ),
         Some(Outcome::Interrupted) => (
             "interrupted",
-            &"the user stopped it".to_owned(),
-            &String::new(),
+            "the user stopped it".to_owned(),
+            String::new(),
         ),
         None => (
             "killed",
-            &"its file has no last record".to_owned(),
-            &String::new(),
+            "its file has no last record".to_owned(),
+            String::new(),
         ),
     };
     Some(FailedRun {
         label: label.to_owned(),
         repetitions: vec![run.repetition()],
         stage: stage.to_owned(),
-        message: message.clone(),
-        evidence: evidence.clone(),
+        message,
+        evidence,
     })
 }

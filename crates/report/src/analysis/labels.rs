@@ -26,13 +26,15 @@ pub(crate) fn conditions(records: &RunRecords) -> String {
         });
     let mut text = format!(
         "backend {}, {cpus}, {memory}, runtime {}, profile {}",
-        begin.backend, begin.runtime, begin.profile
+        begin.backend_label(),
+        begin.runtime,
+        begin.profile
     );
     if !begin.run.transport.is_usual() {
         text.push_str(&format!(", {}", begin.run.transport.words()));
     }
-    if let Some(reason) = begin.enforcement.strip_prefix("unlimited") {
-        text.push_str(&format!(", LIMITS NOT ENFORCED{reason}"));
+    if let Some(reason) = begin.enforcement.unlimited_because() {
+        text.push_str(&format!(", LIMITS NOT ENFORCED: {reason}"));
     }
     text
 }

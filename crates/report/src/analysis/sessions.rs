@@ -38,9 +38,11 @@ pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
         ("suite digest", |run| run.begin.suite_digest.clone()),
         ("profile", |run| run.begin.profile.clone()),
         ("limits", |run| format!("{:?}", run.begin.run.limits)),
-        ("limits enforced by", |run| run.begin.enforcement.clone()),
-        ("runtime", |run| run.begin.runtime.clone()),
-        ("backend", |run| run.begin.backend.clone()),
+        ("limits enforced by", |run| {
+            run.begin.enforcement.to_string()
+        }),
+        ("runtime", |run| run.begin.runtime.to_string()),
+        ("backend", |run| run.begin.backend_label()),
         ("host", |run| {
             let host = &run.begin.host;
             format!("{}, {} cores, {}", host.cpu_model, host.cores, host.kernel)

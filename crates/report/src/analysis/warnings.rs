@@ -21,13 +21,8 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     if distinct(|run| format!("{:?}", (&run.begin.host.cpu_model, &run.begin.host.kernel))) > 1 {
         warnings.push("the runs come from different hosts".to_owned());
     }
-    let unlimited = results.runs.iter().find_map(|run| {
-        run.begin
-            .enforcement
-            .starts_with("unlimited")
-            .then_some(&run.begin.enforcement)
-    });
-    if let Some(enforcement) = unlimited {
+    let mut enforcements = results.runs.iter().map(|run| &run.begin.enforcement);
+    if let Some(enforcement) = enforcements.find(|one| one.unlimited_because().is_some()) {
         warnings.push(format!("the limits were not enforced: {enforcement}"));
     }
     let cases = benchmarks.flat_map(|benchmark| &benchmark.cases);

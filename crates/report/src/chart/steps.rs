@@ -1,5 +1,7 @@
 //! Charts with the steps of the load on the horizontal axis.
 
+use bakeoff_model::record::Moment;
+
 use crate::analysis::benchmark::{BenchmarkData, RunData, StepData};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 use crate::number::{count, mib};
@@ -192,7 +194,7 @@ pub(crate) fn memory(benchmark: &BenchmarkData<'_>) -> Chart {
             .startup
             .as_ref()
             .and_then(|startup| startup.resources.memory);
-        let checked = run.idle("checked");
+        let checked = run.idle(Moment::Checked);
         let checked = checked.and_then(|sample| sample.memory);
         let mut points: Vec<Point> = [started, checked]
             .iter()

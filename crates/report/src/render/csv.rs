@@ -26,10 +26,10 @@ const OF_RUN: [RunColumn; 21] = [
         line.run.records.begin.suite_digest.clone()
     }),
     ("profile", |line| line.run.records.begin.profile.clone()),
-    ("runtime", |line| line.run.records.begin.runtime.clone()),
-    ("backend", |line| line.run.records.begin.backend.clone()),
+    ("runtime", |line| line.run.records.begin.runtime.to_string()),
+    ("backend", |line| line.run.records.begin.backend_label()),
     ("enforcement", |line| {
-        line.run.records.begin.enforcement.clone()
+        line.run.records.begin.enforcement.to_string()
     }),
     ("benchmark", |line| line.benchmark.name.clone()),
     ("contender", |line| {
@@ -241,7 +241,7 @@ fn parameters(line: &Line<'_, '_>) -> String {
 fn outcome(line: &Line<'_, '_>) -> String {
     match line.run.records.end.as_ref().map(|end| &end.outcome) {
         Some(Outcome::Completed) => "completed".to_owned(),
-        Some(Outcome::Failed { stage, message, .. }) => format!("failed at {stage}: {message}"),
+        Some(Outcome::Failed(failure)) => format!("failed at {failure}"),
         Some(Outcome::Interrupted) => "interrupted".to_owned(),
         None => "killed".to_owned(),
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, html};
 use serde_json::Value;
@@ -163,7 +164,6 @@ fn no_text_of_others_becomes_markup() {
         run.begin.describe = evil.to_owned();
         run.begin.version = Some(evil.to_owned());
         run.begin.note = Some(evil.to_owned());
-        run.begin.backend = evil.to_owned();
         run.begin.host.cpu_model = evil.to_owned();
         for check in &mut run.checks {
             check.outcome = CheckOutcome::Bad {
@@ -174,11 +174,10 @@ fn no_text_of_others_becomes_markup() {
         }
         run.end.as_mut().unwrap().notes.push(evil.to_owned());
     }
-    results.runs[2].end.as_mut().unwrap().outcome = Outcome::Failed {
-        stage: evil.to_owned(),
-        message: evil.to_owned(),
-        evidence: evil.to_owned(),
-    };
+    let failure = Failure::new(Stage::Load, evil)
+        .with_evidence(evil)
+        .with_hints([evil.to_owned()]);
+    results.runs[2].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
     let page = ours(&page(&results, evil));
     assert!(!page.contains("<img"));
     assert_eq!(page.matches("</script>").count(), 3);

@@ -1,5 +1,6 @@
 //! Who is ranked, who is not, and why.
 
+use bakeoff_model::conditions::Enforcement;
 use bakeoff_model::record::{EndRecord, Outcome, Results};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
@@ -192,7 +193,9 @@ fn mixed_suites_and_missing_limits_are_said_first() {
     let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
     results.runs[0].begin.suite_digest = "1".repeat(64);
     for run in &mut results.runs {
-        run.begin.enforcement = "unlimited: no permission".to_owned();
+        run.begin.enforcement = Enforcement::Unlimited {
+            reason: "no permission".to_owned(),
+        };
     }
     let analysis = analyse(&results);
     assert_eq!(

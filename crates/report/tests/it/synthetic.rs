@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use bakeoff_base::random::Random;
 use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use bakeoff_model::delay::Delay;
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{
-    Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Outcome, Results,
-    RunRecords, Startup,
+    Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Moment, Outcome,
+    Results, RunRecords, Startup,
 };
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
 use bakeoff_model::suite::{Limits, Step};
@@ -184,16 +187,15 @@ pub(crate) fn run_of_steps(
     records.checks = checks(one);
     if one.fault == Fault::NeverReady {
         records.checks.clear();
-        records.end = Some(end(Outcome::Failed {
-            stage: "ready".to_owned(),
-            message: "not ready after 15 s".to_owned(),
-            evidence: "thread 'main' panicked:\n<no such route>".to_owned(),
-        }));
+        records.end = Some(end(Outcome::Failed(
+            Failure::new(Stage::Ready, "not ready after 15 s")
+                .with_evidence("thread 'main' panicked:\n<no such route>"),
+        )));
         return records;
     }
     records.startup = Some(startup(one, level));
     records.idle.push(IdleRecord {
-        moment: "checked".to_owned(),
+        moment: Moment::Checked,
         contender: Some(sample(one, 0, cpu_start_ns(one), 1.1)),
         backend: None,
     });
@@ -206,11 +208,9 @@ pub(crate) fn run_of_steps(
     );
     let killed = one.fault == Fault::OutOfMemory && repetition == 2;
     records.end = Some(end(if killed {
-        Outcome::Failed {
-            stage: "load".to_owned(),
-            message: "killed for memory (512 MiB) at 256 connections".to_owned(),
-            evidence: "memory cgroup out of memory".to_owned(),
-        }
+        let message = "killed for memory (512 MiB) at 256 connections";
+        let failure = Failure::new(Stage::Load, message);
+        Outcome::Failed(failure.with_evidence("memory cgroup out of memory"))
     } else {
         Outcome::Completed
     }));
@@ -262,16 +262,17 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         suite: "synthetic".to_owned(),
         suite_digest: "0".repeat(64),
         profile: "seed".to_owned(),
-        runtime: "process".to_owned(),
-        backend: "replay".to_owned(),
+        runtime: RuntimeKind::Process,
+        backend: BackendName::Replay,
+        backend_delay: Delay::None,
         at: format!("2026-01-01T00:{order:02}:00Z"),
         describe: format!("A made-up contender called {}", one.name),
         language: "none".to_owned(),
         note: (one.name == "synthetic-slow").then(|| "Slow on purpose.".to_owned()),
         version: Some(format!("{} 0.0", one.name)),
         artifact_digest: Some("sha256:".to_owned() + &"ab".repeat(32)),
-        enforcement: "cgroup-v1".to_owned(),
-        traffic_path: "loopback".to_owned(),
+        enforcement: Enforcement::CgroupV1,
+        traffic_path: TrafficPath::Loopback,
         cores: Cores {
             contender: vec![0],
             loader: vec![1],

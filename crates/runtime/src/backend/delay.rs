@@ -2,64 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bakeoff_base::random::{Random, SharedRandom};
-use bakeoff_model::parse::duration;
+use bakeoff_model::delay::Delay;
 use tokio::sync::oneshot;
-
-/// How long an answer is held back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Delay {
-    /// Not at all.
-    #[default]
-    None,
-    /// One of the durations recorded with the exchange, each as likely as the others; not at all
-    /// where none was recorded.
-    Recorded,
-    /// Always the same.
-    Constant(Duration),
-    /// Exponentially distributed, as behind a queue.
-    Exponential {
-        /// The mean.
-        mean: Duration,
-    },
-}
-
-impl FromStr for Delay {
-    type Err = String;
-
-    /// Reads `none`, `recorded`, `constant:10ms` or `exponential:10ms`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "none" => Ok(Self::None),
-            None if text == "recorded" => Ok(Self::Recorded),
-            Some(("constant", time)) => duration(time).map(Self::Constant),
-            Some(("exponential", time)) => duration(time).map(|mean| Self::Exponential { mean }),
-            _ => Err(format!(
-                "{text:?} is not a delay: none, recorded, constant:TIME or exponential:TIME"
-            )),
-        }
-    }
-}
-
-impl fmt::Display for Delay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => write!(f, "none"),
-            Self::Recorded => write!(f, "recorded"),
-            Self::Constant(time) => write!(f, "constant:{}ns", time.as_nanos()),
-            Self::Exponential { mean } => write!(f, "exponential:{}ns", mean.as_nanos()),
-        }
-    }
-}
 
 /// Longest exponential delay in means: beyond it lies one in 10^8, which would only be a hang.
 const MEANS_MAX: f64 = 18.0;
+
+/// The same for log-normal delays, in standard deviations of the logarithm.
+const DEVIATIONS_MAX: f64 = 5.6;
 
 /// Draws delays and waits for them.
 #[derive(Debug)]
@@ -112,6 +67,10 @@ fn draw(delay: Delay, random: &mut Random, recorded_us: &[u64]) -> Duration {
             Duration::from_micros(recorded_us.get(chosen).copied().unwrap_or(0))
         }
         Delay::Exponential { mean } => mean.mul_f64(random.exponential().min(MEANS_MAX)),
+        Delay::LogNormal { median, sigma } => {
+            let deviations = random.normal().min(DEVIATIONS_MAX);
+            median.mul_f64((sigma * deviations).exp())
+        }
     }
 }
 
@@ -175,30 +134,6 @@ mod tests {
     use super::{Delay, Delayer, draw};
 
     #[test]
-    fn delays_are_read_as_they_are_written() {
-        for text in [
-            "none",
-            "recorded",
-            "constant:10000000ns",
-            "exponential:250000ns",
-        ] {
-            assert_eq!(text.parse::<Delay>().unwrap().to_string(), text);
-        }
-        let constant = Delay::Constant(Duration::from_millis(10));
-        assert_eq!("constant:10ms".parse(), Ok(constant));
-        for text in [
-            "",
-            "constant",
-            "constant:",
-            "constant:10",
-            "normal:1ms",
-            "none:1ms",
-        ] {
-            assert!(text.parse::<Delay>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
     fn draws_follow_their_distribution() {
         let mut random = Random::new(1);
         let mean = Duration::from_millis(10);
@@ -216,6 +151,20 @@ mod tests {
             .collect();
         assert_eq!(seen.len(), 3);
         assert_eq!(draw(Delay::Recorded, &mut random, &[]), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_log_normal_delay_has_its_quantiles() {
+        let mut random = Random::new(1);
+        let median = Duration::from_millis(10);
+        let delay = Delay::LogNormal { median, sigma: 0.5 };
+        let mut draws: Vec<u128> = (0..10_001)
+            .map(|_| draw(delay, &mut random, &[]).as_micros())
+            .collect();
+        draws.sort_unstable();
+        // p97.7 is two deviations up: e times the median. The standard errors are below 2 %.
+        assert!((9_700..10_300).contains(&draws[5_000]), "{}", draws[5_000]);
+        assert!((26_000..28_500).contains(&draws[9_772]), "{}", draws[9_772]);
     }
 
     #[tokio::test]

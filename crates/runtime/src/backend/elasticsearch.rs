@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -23,7 +23,9 @@ use crate::http::ask;
 use crate::process::ProcessRuntime;
 
 use super::data;
-use super::start::{Backend, BackendError, BackendOptions, address, spec};
+use super::error::BackendError;
+use super::options::{BackendOptions, Elasticsearch};
+use super::running::{Backend, address, spec};
 
 const NAME: &str = "elasticsearch";
 
@@ -35,19 +37,6 @@ const READY: Duration = Duration::from_secs(120);
 
 /// Connections that warm it up.
 const WARMERS: usize = 4;
-
-/// What only Elasticsearch needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Elasticsearch {
-    /// Folder of its Maven module.
-    pub sources: PathBuf,
-    /// The cache in which it is built; see [`crate::build::cache_dir`].
-    pub cache: PathBuf,
-    /// Size of its heap, MiB.
-    pub heap_mib: u32,
-    /// How long documents are fetched before contenders may; 25 s until it is really warm.
-    pub warm_up: Duration,
-}
 
 pub(super) async fn start(
     runtime: &ProcessRuntime,

@@ -4,23 +4,28 @@
 //! that it is metered, confined and removed like a contender. Which backend a suite wants, on
 //! which cores and for how long is the session's business.
 
+mod cluster;
 mod data;
 mod delay;
 mod elasticsearch;
+mod error;
 mod key;
+mod options;
 mod postgres;
 mod record;
 mod recording;
 mod replay;
+mod running;
 mod start;
 #[cfg(test)]
 mod tests;
 
-pub use self::delay::Delay;
-pub use self::elasticsearch::Elasticsearch;
+pub use self::cluster::database_name;
+pub use self::error::BackendError;
 pub use self::key::RequestKey;
-pub use self::postgres::database_name;
+pub use self::options::{BackendKind, BackendOptions, Elasticsearch, ReplayProcess};
 pub use self::record::{RecordSummary, RecordingProxy};
 pub use self::recording::{DURATIONS_MAX, Recorded, Recording, RecordingError};
 pub use self::replay::{Replay, ReplayOptions};
-pub use self::start::{Backend, BackendError, BackendKind, BackendOptions, ReplayProcess, start};
+pub use self::running::Backend;
+pub use self::start::start;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bakeoff_model::delay::Delay;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -22,7 +23,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::delay::{Delay, Delayer};
+use super::delay::Delayer;
 use super::key::RequestKey;
 use super::recording::{Recorded, Recording};
 
@@ -37,7 +38,7 @@ const UNKNOWN_MAX: usize = 1000;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// How the replay backend answers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReplayOptions {
     /// How long answers are held back.
     pub delay: Delay,

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bakeoff_model::check::Answer;
+use bakeoff_model::delay::Delay;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -21,7 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::http::ask;
 
-use super::{Delay, Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
+use super::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -88,20 +89,21 @@ pub enum BuildError {
         /// The toolchain.
         missing: MissingToolchain,
     },
-    /// The build failed.
-    #[error("{contender}: {message}")]
-    Failed {
-        /// The contender.
-        contender: String,
-        /// What happened.
-        message: String,
-        /// The command as one would type it; empty when none was run.
-        command: String,
-        /// Last lines of its log.
-        last_lines: String,
-        /// What to do about it.
-        hint: Option<String>,
-    },
+    /// The build failed. The evidence is the command as one would type it, where one was run, and
+    /// the last lines of its log.
+    #[error("{}", .0.message)]
+    Failed(Failure),
+}
+
+impl BuildError {
+    /// The failure of the runs that need the build.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::Missing { .. } => Failure::new(Stage::Build, self.to_string()),
+            Self::Failed(failure) => failure.clone(),
+        }
+    }
 }
 
 /// What a successful build leaves beside its copy.
@@ -234,7 +236,7 @@ impl<'a> Job<'a> {
         }
         if !artifact.exists() {
             let message = format!("its build made no {}", self.contender.artifact);
-            return Err(self.failed(message, Some("is `artifact` right?".to_owned())));
+            return Err(self.failed(&message, Some("is `artifact` right?".to_owned())));
         }
         let digest =
             sources::artifact_digest(&artifact).map_err(|error| self.broken(&artifact, &error))?;
@@ -310,7 +312,7 @@ impl<'a> Job<'a> {
         command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
         let not_started = |error: io::Error| {
             let message = format!("its build cannot be started: {program}: {error}");
-            self.failed(message, None)
+            self.failed(&message, None)
         };
         let mut child = command.spawn().map_err(not_started)?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -326,7 +328,7 @@ impl<'a> Job<'a> {
                 format!("its build did not end within {limit} s and was ended")
             }
         };
-        Err(self.failed(message, Some(hint)))
+        Err(self.failed(&message, Some(hint)))
     }
 
     /// What the version command prints; a version that cannot be told is no reason to fail.
@@ -389,23 +391,20 @@ impl<'a> Job<'a> {
     }
 
     fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
-        BuildError::Failed {
-            contender: self.contender.name.clone(),
-            message: format!("cannot prepare its build: {}: {error}", path.display()),
-            command: String::new(),
-            last_lines: String::new(),
-            hint: None,
-        }
+        let (name, path) = (&self.contender.name, path.display());
+        let message = format!("{name}: cannot prepare its build: {path}: {error}");
+        BuildError::Failed(Failure::new(Stage::Build, message))
     }
 
-    fn failed(&self, message: String, hint: Option<String>) -> BuildError {
-        BuildError::Failed {
-            contender: self.contender.name.clone(),
-            message,
-            command: self.contender.build.join(" "),
-            last_lines: last_lines(&tail(&self.log_path())),
-            hint,
-        }
+    fn failed(&self, message: &str, hint: Option<String>) -> BuildError {
+        let message = format!("{}: {message}", self.contender.name);
+        let command = self.contender.build.join(" ");
+        let log = last_lines(&tail(&self.log_path()));
+        BuildError::Failed(
+            Failure::new(Stage::Build, message)
+                .with_evidence(format!("{command}\n{log}"))
+                .with_hints(hint),
+        )
     }
 }
 

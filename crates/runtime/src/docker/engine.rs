@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bakeoff_model::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
 
@@ -131,13 +132,15 @@ impl Engine {
         &self.version
     }
 
-    /// How limits are enforced: `docker`, or `unlimited: REASON`.
-    pub(crate) fn enforcement(&self) -> String {
+    /// How limits are enforced.
+    pub(crate) fn enforcement(&self) -> Enforcement {
         if self.missing.is_empty() {
-            return "docker".to_owned();
+            return Enforcement::Docker;
         }
         let missing = self.missing.join(" and ");
-        format!("unlimited: this Docker engine cannot enforce {missing}")
+        Enforcement::Unlimited {
+            reason: format!("this Docker engine cannot enforce {missing}"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::InspectNetworkOptions;
 use tokio::sync::{OnceCell, oneshot, watch};
@@ -246,14 +247,14 @@ impl Runtime for DockerRuntime {
         })
     }
 
-    fn enforcement(&self) -> String {
+    fn enforcement(&self) -> Enforcement {
         self.engine.enforcement()
     }
 
-    fn traffic_path(&self) -> String {
+    fn traffic_path(&self) -> TrafficPath {
         match self.engine.place {
-            Place::Local => "container address".to_owned(),
-            Place::Remote(_) => "host network".to_owned(),
+            Place::Local => TrafficPath::ContainerAddress,
+            Place::Remote(_) => TrafficPath::HostNetwork,
         }
     }
 

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::suite::Limits;
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
@@ -114,24 +115,27 @@ impl Runtime for ProcessRuntime {
         Box::pin(async move {
             let label = spec.label.clone();
             let started = tokio::task::spawn_blocking(move || inner.start(&spec, asked_ns)).await;
-            let instance = started
-                .map_err(|error| failed(&label, format!("the start was broken off: {error}")))??;
+            let instance = started.map_err(|error| {
+                failed(&label, format!("the start task was cancelled: {error}"))
+            })??;
             Ok(Box::new(instance) as Box<dyn Instance>)
         })
     }
 
-    fn enforcement(&self) -> String {
+    fn enforcement(&self) -> Enforcement {
         match &self.inner.hierarchy {
             Ok(hierarchy) => match hierarchy.version {
-                Version::V1 => "cgroup-v1".to_owned(),
-                Version::V2 => "cgroup-v2".to_owned(),
+                Version::V1 => Enforcement::CgroupV1,
+                Version::V2 => Enforcement::CgroupV2,
             },
-            Err(reason) => format!("unlimited: {reason}"),
+            Err(reason) => Enforcement::Unlimited {
+                reason: reason.clone(),
+            },
         }
     }
 
-    fn traffic_path(&self) -> String {
-        "loopback".to_owned()
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::Loopback
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bakeoff_model::check::Answer;
+use bakeoff_model::delay::Delay;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::backend::{
-    Backend, BackendError, BackendKind, BackendOptions, Delay, Elasticsearch, Recording,
-    RecordingProxy, Replay, ReplayOptions, ReplayProcess, start,
+    Backend, BackendError, BackendKind, BackendOptions, Elasticsearch, Recording, RecordingProxy,
+    Replay, ReplayOptions, ReplayProcess, start,
 };
 use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::http::ask;

@@ -109,13 +109,7 @@ async fn what_is_wrong_with_a_build_is_said() {
     let fails =
         async |contender: &Contender| build(contender, source.path(), &options).await.unwrap_err();
     let error = fails(&contender("echo one; echo two >&2; exit 4")).await;
-    let BuildError::Failed {
-        command,
-        last_lines,
-        hint,
-        ..
-    } = &error
-    else {
+    let BuildError::Failed(failure) = &error else {
         panic!("{error}")
     };
     assert_eq!(
@@ -123,10 +117,10 @@ async fn what_is_wrong_with_a_build_is_said() {
         "shell-1/variant: its build failed with exit status: 4"
     );
     assert_eq!(
-        (command.as_str(), last_lines.as_str()),
-        ("sh -c echo one; echo two >&2; exit 4", "one\ntwo")
+        failure.evidence,
+        "sh -c echo one; echo two >&2; exit 4\none\ntwo"
     );
-    assert!(hint.as_ref().unwrap().starts_with("the whole log is "));
+    assert!(failure.hints[0].starts_with("the whole log is "));
 
     let error = fails(&contender("true")).await;
     assert_eq!(
@@ -164,15 +158,12 @@ async fn a_build_that_hangs_is_ended_with_all_its_processes() {
     // Its child is not the command itself, as with a build tool that runs tests.
     let hanging = contender("sleep 3600 & echo $!; wait");
     let error = build(&hanging, source.path(), &options).await.unwrap_err();
-    let BuildError::Failed {
-        message,
-        last_lines: child,
-        ..
-    } = &error
-    else {
-        panic!("{error}")
-    };
-    assert_eq!(message, "its build did not end within 1 s and was ended");
+    assert_eq!(
+        error.to_string(),
+        "shell-1/variant: its build did not end within 1 s and was ended"
+    );
+    let evidence = error.failure().evidence;
+    let child = evidence.lines().last().unwrap();
     let state = PathBuf::from(format!("/proc/{child}/stat"));
     let gone = || fs::read_to_string(&state).map_or(true, |stat| stat.contains(") Z "));
     for _ in 0..100 {

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::build::cache_dir;
@@ -138,8 +139,8 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
     let Some(bench) = Bench::new().await else {
         return;
     };
-    assert_eq!(bench.runtime.enforcement(), "docker");
-    assert_eq!(bench.runtime.traffic_path(), "container address");
+    assert_eq!(bench.runtime.enforcement(), Enforcement::Docker);
+    assert_eq!(bench.runtime.traffic_path(), TrafficPath::ContainerAddress);
     let mut instance = bench.start(&bench.spec(&SERVE)).await;
     let startup = instance.await_ready(LIMIT).await.unwrap();
     let moments = [
@@ -483,7 +484,7 @@ async fn an_engine_elsewhere_is_used_over_its_host_network() {
         .await
         .unwrap();
     let runtime = DockerRuntime::new(engine);
-    assert_eq!(runtime.traffic_path(), "host network");
+    assert_eq!(runtime.traffic_path(), TrafficPath::HostNetwork);
     let error = runtime.gateway().await.unwrap_err().to_string();
     assert_eq!(
         error,

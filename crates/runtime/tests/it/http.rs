@@ -112,5 +112,8 @@ async fn an_external_service_is_awaited_and_left_alone() {
             .is_ok(),
         "still there"
     );
-    assert_eq!(external.enforcement(), "unlimited: the service is external");
+    assert_eq!(
+        external.enforcement().unlimited_because(),
+        Some("the service is external")
+    );
 }

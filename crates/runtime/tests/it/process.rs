@@ -296,7 +296,10 @@ async fn whoever_does_not_stop_is_killed_with_its_children() {
 #[tokio::test]
 async fn without_groups_it_is_unlimited_and_still_metered() {
     let bench = Bench::unlimited();
-    assert_eq!(bench.runtime.enforcement(), "unlimited: by the test");
+    assert_eq!(
+        bench.runtime.enforcement().unlimited_because(),
+        Some("by the test")
+    );
     let mut instance = bench.start(&bench.spec(free_port(), &SERVE)).await;
     instance.await_ready(LIMIT).await.unwrap();
     let sample = instance.sample().await;

@@ -43,35 +43,9 @@ pub async fn before<L>(
     spec: &StartSpec,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
-    let no_env = StartSpec {
-        env: BTreeMap::new(),
-        ..spec.clone()
-    };
-    let check = must_exit(parts, &no_env, "does not start without its environment").await;
-    event::record(observer, Record::Check(check))?;
-
-    let name = "does not start with an unreachable backend";
-    let check = if parts.suite.env_unreachable.is_empty() {
-        record(
-            name,
-            Instant::now(),
-            not_applicable("the suite has no backend"),
-            None,
-        )
-    } else {
-        let env = environment_unreachable(parts.suite, &spec.env);
-        must_exit(
-            parts,
-            &StartSpec {
-                env,
-                ..spec.clone()
-            },
-            name,
-        )
-        .await
-    };
-    event::record(observer, Record::Check(check))?;
-
+    for check in must_not_start(parts, spec).await {
+        event::record(observer, Record::Check(check))?;
+    }
     for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
         event::record(
             observer,
@@ -79,6 +53,33 @@ pub async fn before<L>(
         )?;
     }
     Ok(())
+}
+
+/// Both "does not start" checks. They ask nothing of contenders that need no environment, which
+/// are those of a suite that gives them none.
+async fn must_not_start<L>(parts: &Parts<'_, L>, spec: &StartSpec) -> [CheckRecord; 2] {
+    let with = |env| StartSpec {
+        env,
+        ..spec.clone()
+    };
+    let name = "does not start without its environment";
+    let without = match parts.suite.env.is_empty() {
+        true => skipped(name, "the suite has no [env]"),
+        false => must_exit(parts, &with(BTreeMap::new()), name).await,
+    };
+    let name = "does not start with an unreachable backend";
+    let unreachable = match parts.suite.env_unreachable.is_empty() {
+        true => skipped(name, "the suite has no [env-unreachable]"),
+        false => {
+            let env = environment_unreachable(parts.suite, &spec.env);
+            must_exit(parts, &with(env), name).await
+        }
+    };
+    [without, unreachable]
+}
+
+fn skipped(name: &str, reason: &str) -> CheckRecord {
+    record(name, Instant::now(), not_applicable(reason), None)
 }
 
 /// The rule for both "does not start" checks: exit within the start timeout, with a status other

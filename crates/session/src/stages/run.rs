@@ -3,7 +3,7 @@
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
-use bakeoff_model::record::{CheckRecord, IdleRecord, Record};
+use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
 use bakeoff_runtime::Instance;
 
 use super::start::{stage, start, started};
@@ -30,11 +30,11 @@ pub(crate) async fn make<L: Loader>(
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
     event::record(observer, Record::Started(startup))?;
-    idle(parts, instance.as_ref(), "started", observer).await?;
+    idle(parts, instance.as_ref(), Moment::Started, observer).await?;
 
     stage(observer, case, Stage::Verify)?;
     verified(parts, instance.as_ref(), observer).await?;
-    idle(parts, instance.as_ref(), "checked", observer).await?;
+    idle(parts, instance.as_ref(), Moment::Checked, observer).await?;
     if run.lifecycle {
         let figures = lifecycle::Figures {
             startup_ns,
@@ -50,7 +50,7 @@ pub(crate) async fn make<L: Loader>(
     let loaded = measure::load(parts, case, instance.as_mut(), &mut last, notes, observer).await;
     let ended = instance.exited().await;
     if ended.is_none() {
-        idle(parts, instance.as_ref(), "after-load", observer).await?;
+        idle(parts, instance.as_ref(), Moment::AfterLoad, observer).await?;
         if let Some(check) = parts.suite.checks.first() {
             let alive = verify::alive(parts.client, instance.address(), check).await;
             event::record(observer, Record::Check(alive))?;
@@ -112,7 +112,7 @@ pub fn describe(record: &CheckRecord) -> String {
 async fn idle<L>(
     parts: &Parts<'_, L>,
     instance: &dyn Instance,
-    moment: &str,
+    moment: Moment,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     let contender = Some(instance.sample().await);
@@ -123,7 +123,7 @@ async fn idle<L>(
     event::record(
         observer,
         Record::Idle(IdleRecord {
-            moment: moment.to_owned(),
+            moment,
             contender,
             backend,
         }),

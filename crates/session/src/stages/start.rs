@@ -2,7 +2,7 @@
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
-use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
+use bakeoff_runtime::{Instance, StartSpec};
 
 use crate::case::Case;
 use crate::contracts::Parts;
@@ -28,15 +28,8 @@ pub async fn start<L>(
         let prepared = backend.prepare(&spec.label).await;
         prepared.map_err(|message| Failure::new(Stage::Start, message))?;
     }
-    parts.runtime.start(spec).await.map_err(|error| {
-        let evidence = match &error {
-            StartError::PortInUse { port, .. } => {
-                format!("end whatever listens on port {port}, or use --runtime docker")
-            }
-            StartError::Failed { hint, .. } => hint.clone().unwrap_or_default(),
-        };
-        Failure::new(Stage::Start, error.to_string()).with_evidence(evidence)
-    })
+    let started = parts.runtime.start(spec).await;
+    started.map_err(|error| error.failure())
 }
 
 /// Waits for the first valid response.
@@ -47,12 +40,8 @@ pub async fn await_ready(
     instance: &mut dyn Instance,
     spec: &StartSpec,
 ) -> Result<Startup, Failure> {
-    instance
-        .await_ready(spec.start_timeout)
-        .await
-        .map_err(|error| {
-            Failure::new(Stage::Ready, error.to_string()).with_evidence(ready_evidence(&error))
-        })
+    let ready = instance.await_ready(spec.start_timeout).await;
+    ready.map_err(|error| error.failure())
 }
 
 /// The same for a run's own instance, with the size of what was started.
@@ -64,13 +53,4 @@ pub(crate) async fn started(
     let mut startup = await_ready(instance, spec).await?;
     startup.image_bytes = instance.image_bytes().or(case.artifact_bytes);
     Ok(startup)
-}
-
-/// The hint and the last lines of the log.
-fn ready_evidence(error: &ReadyError) -> String {
-    let hint = error
-        .hint()
-        .map(|hint| format!("{hint}\n"))
-        .unwrap_or_default();
-    format!("{hint}{}", error.log())
 }

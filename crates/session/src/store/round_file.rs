@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
@@ -57,9 +58,9 @@ pub struct RoundsFile {
     /// The profile.
     pub profile: String,
     /// The runtime.
-    pub runtime: String,
+    pub runtime: RuntimeKind,
     /// The backend.
-    pub backend: String,
+    pub backend: BackendName,
     /// Seed of the order of runs.
     pub seed: u64,
     /// Repetitions instead of the profile's.

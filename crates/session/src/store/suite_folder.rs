@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::diagnostic::{Diagnostic, SourceFile};
+use bakeoff_base::text::counted;
+use bakeoff_model::diagnostic::{self, Diagnostic, SourceFile};
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::scenario::{self, Feed};
 use bakeoff_model::suite::Suite;
@@ -171,28 +172,12 @@ fn known_suites() -> String {
     format!("known suites: {}", known.join(", "))
 }
 
-/// All diagnostics, each with the line it is about.
+/// All diagnostics, each with the lines it is about.
 fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> String {
-    let mut text = format!(
-        "{}: {} mistake{} in the suite's files",
-        path.display(),
-        diagnostics.len(),
-        if diagnostics.len() == 1 { "" } else { "s" }
-    );
-    for diagnostic in diagnostics {
-        text.push_str(&format!("\n\n{diagnostic}"));
-        if let Some(line) = source_line(sources, diagnostic) {
-            text.push_str(&format!("\n  {:>4} | {line}", diagnostic.line));
-        }
-    }
-    text
-}
-
-fn source_line<'a>(sources: &'a SuiteSources, diagnostic: &Diagnostic) -> Option<&'a str> {
-    let all = std::iter::once(&sources.suite)
-        .chain(&sources.checks)
-        .chain(sources.contenders.iter().map(|(_, file)| file))
-        .chain(&sources.published);
-    let file = all.into_iter().find(|file| file.path == diagnostic.path)?;
-    file.text.lines().nth(diagnostic.line.checked_sub(1)?)
+    let mistakes = counted(diagnostics.len() as u64, "mistake");
+    let rendered = diagnostic::render(&sources.files(), diagnostics);
+    format!(
+        "{}: {mistakes} in the suite's files\n\n{rendered}",
+        path.display()
+    )
 }

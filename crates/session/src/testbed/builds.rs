@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::failure::Failure;
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::build::{self, BuildError, BuildOptions};
+use bakeoff_runtime::build::{self, BuildOptions};
 
 use super::contender::Ready;
 use crate::event::Event;
@@ -32,30 +32,11 @@ pub(super) fn built_event(name: &str, built: &Result<Ready, Failure>) -> Event {
             fresh: ready.built.fresh,
             version: ready.built.version.clone(),
         },
-        Err(why) => Event::BuildFailed {
+        Err(failure) => Event::BuildFailed {
             contender: name.to_owned(),
-            failure: why.clone(),
+            failure: failure.clone(),
         },
     }
-}
-
-pub(super) fn build_failure(error: &BuildError) -> Failure {
-    let evidence = match error {
-        BuildError::Missing { .. } => String::new(),
-        BuildError::Failed {
-            command,
-            last_lines,
-            hint,
-            ..
-        } => {
-            let hint = hint
-                .as_ref()
-                .map(|hint| format!("\n{hint}"))
-                .unwrap_or_default();
-            format!("{command}\n{last_lines}{hint}")
-        }
-    };
-    Failure::new(Stage::Build, error.to_string()).with_evidence(evidence)
 }
 
 /// The contenders whose toolchains are here, and for each other one the line that says why not.

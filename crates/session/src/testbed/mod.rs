@@ -15,9 +15,10 @@ use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
-use bakeoff_model::suite::{Contender, Limits, NO_BACKEND, Profile, Suite};
+use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 use futures_util::stream::{self, StreamExt as _};
 
@@ -26,7 +27,7 @@ use crate::clock;
 use crate::contracts::{BackendProbe, Cases, PendingRun};
 use crate::event::{Event, Observer};
 use crate::store::suite_folder::SuiteFolder;
-use builds::{BUILDS_AT_ONCE, build_failure, build_options, built_event};
+use builds::{BUILDS_AT_ONCE, build_options, built_event};
 use contender::Ready;
 use runtimes::{RunningBackend, Runtimes};
 
@@ -34,9 +35,9 @@ use runtimes::{RunningBackend, Runtimes};
 #[derive(Debug, Clone)]
 pub struct TestbedOptions {
     /// `process` or `docker`.
-    pub runtime: String,
-    /// The backend, or `none`.
-    pub backend: String,
+    pub runtime: RuntimeKind,
+    /// The backend, or none.
+    pub backend: BackendName,
     /// The profile.
     pub profile: String,
     /// Names of the contenders that take part.
@@ -71,7 +72,7 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
-        let runtimes = Runtimes::start(&options.runtime).await?;
+        let runtimes = Runtimes::start(options.runtime).await?;
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
@@ -145,23 +146,22 @@ impl Testbed {
         let folder = self.folder.contender_folder(&contender.folder);
         let built = build::build(contender, &folder, &build_options(self.suite()))
             .await
-            .map_err(|error| build_failure(&error))?;
+            .map_err(|error| error.failure())?;
         let options = self.jvm_options();
-        let failed = |error: &anyhow::Error| {
-            Failure::new(Stage::Build, format!("{}: {error:#}", contender.name))
-        };
         self.runtimes
             .make_ready(&self.suite().name, contender, built, options)
             .await
-            .map_err(|error| failed(&error))
+            .map_err(|error| Failure::new(Stage::Build, format!("{}: {error:#}", contender.name)))
     }
 
     async fn start_backend(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let name = self.options.backend.clone();
-        if name == NO_BACKEND {
+        let name = self.options.backend;
+        if name == BackendName::None {
             return Ok(());
         }
-        observer.observe(&Event::BackendStarting { name: name.clone() })?;
+        observer.observe(&Event::BackendStarting {
+            name: name.to_string(),
+        })?;
         let spec = self
             .suite()
             .backends
@@ -174,7 +174,8 @@ impl Testbed {
         let backend = self
             .runtimes
             .start_backend(
-                &name,
+                name,
+                spec.delay,
                 &self.folder.path,
                 data,
                 &self.options.cores.backend,
@@ -184,7 +185,7 @@ impl Testbed {
             .with_context(|| format!("backend {name} does not start"))?;
         let address = backend.address();
         observer.observe(&Event::BackendReady {
-            name,
+            name: name.to_string(),
             address: address.to_string(),
         })?;
         self.backend = Some(backend);
@@ -323,8 +324,9 @@ impl Cases for Testbed {
             suite: suite.name.clone(),
             suite_digest: suite.digest.clone(),
             profile: self.options.profile.clone(),
-            runtime: self.options.runtime.clone(),
-            backend: self.options.backend.clone(),
+            runtime: self.options.runtime,
+            backend: self.options.backend,
+            backend_delay: suite.backend_delay(self.options.backend),
             at: clock::now_rfc3339(),
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),

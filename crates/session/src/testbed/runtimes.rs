@@ -7,11 +7,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::delay::Delay;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_runtime::backend::{
-    self, Backend, BackendKind, BackendOptions, Delay, Elasticsearch, ReplayProcess,
+    self, Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
@@ -38,10 +40,11 @@ pub(super) struct Runtimes {
 
 impl Runtimes {
     /// Connects to the runtime of this name.
-    pub(super) async fn start(runtime: &str) -> anyhow::Result<Self> {
+    pub(super) async fn start(runtime: RuntimeKind) -> anyhow::Result<Self> {
         let docker = match runtime {
-            "docker" => Some(DockerRuntime::new(find_engine().await?)),
-            _ => None,
+            RuntimeKind::Docker => Some(DockerRuntime::new(find_engine().await?)),
+            RuntimeKind::Process => None,
+            RuntimeKind::External => bail!("an external service is not started"),
         };
         Ok(Self {
             process: process_runtime()?,
@@ -117,7 +120,8 @@ impl Runtimes {
     /// Starts a backend where the contenders of this runtime reach it.
     pub(super) async fn start_backend(
         &self,
-        name: &str,
+        name: BackendName,
+        delay: Delay,
         suite: &Path,
         data: Option<PathBuf>,
         cores: &[usize],
@@ -125,24 +129,19 @@ impl Runtimes {
     ) -> anyhow::Result<RunningBackend> {
         let (listen, reach) = self.backend_addresses().await?;
         let kind = match name {
-            "replay" => BackendKind::Replay(ReplayProcess {
+            BackendName::Replay => BackendKind::Replay(ReplayProcess {
                 program: std::env::current_exe()?,
                 args: vec!["replay".into()],
-                delay: Delay::None,
+                delay,
             }),
-            "elasticsearch" => BackendKind::Elasticsearch(Elasticsearch {
-                sources: module_folder(suite, name)?,
+            BackendName::Elasticsearch => BackendKind::Elasticsearch(Elasticsearch {
+                sources: module_folder(suite, name.name())?,
                 cache: build::cache_dir(),
                 heap_mib: ELASTICSEARCH_HEAP_MIB,
                 warm_up: WARM_UP,
             }),
-            "postgres" => BackendKind::Postgres,
-            other => {
-                return Err(hinted(
-                    format_args!("backend {other} cannot be started"),
-                    "known: replay, elasticsearch, postgres",
-                ));
-            }
+            BackendName::Postgres => BackendKind::Postgres,
+            BackendName::None => bail!("no backend is to be started"),
         };
         let options = BackendOptions {
             kind,

@@ -16,11 +16,13 @@ const FACTS: [Fact; 18] = [
     ("Suite", |run| run.begin.suite.clone()),
     ("Suite digest", |run| run.begin.suite_digest.clone()),
     ("Profile", |run| run.begin.profile.clone()),
-    ("Runtime", |run| run.begin.runtime.clone()),
-    ("Backend", |run| run.begin.backend.clone()),
+    ("Runtime", |run| run.begin.runtime.to_string()),
+    ("Backend", |run| run.begin.backend_label()),
     ("Limits of the contender", limits),
-    ("Limits enforced by", |run| run.begin.enforcement.clone()),
-    ("Traffic path", |run| run.begin.traffic_path.clone()),
+    ("Limits enforced by", |run| {
+        run.begin.enforcement.to_string()
+    }),
+    ("Traffic path", |run| run.begin.traffic_path.to_string()),
     ("Cores", cores),
     ("CPU", |run| {
         format!(

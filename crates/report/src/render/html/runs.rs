@@ -48,8 +48,8 @@ fn outcome(run: &RunRecords) -> Markup {
     html! {
         @match run.end.as_ref().map(|end| &end.outcome) {
             Some(Outcome::Completed) => "completed",
-            Some(Outcome::Failed { stage, message, .. }) => {
-                span.bad { "failed at " (stage) } ": " (message)
+            Some(Outcome::Failed(failure)) => {
+                span.bad { "failed at " (failure.stage) } ": " (failure.message)
             }
             Some(Outcome::Interrupted) => span.bad { "interrupted" },
             None => span.bad { "killed" },

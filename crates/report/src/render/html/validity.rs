@@ -58,7 +58,7 @@ fn line(run: &RunData<'_>, step: &StepData<'_>) -> Markup {
         .map(|slice| slice.load.connections.established);
     let (low, high) = (open.clone().min().unwrap_or(0), open.max().unwrap_or(0));
     let cores = step.cpu_s().filter(|_| step.seconds > 0.0);
-    let unlimited = run.records.begin.enforcement.starts_with("unlimited");
+    let unlimited = run.records.begin.enforcement.unlimited_because().is_some();
     html! {
         tr {
             th scope="row" { (step.label) }

@@ -1,0 +1,118 @@
+//! `contender.toml` as people write it; a sibling of [`super::raw`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// `contender.toml`: one system under test and its variants.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ContenderFile {
+    /// What it is, how it is built and how it is run.
+    pub(crate) contender: ContenderTable,
+    /// The image it is put into.
+    #[serde(default)]
+    pub(crate) image: ImageTable,
+    /// Environment of its own.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Extra environment of the build.
+    #[serde(default)]
+    pub(crate) build_env: BTreeMap<String, String>,
+    /// Variants by name; each becomes the contender `NAME/VARIANT`.
+    #[serde(default)]
+    pub(crate) variant: BTreeMap<String, VariantTable>,
+    /// Environment variable -> values; each combination is a case.
+    #[serde(default)]
+    pub(crate) matrix: BTreeMap<String, MatrixValues>,
+}
+
+/// What a contender is, how it is built and how it is run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ContenderTable {
+    /// The name of its folder.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// One line for a person.
+    pub(crate) describe: String,
+    /// Programming language, lower case.
+    pub(crate) language: String,
+    /// A caveat that the report shows beside the numbers.
+    pub(crate) note: Option<String>,
+    /// Toolchains without which it cannot be built or run; a missing one skips it with one line.
+    #[serde(default)]
+    pub(crate) needs: Vec<String>,
+    /// Build command, run in a copy of the folder; absent when there is nothing to build.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) build: Vec<String>,
+    /// What the build makes, relative to that copy: a file or a folder.
+    pub(crate) artifact: String,
+    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`.
+    #[schemars(length(min = 1))]
+    pub(crate) run: Vec<String>,
+    /// Command that prints a version receipt, with the same placeholders.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) version: Vec<String>,
+    /// The wanted JDK of JVM contenders.
+    #[schemars(range(min = 8))]
+    pub(crate) jdk: Option<u32>,
+    /// Do not make the bare contender, only its variants.
+    #[serde(default)]
+    pub(crate) only_variants: bool,
+}
+
+/// The image a contender is put into.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ImageTable {
+    /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
+    pub(crate) base: Option<String>,
+}
+
+/// What a variant replaces. Tables are merged by key, lists are replaced.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct VariantTable {
+    /// One line for a person.
+    pub(crate) describe: Option<String>,
+    /// Programming language, lower case.
+    pub(crate) language: Option<String>,
+    /// A caveat that the report shows beside the numbers.
+    pub(crate) note: Option<String>,
+    /// Toolchains without which it cannot be built or run.
+    pub(crate) needs: Option<Vec<String>>,
+    /// Build command.
+    #[schemars(length(min = 1))]
+    pub(crate) build: Option<Vec<String>>,
+    /// What the build makes.
+    pub(crate) artifact: Option<String>,
+    /// Command that starts it.
+    #[schemars(length(min = 1))]
+    pub(crate) run: Option<Vec<String>>,
+    /// Command that prints a version receipt.
+    #[schemars(length(min = 1))]
+    pub(crate) version: Option<Vec<String>>,
+    /// The wanted JDK of JVM contenders.
+    #[schemars(range(min = 8))]
+    pub(crate) jdk: Option<u32>,
+    /// The image it is put into.
+    #[serde(default)]
+    pub(crate) image: ImageTable,
+    /// Environment of its own.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Extra environment of the build.
+    #[serde(default)]
+    pub(crate) build_env: BTreeMap<String, String>,
+    /// The variant's own matrix, instead of the contender's; an empty table takes it away.
+    pub(crate) matrix: Option<BTreeMap<String, MatrixValues>>,
+}
+
+/// The values of one parameter.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct MatrixValues(#[schemars(length(min = 1))] pub(crate) Vec<String>);

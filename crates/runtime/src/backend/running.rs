@@ -1,0 +1,303 @@
+//! A backend at work: awaited, metered, asked what it could not answer, stopped.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bakeoff_model::resource::ResourceSample;
+
+use crate::api::{BoxFuture, ExitInfo, Instance, StartError, StartSpec, StopReport};
+use crate::log::last_lines;
+
+use super::cluster::{Cluster, database_name};
+use super::error::BackendError;
+use super::options::BackendOptions;
+
+/// Pause between two looks at a starting backend.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A backend at work. Dropping it kills it, as far as a drop can.
+pub struct Backend {
+    name: &'static str,
+    address: SocketAddr,
+    instance: Box<dyn Instance>,
+    /// Removed with it.
+    scratch: Option<PathBuf>,
+    unknown: Option<Unknown>,
+    /// Where it holds databases of contenders.
+    cluster: Option<Cluster>,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Backend({} at {})", self.name, self.address)
+    }
+}
+
+/// Where a backend will listen.
+pub(super) fn address(
+    options: &BackendOptions,
+    name: &'static str,
+) -> Result<SocketAddr, BackendError> {
+    if let Some(port) = options.port {
+        return Ok(SocketAddr::new(options.listen, port));
+    }
+    // Whoever takes the port in between is reported by the start as its holder.
+    let free = TcpListener::bind((options.listen, 0)).and_then(|socket| socket.local_addr());
+    free.map_err(|error| {
+        BackendError::Start(StartError::Failed {
+            label: format!("backend {name}"),
+            message: format!("cannot listen on {}: {error}", options.listen),
+            hint: None,
+        })
+    })
+}
+
+pub(super) fn spec(
+    name: &str,
+    options: &BackendOptions,
+    address: SocketAddr,
+    command: Vec<String>,
+) -> StartSpec {
+    StartSpec {
+        label: format!("backend-{name}"),
+        command,
+        env: BTreeMap::new(),
+        workdir: PathBuf::from("/"),
+        limits: options.limits,
+        cores: options.cores.clone(),
+        port: address.port(),
+        ready_path: "/".to_owned(),
+        start_timeout: Duration::from_secs(15),
+        image: None,
+        log_path: options.log_path.clone(),
+    }
+}
+
+impl Backend {
+    pub(super) fn of(name: &'static str, address: SocketAddr, instance: Box<dyn Instance>) -> Self {
+        Self {
+            name,
+            address,
+            instance,
+            scratch: None,
+            unknown: None,
+            cluster: None,
+        }
+    }
+
+    /// Reads requests that it could not answer from this file, which goes with it.
+    pub(super) fn note_unknown(&mut self, file: PathBuf) {
+        self.unknown = Some(Unknown::of(&file));
+        self.scratch = Some(file);
+    }
+
+    /// Makes a folder go with it.
+    pub(super) fn with_scratch(mut self, scratch: PathBuf) -> Self {
+        self.scratch = Some(scratch);
+        self
+    }
+
+    pub(super) fn with_cluster(mut self, cluster: Cluster) -> Self {
+        self.cluster = Some(cluster);
+        self
+    }
+
+    /// Waits until `ready` says so of the address to be asked from here. On an error the backend
+    /// is stopped when it is dropped.
+    pub(super) async fn await_ready(
+        &mut self,
+        limit: Duration,
+        ready: impl AsyncFn(SocketAddr) -> bool,
+    ) -> Result<(), BackendError> {
+        let asked = self.local_address();
+        let waiting = async {
+            loop {
+                if let Some(exit) = self.instance.exited().await {
+                    return Err(exit);
+                }
+                if ready(asked).await {
+                    return Ok(());
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        let outcome = tokio::time::timeout(limit, waiting).await;
+        let message = match outcome {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(exit)) => format!("it {exit} before it was ready"),
+            Err(_) => format!("not ready after {} s", limit.as_secs_f64()),
+        };
+        Err(BackendError::NotReady {
+            name: self.name,
+            message,
+            log: last_lines(&self.instance.logs()),
+        })
+    }
+
+    /// The name by which suites call it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it listens, as it was asked to: 0.0.0.0 when on every address.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it is to be reached from this very host.
+    pub(super) fn local_address(&self) -> SocketAddr {
+        let ip = self.address.ip();
+        let here = if ip.is_unspecified() {
+            IpAddr::V4(Ipv4Addr::LOCALHOST)
+        } else {
+            ip
+        };
+        SocketAddr::new(here, self.address.port())
+    }
+
+    /// Makes whatever this contender finds here as it was at the start: its database is empty
+    /// then. Nothing to do where contenders only read.
+    ///
+    /// # Errors
+    /// The database server refuses, or is gone.
+    pub async fn prepare(&self, contender: &str) -> Result<(), BackendError> {
+        match &self.cluster {
+            Some(cluster) => cluster.empty(&database_name(contender)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What a query finds in a contender's database, a line for each row.
+    ///
+    /// # Errors
+    /// There is no such database, or the query fails.
+    pub async fn query(&self, contender: &str, query: &str) -> Result<String, BackendError> {
+        match &self.cluster {
+            Some(cluster) => cluster.run(&database_name(contender), query).await,
+            None => Err(BackendError::Failed {
+                name: self.name,
+                message: "it has no databases".to_owned(),
+            }),
+        }
+    }
+
+    /// What it has cost up to now. A figure that cannot be read is absent.
+    pub fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        self.instance.sample()
+    }
+
+    /// How it ended; `None` while it lives.
+    pub async fn exited(&mut self) -> Option<ExitInfo> {
+        self.instance.exited().await
+    }
+
+    /// The last 64 KiB of its output, at most.
+    #[must_use]
+    pub fn logs(&self) -> String {
+        self.instance.logs()
+    }
+
+    /// Requests that the replay backend had no answer to since the last call, each once. Always
+    /// empty for a real backend.
+    #[must_use]
+    pub fn unknown_requests(&self) -> Vec<String> {
+        self.unknown
+            .as_ref()
+            .map(Unknown::new_ones)
+            .unwrap_or_default()
+    }
+
+    /// Asks it to stop, kills it after `grace`, and removes its data.
+    pub async fn stop(mut self, grace: Duration) -> StopReport {
+        if self.instance.exited().await.is_none()
+            && let Some(cluster) = &self.cluster
+        {
+            cluster.shut_down();
+        }
+        self.instance.stop(grace).await
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        let Some(scratch) = self.scratch.take() else {
+            return;
+        };
+        // Stopped already, or killed by the drop of the instance, which comes after this one:
+        // what it writes in between goes with the session's folder.
+        let _ = if scratch.is_dir() {
+            fs::remove_dir_all(&scratch)
+        } else {
+            fs::remove_file(&scratch)
+        };
+    }
+}
+
+/// Reads the file of unknown requests on from where it was read last.
+#[derive(Debug)]
+struct Unknown {
+    path: PathBuf,
+    read: Mutex<u64>,
+}
+
+impl Unknown {
+    fn of(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            read: Mutex::new(0),
+        }
+    }
+
+    fn new_ones(&self) -> Vec<String> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = String::new();
+        let Ok(mut file) = fs::File::open(&self.path) else {
+            return Vec::new();
+        };
+        let new = file
+            .seek(SeekFrom::Start(*read))
+            .and_then(|_| file.read_to_string(&mut text));
+        if new.is_err() {
+            return Vec::new();
+        }
+        // Half a line is left for the next time.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        *read += whole as u64;
+        let requests: BTreeSet<String> = text[..whole]
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        requests.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+
+    use super::Unknown;
+
+    #[test]
+    fn each_unknown_request_is_reported_once() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let append = |text: &str| {
+            let mut file = OpenOptions::new().append(true).open(file.path()).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        let unknown = Unknown::of(file.path());
+        assert!(unknown.new_ones().is_empty());
+        append("\"GET /b\"\n\"GET /a\"\n\"GET /b\"\n\"GET");
+        assert_eq!(unknown.new_ones(), ["GET /a", "GET /b"]);
+        append(" /c\"\n");
+        assert_eq!(unknown.new_ones(), ["GET /c"]);
+        assert!(unknown.new_ones().is_empty());
+    }
+}
