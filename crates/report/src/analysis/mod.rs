@@ -6,6 +6,7 @@ pub(crate) mod claims;
 pub(crate) mod comparison;
 pub(crate) mod failures;
 pub(crate) mod labels;
+mod load;
 pub(crate) mod metric;
 pub(crate) mod requests;
 pub(crate) mod row;
@@ -20,13 +21,10 @@ mod winner;
 use bakeoff_model::record::{Qualification, Results};
 
 use crate::input::ReportInput;
-use benchmark::BenchmarkData;
-use checks::CheckTable;
 use claims::{ClaimRow, Session};
-use requests::RequestRow;
-use startup::StartupSummary;
-use steady::CaseWarmUp;
-use summary::BenchmarkSummary;
+
+pub use load::LoadAnalysis;
+pub use startup::StartupAnalysis;
 
 /// What the results say: every estimate, comparison, winner, claim and steady state.
 #[derive(Debug)]
@@ -48,32 +46,12 @@ pub struct Analysis<'r> {
     pub(crate) results: &'r Results,
 }
 
-/// One benchmark with load.
-#[derive(Debug)]
-pub struct LoadAnalysis<'r> {
-    /// Who is ranked where, and who is not and why.
-    pub summary: BenchmarkSummary,
-    /// Steps of runs of cases.
-    pub(crate) data: BenchmarkData<'r>,
-    pub(crate) checks: CheckTable,
-    pub(crate) warm_ups: Vec<CaseWarmUp>,
-    pub(crate) requests: Vec<RequestRow>,
-}
-
-/// One benchmark of cold starts.
-#[derive(Debug)]
-pub struct StartupAnalysis<'r> {
-    /// Who starts how fast, and who does not start and why.
-    pub summary: StartupSummary,
-    pub(crate) data: BenchmarkData<'r>,
-}
-
 impl<'r> Analysis<'r> {
     /// Analyses all results.
     #[must_use]
     pub fn of(input: &ReportInput<'r>) -> Self {
         let results = input.results;
-        let (loads, startups) = (loads(results), startups(results));
+        let (loads, startups) = (load::loads(results), startup::startups(results));
         let benchmarks = loads.iter().map(|load| &load.data);
         let warnings = warnings::warnings(results, benchmarks);
         let mut qualifications = results.qualifications.clone();
@@ -85,8 +63,8 @@ impl<'r> Analysis<'r> {
                 let results = &round.results;
                 (
                     round.folder.as_str(),
-                    self::loads(results),
-                    self::startups(results),
+                    load::loads(results),
+                    startup::startups(results),
                 )
             });
             analysed.collect()
@@ -107,31 +85,4 @@ impl<'r> Analysis<'r> {
             startups,
         }
     }
-}
-
-impl<'r> LoadAnalysis<'r> {
-    fn new(data: BenchmarkData<'r>) -> Self {
-        let checks = CheckTable::new(&data);
-        Self {
-            summary: summary::of_benchmark(&data, &checks),
-            checks,
-            warm_ups: steady::warm_ups(&data),
-            requests: requests::rows(&data),
-            data,
-        }
-    }
-}
-
-fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
-    let data = benchmark::benchmarks(results).into_iter();
-    data.map(LoadAnalysis::new).collect()
-}
-
-fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
-    let data = benchmark::startups(results).into_iter();
-    let analyse = |data| StartupAnalysis {
-        summary: startup::of_benchmark(&data),
-        data,
-    };
-    data.map(analyse).collect()
 }

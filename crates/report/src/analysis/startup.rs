@@ -2,15 +2,33 @@
 //! distribution over fresh instances, and what that costs. The start-up of loaded runs is not
 //! here: it is a column of their table.
 
-use bakeoff_model::record::Startup;
+use bakeoff_model::record::{Results, Startup};
 use bakeoff_stats::{Better, Comparison, Criteria, Estimate, Sample, Verdict, compare, rank};
 
-use super::benchmark::{BenchmarkData, CaseData};
+use super::benchmark::{self, BenchmarkData, CaseData};
 use super::comparison::{Conclusion, detail, inverted};
 use super::failures::{self, FailedRun, Unranked};
 use super::metric::CONFIDENCE;
 use super::row;
 use crate::number::{mib, milliseconds, ratio_text, seconds};
+
+/// One benchmark of cold starts.
+#[derive(Debug)]
+pub struct StartupAnalysis<'r> {
+    /// Who starts how fast, and who does not start and why.
+    pub summary: StartupSummary,
+    pub(crate) data: BenchmarkData<'r>,
+}
+
+/// One for each benchmark of cold starts and set of conditions.
+pub(super) fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
+    let data = benchmark::startups(results).into_iter();
+    let analyse = |data| StartupAnalysis {
+        summary: of_benchmark(&data),
+        data,
+    };
+    data.map(analyse).collect()
+}
 
 /// The ranks of one benchmark of cold starts.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use bakeoff_model::suite::{Winner, WinnerRule};
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare, rank};
 
-use super::LoadAnalysis;
 use super::benchmark::CaseData;
 use super::comparison;
+use super::load::LoadAnalysis;
 use super::metric::{self, CONFIDENCE, Metric, Wanted};
 use super::row::Row;
 use crate::number::{enumerated, range, ratio_text, significant};

@@ -4,7 +4,8 @@ use bakeoff_model::names;
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
-use super::{Cases, Found};
+use super::cases::Cases;
+use super::verdict::Found;
 use crate::analysis::benchmark::{CaseData, RunData};
 use crate::analysis::metric::{self, Metric, Wanted};
 use crate::analysis::summary::BenchmarkSummary;

@@ -1,47 +1,23 @@
 //! What others claim, tested with what we measured: the metric with its interval and a verdict,
 //! or why this session cannot say. Comparisons are made inside one session only.
 
+mod cases;
 mod metric;
 mod test;
+mod verdict;
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::published::{
-    Bounds, Claim, ClaimTest, Metric as ClaimMetric, Published, Source,
-};
+use bakeoff_model::published::{Bounds, Claim, ClaimTest, Published, Source};
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
 
-use super::benchmark::CaseData;
-use super::summary::BenchmarkSummary;
-use super::{LoadAnalysis, StartupAnalysis};
 use crate::number::significant;
+use cases::cases;
+use verdict::Found;
 
-/// What came of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimVerdict {
-    /// The whole interval lies where the claim says.
-    Reproduced,
-    /// The whole interval lies elsewhere.
-    NotReproduced,
-    /// The interval lies on both sides of a bound.
-    Undecided,
-    /// This session cannot show it.
-    NotTestable,
-}
-
-impl ClaimVerdict {
-    /// The verdict as people write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::NotReproduced => "not reproduced",
-            Self::Undecided => "undecided",
-            Self::NotTestable => "not testable here",
-        }
-    }
-}
+pub(crate) use cases::Session;
+pub use verdict::ClaimVerdict;
 
 /// A claim and what came of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,53 +36,6 @@ pub struct ClaimRow {
     pub why: String,
     /// The results folder of the round that showed it, relative to this one; empty for this one.
     pub folder: String,
-}
-
-/// What one session says about one claim.
-struct Found {
-    measured: String,
-    verdict: ClaimVerdict,
-    why: String,
-    /// How many cases were compared.
-    cases: usize,
-}
-
-impl Found {
-    fn not_testable(why: impl Into<String>) -> Self {
-        Self {
-            measured: String::new(),
-            verdict: ClaimVerdict::NotTestable,
-            why: why.into(),
-            cases: 0,
-        }
-    }
-
-    /// A verdict says more than none, and more cases say more than few.
-    fn weight(&self) -> (bool, usize) {
-        (self.verdict != ClaimVerdict::NotTestable, self.cases)
-    }
-}
-
-/// The benchmarks of one session.
-pub(crate) struct Session<'s, 'r> {
-    folder: &'s str,
-    loads: &'s [LoadAnalysis<'r>],
-    starts: &'s [StartupAnalysis<'r>],
-}
-
-impl<'s, 'r> Session<'s, 'r> {
-    /// `folder` is where its documents are, relative to the report's; empty for the report's own.
-    pub(crate) fn new(
-        folder: &'s str,
-        loads: &'s [LoadAnalysis<'r>],
-        starts: &'s [StartupAnalysis<'r>],
-    ) -> Self {
-        Self {
-            folder,
-            loads,
-            starts,
-        }
-    }
 }
 
 /// All claims in the order of their file; none when nothing was published.
@@ -237,27 +166,4 @@ pub(crate) fn limits_text(limits: &Limits) -> String {
             format!("{} MiB", bytes >> 20)
         });
     format!("{cpus} and {memory}")
-}
-
-/// The cases of the claim's benchmark with what the summary says about them.
-type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<'r>)>;
-
-/// Start-up is also known from loaded runs, when no cold starts were made.
-fn cases<'s, 'r>(session: &Session<'s, 'r>, claim: &Claim) -> Cases<'s, 'r> {
-    let named = |name: &str| name == claim.benchmark;
-    let starts = session.starts.iter().filter(|one| named(&one.data.name));
-    let mut cases: Cases<'s, 'r> = starts
-        .flat_map(|one| &one.data.cases)
-        .map(|case| (None, case))
-        .collect();
-    let any = claim.metric == ClaimMetric::StartUp && cases.is_empty();
-    let loads = session
-        .loads
-        .iter()
-        .filter(|one| any || named(&one.data.name));
-    for load in loads {
-        let of_load = load.data.cases.iter();
-        cases.extend(of_load.map(|case| (Some(&load.summary), case)));
-    }
-    cases
 }

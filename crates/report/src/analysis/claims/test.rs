@@ -5,8 +5,9 @@ use bakeoff_model::published::{Bounds, Claim, Metric};
 use bakeoff_model::record::Outcome;
 use bakeoff_stats::{Estimate, Sample, Verdict, compare, rank};
 
+use super::cases::Cases;
 use super::metric::{Measured, chosen, criteria, described, measured, unfair};
-use super::{Cases, ClaimVerdict, Found};
+use super::verdict::{ClaimVerdict, Found};
 use crate::analysis::benchmark::RunData;
 use crate::number::{counted, range, ratio_text, significant};
 

@@ -1,0 +1,53 @@
+//! The sessions in which a claim is looked for, and the cases in them that it is about.
+
+use bakeoff_model::published::{Claim, Metric as ClaimMetric};
+
+use crate::analysis::benchmark::CaseData;
+use crate::analysis::load::LoadAnalysis;
+use crate::analysis::startup::StartupAnalysis;
+use crate::analysis::summary::BenchmarkSummary;
+
+/// The benchmarks of one session.
+pub(crate) struct Session<'s, 'r> {
+    pub(super) folder: &'s str,
+    loads: &'s [LoadAnalysis<'r>],
+    starts: &'s [StartupAnalysis<'r>],
+}
+
+impl<'s, 'r> Session<'s, 'r> {
+    /// `folder` is where its documents are, relative to the report's; empty for the report's own.
+    pub(crate) fn new(
+        folder: &'s str,
+        loads: &'s [LoadAnalysis<'r>],
+        starts: &'s [StartupAnalysis<'r>],
+    ) -> Self {
+        Self {
+            folder,
+            loads,
+            starts,
+        }
+    }
+}
+
+/// The cases of the claim's benchmark with what the summary says about them.
+pub(super) type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<'r>)>;
+
+/// Start-up is also known from loaded runs, when no cold starts were made.
+pub(super) fn cases<'s, 'r>(session: &Session<'s, 'r>, claim: &Claim) -> Cases<'s, 'r> {
+    let named = |name: &str| name == claim.benchmark;
+    let starts = session.starts.iter().filter(|one| named(&one.data.name));
+    let mut cases: Cases<'s, 'r> = starts
+        .flat_map(|one| &one.data.cases)
+        .map(|case| (None, case))
+        .collect();
+    let any = claim.metric == ClaimMetric::StartUp && cases.is_empty();
+    let loads = session
+        .loads
+        .iter()
+        .filter(|one| any || named(&one.data.name));
+    for load in loads {
+        let of_load = load.data.cases.iter();
+        cases.extend(of_load.map(|case| (Some(&load.summary), case)));
+    }
+    cases
+}

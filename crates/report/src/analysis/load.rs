@@ -1,0 +1,40 @@
+//! One benchmark with load, from its runs to its ranks.
+
+use bakeoff_model::record::Results;
+
+use super::benchmark::{self, BenchmarkData};
+use super::checks::CheckTable;
+use super::requests::{self, RequestRow};
+use super::steady::{self, CaseWarmUp};
+use super::summary::{self, BenchmarkSummary};
+
+/// One benchmark with load.
+#[derive(Debug)]
+pub struct LoadAnalysis<'r> {
+    /// Who is ranked where, and who is not and why.
+    pub summary: BenchmarkSummary,
+    /// Steps of runs of cases.
+    pub(crate) data: BenchmarkData<'r>,
+    pub(crate) checks: CheckTable,
+    pub(crate) warm_ups: Vec<CaseWarmUp>,
+    pub(crate) requests: Vec<RequestRow>,
+}
+
+impl<'r> LoadAnalysis<'r> {
+    fn new(data: BenchmarkData<'r>) -> Self {
+        let checks = CheckTable::new(&data);
+        Self {
+            summary: summary::of_benchmark(&data, &checks),
+            checks,
+            warm_ups: steady::warm_ups(&data),
+            requests: requests::rows(&data),
+            data,
+        }
+    }
+}
+
+/// One for each benchmark with load and set of conditions.
+pub(super) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
+    let data = benchmark::benchmarks(results).into_iter();
+    data.map(LoadAnalysis::new).collect()
+}
