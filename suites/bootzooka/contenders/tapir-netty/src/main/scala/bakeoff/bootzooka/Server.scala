@@ -24,14 +24,16 @@ object Server:
       .exceptionHandler(Failures)
       .options
 
-  /** One line for each request, whatever its answer. */
+  /** One line for each request, when it comes: Tapir logs no answer to a path that no endpoint has. */
   private def requestLog: DefaultServerLog[Identity] =
     DefaultServerLog[Identity](
       doLogWhenReceived = log.info(_),
       doLogWhenHandled = (message, e) => log.info(message, e.orNull),
       doLogAllDecodeFailures = (message, e) => log.info(message, e.orNull),
       doLogExceptions = (message, e) => log.error(message, e),
-      noLog = ()
+      noLog = (),
+      logWhenReceived = true,
+      logWhenHandled = false
     )
 
   private object Failures extends ExceptionHandler[Identity]:
