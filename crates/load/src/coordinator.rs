@@ -38,9 +38,10 @@ const LEAD_NS: u64 = 10_000_000;
 /// Carries out a spec from its first step to its last.
 ///
 /// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
-/// it ended. When the spec is stepwise, `go(step)` is called after the step's
-/// [`LoadEvent::Ready`] and blocks until the window may open; `false` ends the run there. `stop`
-/// ends it anywhere. What the service does wrong is counted in the intervals.
+/// it ended. When the spec is stepwise, `go(step)` is called twice for each step but the first and
+/// blocks: until its connections may be opened, so that the caller can read what the step before
+/// cost, and after its [`LoadEvent::Ready`] until the window may open. `false` ends the run there.
+/// `stop` ends it anywhere. What the service does wrong is counted in the intervals.
 ///
 /// # Errors
 /// [`LoadError::Spec`] when the spec makes no sense, [`LoadError::System`] when the host refuses
@@ -207,6 +208,9 @@ impl<'a> Coordinator<'a> {
         emit: &mut dyn FnMut(LoadEvent),
     ) -> Result<(), LoadError> {
         for step in 0..self.spec.steps.len() {
+            if self.spec.stepwise && step > 0 && !go(step) {
+                break;
+            }
             let (connections, streams) = self.prepare(step)?;
             if self.stop.is_stopped() {
                 break;

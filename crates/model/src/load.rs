@@ -46,7 +46,8 @@ pub struct LoadSpec {
     /// Check the whole body of one answer in this many (1 = every one, 0 = none).
     #[serde(default)]
     pub check_body_every: u32,
-    /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens.
+    /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
+    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.
@@ -426,7 +427,7 @@ pub struct MinMax {
     pub max: u64,
 }
 
-/// One line of the loader's output.
+/// One line of the load generator's output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LoadEvent {

@@ -55,7 +55,7 @@ pub trait RunningLoad {
     /// The next event; `None` after the last one.
     fn next(&mut self) -> impl Future<Output = anyhow::Result<Option<LoadEvent>>>;
 
-    /// Opens the window of the step that is ready.
+    /// Opens the connections of the next step, or the window of the step that is ready.
     fn go(&mut self) -> impl Future<Output = anyhow::Result<()>>;
 }
 

@@ -182,7 +182,11 @@ impl Client for FakeClient {
 /// Plays each step as one slice of the step's duration.
 struct FakeLoader;
 
-struct FakeLoad(VecDeque<LoadEvent>);
+struct FakeLoad {
+    events: VecDeque<LoadEvent>,
+    /// How often it was told to go on.
+    gone_on: usize,
+}
 
 impl Loader for FakeLoader {
     type Load = FakeLoad;
@@ -210,16 +214,21 @@ impl Loader for FakeLoader {
             events.push_back(LoadEvent::StepDone { step });
         }
         events.push_back(LoadEvent::Done);
-        Ok(FakeLoad(events))
+        Ok(FakeLoad { events, gone_on: 0 })
     }
 }
 
 impl RunningLoad for FakeLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
-        Ok(self.0.pop_front())
+        let event = self.events.pop_front();
+        if let Some(LoadEvent::Ready { step, .. }) = event {
+            assert_eq!(self.gone_on, 2 * step, "between steps it waits as well");
+        }
+        Ok(event)
     }
 
     async fn go(&mut self) -> anyhow::Result<()> {
+        self.gone_on += 1;
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(())
     }

@@ -53,7 +53,9 @@ pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
     Some((as_f64(count), Finding::GeneratorErrors { count }))
 }
 
+/// Where each connection ends by design, how many are open at a time says nothing.
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
+    evidence.setting.keep_alive.then_some(())?;
     let connecting_ns = match evidence.connecting_ns {
         Reading::Known(connecting_ns) => as_f64(connecting_ns),
         Reading::NotApplicable => 0.0,

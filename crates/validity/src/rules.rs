@@ -116,7 +116,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "connections-missing",
-        condition: "connections neither open nor being opened, of those asked for",
+        condition: "connections neither open nor being opened, of those asked for, where they are \
+                    to be kept",
         side: Side::Above,
         limits: &[limit(0.05, "5 %", Invalid)],
         source: "services may close idle connections for a moment",

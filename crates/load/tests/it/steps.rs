@@ -240,13 +240,13 @@ on_each_reactor!(a_stepwise_spec_waits_and_can_be_stopped);
 fn a_stepwise_spec_waits_and_can_be_stopped() {
     let server = Server::script(vec![say(OK)]);
     let mut spec = load_spec(&server.address, 1, 0);
-    spec.steps = vec![step(1, 50), step(1, 50), step(1, 50)];
+    spec.steps = vec![step(1, 50), step(2, 50), step(1, 50)];
     spec.stepwise = true;
     let mut asked = Vec::new();
     let mut done = Vec::new();
     let mut go = |step| {
-        asked.push(step);
-        step < 1
+        asked.push((step, server.connections()));
+        asked.len() < 3
     };
     bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
         if let LoadEvent::StepDone { step } = event {
@@ -254,7 +254,10 @@ fn a_stepwise_spec_waits_and_can_be_stopped() {
         }
     })
     .unwrap();
-    assert_eq!((asked, done), (vec![0, 1], vec![0]));
+    let (steps, connections): (Vec<usize>, Vec<u64>) = asked.into_iter().unzip();
+    assert_eq!((steps, done), (vec![0, 1, 1], vec![0]));
+    // The second step's connections are opened only after the first of its two questions.
+    assert_eq!(connections[1], 1);
 }
 
 on_each_reactor!(idle_connections_that_were_closed_are_reconnected_before_the_window);

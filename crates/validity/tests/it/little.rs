@@ -45,9 +45,10 @@ fn connecting_is_part_of_the_cycle() {
     world.load.connecting_ns = Some(5000 * MS * 6 / 10);
     world.load.turnaround_ns = None;
     world.check(Fair, "fair");
-    // The same without the time to connect: then three connections were nowhere.
+    // The same without the time to connect: then three connections were nowhere. How many are open
+    // at a time says nothing where each of them ends with its request.
     world.load.connecting_ns = Some(0);
-    world.check(Invalid, "5 of 8 connections were open");
+    world.check(Invalid, "Little's law accounts for 5.0 of 8");
     world.load.connections.established = 8;
     world.load.connections.in_flight_max = Some(8);
     world.check(Invalid, "Little's law accounts for 5.0 of 8");
