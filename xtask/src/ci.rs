@@ -42,7 +42,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
             }
             chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
         }
-        everything(chores, Runner::CargoTest)
+        everything(chores, Runner::CargoTest, &Needs::read(false)?)
     })
 }
 
@@ -57,8 +57,8 @@ pub(crate) enum Runner {
 
 /// All tests of the workspace, then the suites end to end: real processes and containers, real
 /// backends, real JDKs, and a report.
-pub(crate) fn test(root: &Path, runner: Runner) -> anyhow::Result<()> {
-    finished(root, |chores| everything(chores, runner))
+pub(crate) fn test(root: &Path, runner: Runner, needs: &Needs) -> anyhow::Result<()> {
+    finished(root, |chores| everything(chores, runner, needs))
 }
 
 /// The workspace compiles with the oldest Rust that it promises.
@@ -82,15 +82,15 @@ fn finished(
     result
 }
 
-fn everything(chores: &mut Chores<'_>, runner: Runner) -> anyhow::Result<()> {
+fn everything(chores: &mut Chores<'_>, runner: Runner, needs: &Needs) -> anyhow::Result<()> {
     if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
         bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
     }
-    let (needs, mut suites) = (Needs::read()?, suites(chores.root())?);
+    let mut suites = suites(chores.root())?;
     suites.retain(|suite| !needs.leaves_out(suite.folder()));
     let was_there = docker::docker_engine(docker::Action::Status).is_ok();
-    announce(&needs, &suites, was_there);
-    let result = with_docker(chores, runner, &needs, &mut suites);
+    announce(needs, &suites, was_there);
+    let result = with_docker(chores, runner, needs, &mut suites);
     // An engine that was started for the tests ends with them.
     if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
         chores.note(format!("NOT STOPPED: Docker: {error:#}"));

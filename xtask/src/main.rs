@@ -15,6 +15,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use needs::Needs;
+
 #[derive(Debug, Parser)]
 #[command(about = "Chores of the bakeoff workspace")]
 struct Cli {
@@ -31,6 +33,9 @@ enum Chore {
         /// Run the tests by cargo-nextest, each in a process of its own.
         #[arg(long)]
         nextest: bool,
+        /// Build and verify also what `xtask/needs.toml` leaves out.
+        #[arg(long)]
+        all: bool,
     },
     /// All of continuous integration: format, lints, tidy, scripts, documentation, dependencies,
     /// the oldest Rust, then `test`.
@@ -65,8 +70,13 @@ fn chore() -> anyhow::Result<()> {
     let root = workspace::root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),
-        Chore::Test { nextest: true } => ci::test(&root, ci::Runner::Nextest),
-        Chore::Test { nextest: false } => ci::test(&root, ci::Runner::CargoTest),
+        Chore::Test { nextest, all } => {
+            let runner = match nextest {
+                true => ci::Runner::Nextest,
+                false => ci::Runner::CargoTest,
+            };
+            ci::test(&root, runner, &Needs::read(all)?)
+        }
         Chore::Ci => ci::ci(&root),
         Chore::Deny => ci::deny(&root),
         Chore::Msrv => ci::msrv(&root),
