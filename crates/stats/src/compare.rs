@@ -1,19 +1,9 @@
-//! Two contenders by one metric: the ratio, its interval and the verdict.
+//! Contenders by one metric: the ratio, its interval and the verdict, for two or for all pairs of a
+//! table.
 
-use bakeoff_base::number::length_as_f64 as count;
-
-use crate::bootstrap::ratio_interval;
-use crate::distribution::student_quantile;
-use crate::permutation;
-use crate::sample::{Estimate, Interval, Sample};
-
-/// With fewer runs than this on either side the bootstrap is too sure of itself, because a
-/// handful of runs cannot show their own spread (Hesterberg, "What Teachers Should Know About the
-/// Bootstrap", The American Statistician 2015, section 3.3), and Student's distribution is used.
-/// Simulated here with normal and log-normal runs, a 95 % BCa interval held the true ratio in
-/// 86-87 % of all cases at 5 runs, 91 % at 10 and 15, 92 % at 20, 93-94 % at 40; Welch's in
-/// 93-95 % at each of them.
-pub const BOOTSTRAP_RUNS_MIN: usize = 20;
+use crate::holm;
+use crate::log_ratio::{LogRatio, Method, is_ratio};
+use crate::sample::{Estimate, Sample};
 
 /// Which direction is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,27 +14,16 @@ pub enum Better {
     Lower,
 }
 
-/// How an interval was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// One run on a side, or a value that is not positive: there is none.
-    None,
-    /// Welch's interval of the logarithm of the ratio.
-    WelchLogRatio,
-    /// BCa bootstrap over runs.
-    Bootstrap,
-}
-
 /// What a comparison of the first with the second comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Better, surely and by enough to matter.
+    /// Better: different for sure, and by the point estimate by enough to matter.
     Faster,
-    /// Worse, surely and by enough to matter.
+    /// Worse, in the same sense.
     Slower,
     /// Surely too close to matter.
     Equivalent,
-    /// The runs do not show which is better.
+    /// Not told apart: the runs show none of these, or there is nothing to judge by.
     Inconclusive,
 }
 
@@ -59,6 +38,16 @@ impl Verdict {
             Self::Inconclusive => "inconclusive",
         }
     }
+
+    /// The verdict on the second against the first.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        match self {
+            Self::Faster => Self::Slower,
+            Self::Slower => Self::Faster,
+            same => same,
+        }
+    }
 }
 
 /// What counts as sure and as relevant.
@@ -66,12 +55,11 @@ impl Verdict {
 pub struct Criteria {
     /// Which direction is good.
     pub better: Better,
-    /// Confidence of the interval: 0.95 = 95 %.
+    /// Confidence of each interval, and of all verdicts "faster" and "slower" of a family
+    /// together: 0.95 = 95 %.
     pub confidence: f64,
     /// The smallest relevant difference: 0.03 = 3 %.
     pub relevance: f64,
-    /// Seed of the resampling.
-    pub seed: u64,
 }
 
 impl Criteria {
@@ -82,7 +70,6 @@ impl Criteria {
             better,
             confidence: 0.95,
             relevance: 0.03,
-            seed: 1,
         }
     }
 }
@@ -90,109 +77,128 @@ impl Criteria {
 /// The first sample against the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// Ratio of the means, first over second.
+    /// Ratio of the geometric means, first over second, with the interval of this comparison
+    /// alone. Where there is no interval it is that of the means, or not a number.
     pub ratio: Estimate,
-    /// How its interval was made.
+    /// How they were compared.
     pub method: Method,
-    /// Two-sided p-value of the permutation test; `None` with one run on a side. Shown for the
-    /// reader; the verdict rests on the interval.
+    /// Two-sided p-value of equality, of this comparison alone.
     pub p_value: Option<f64>,
+    /// The same after the correction for all comparisons of the family; the verdict rests on it.
+    pub p_adjusted: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
 }
 
-/// Compares `first` with `second`.
+impl Comparison {
+    /// The second against the first.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let mut inverse = *self;
+        inverse.ratio.point = 1.0 / self.ratio.point;
+        if let Some(interval) = inverse.ratio.interval.as_mut() {
+            (interval.low, interval.high) = (1.0 / interval.high, 1.0 / interval.low);
+        }
+        inverse.verdict = self.verdict.inverse();
+        inverse
+    }
+}
+
+/// Compares `first` with `second`, a family of one comparison.
 ///
-/// The interval is Welch's on the log ratio below [`BOOTSTRAP_RUNS_MIN`] runs and the bootstrap's
-/// from there on; with one run on a side there is none and the verdict is inconclusive.
+/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common, else
+/// by Welch's t. With one run on a side, or without a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
-    let runs = first.runs().min(second.runs());
-    let (interval, method) = interval(first, second, criteria);
-    let ratio = Estimate {
-        point: first.mean() / second.mean(),
-        interval,
-        runs,
-    };
-    let p_value = (runs > 1).then(|| permutation::p_value(first, second, criteria.seed));
-    let verdict = verdict(&ratio, criteria);
+    let found = LogRatio::of(first, second);
+    let p_value = found.map(|found| found.p_equal());
+    comparison(first, second, found.as_ref(), p_value, criteria)
+}
+
+fn comparison(
+    first: &Sample,
+    second: &Sample,
+    found: Option<&LogRatio>,
+    p_adjusted: Option<f64>,
+    criteria: &Criteria,
+) -> Comparison {
+    let means = first.mean() / second.mean();
+    let means = if is_ratio(means) { means } else { f64::NAN };
     Comparison {
-        ratio,
-        method,
-        p_value,
-        verdict,
+        ratio: Estimate {
+            point: found.map_or(means, LogRatio::point),
+            interval: found.and_then(|found| found.interval(criteria.confidence)),
+            runs: found.map_or(first.runs().min(second.runs()), |found| found.runs),
+        },
+        method: found.map_or(Method::None, |found| found.method),
+        p_value: found.map(LogRatio::p_equal),
+        p_adjusted,
+        verdict: found.zip(p_adjusted).map_or(Verdict::Inconclusive, |both| {
+            verdict(both.0, both.1, criteria)
+        }),
     }
 }
 
-fn interval(a: &Sample, b: &Sample, criteria: &Criteria) -> (Option<Interval>, Method) {
-    let bootstrap = a.runs().min(b.runs()) >= BOOTSTRAP_RUNS_MIN;
-    let (interval, method) = if bootstrap {
-        (
-            ratio_interval(a, b, criteria.confidence, criteria.seed),
-            Method::Bootstrap,
-        )
-    } else {
-        (
-            welch_interval(a, b, criteria.confidence),
-            Method::WelchLogRatio,
-        )
-    };
-    let method = if interval.is_some() {
-        method
-    } else {
-        Method::None
-    };
-    (interval, method)
-}
-
-/// The interval of the ratio of means by the delta method: the variance of ln(mean) is the squared
-/// coefficient of variation over the runs, and the sum of two such variances has the degrees of
-/// freedom of Welch (Biometrika 1947) and Satterthwaite (Biometrics 1946). `None` with one run on
-/// a side or a mean that is not positive.
-#[must_use]
-pub fn welch_interval(a: &Sample, b: &Sample, confidence: f64) -> Option<Interval> {
-    if a.mean() <= 0.0 || b.mean() <= 0.0 {
-        return None;
-    }
-    let relative =
-        |sample: &Sample| Some(sample.variance()? / count(sample.runs()) / sample.mean().powi(2));
-    let (of_a, of_b) = (relative(a)?, relative(b)?);
-    let point = (a.mean() / b.mean()).ln();
-    let variance = of_a + of_b;
-    if variance == 0.0 {
-        return Some(Interval {
-            low: point.exp(),
-            high: point.exp(),
-        });
-    }
-    let freedom = variance.powi(2)
-        / (of_a.powi(2) / count(a.runs() - 1) + of_b.powi(2) / count(b.runs() - 1));
-    let reach = student_quantile(0.5 + confidence / 2.0, freedom) * variance.sqrt();
-    Some(Interval {
-        low: (point - reach).exp(),
-        high: (point + reach).exp(),
-    })
-}
-
-/// Sure: the interval leaves out 1. Relevant: the point is outside `1/(1+r)..=1+r`. Equivalent:
-/// the whole interval is inside (two one-sided tests: Schuirmann, J. Pharmacokinetics and
-/// Biopharmaceutics 1987; a 95 % interval makes them stricter than usual).
-fn verdict(ratio: &Estimate, criteria: &Criteria) -> Verdict {
-    let Some(interval) = ratio.interval else {
-        return Verdict::Inconclusive;
-    };
-    let band = Interval {
-        low: 1.0 / (1.0 + criteria.relevance),
-        high: 1.0 + criteria.relevance,
-    };
-    if band.contains(interval.low) && band.contains(interval.high) {
+/// Different: the p-value, corrected for the family, is at most 5 %. Relevant: the point is outside
+/// `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval is inside.
+fn verdict(found: &LogRatio, p_adjusted: f64, criteria: &Criteria) -> Verdict {
+    let error = 1.0 - criteria.confidence;
+    if found.p_different(criteria.relevance) <= error {
         return Verdict::Equivalent;
     }
-    if interval.contains(1.0) || band.contains(ratio.point) {
+    let relevant = found.point().ln().abs() > criteria.relevance.ln_1p();
+    if p_adjusted > error || !relevant {
         return Verdict::Inconclusive;
     }
-    match (ratio.point > 1.0, criteria.better) {
+    match (found.point() > 1.0, criteria.better) {
         (true, Better::Higher) | (false, Better::Lower) => Verdict::Faster,
         (true, Better::Lower) | (false, Better::Higher) => Verdict::Slower,
+    }
+}
+
+/// Every sample of a table against every other: one family, in which the chance of any false
+/// "faster" or "slower" is at most 5 %.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// First against second; `None` on the diagonal and where one has no sample.
+    cells: Vec<Vec<Option<Comparison>>>,
+}
+
+impl Pairs {
+    /// Compares all pairs; `None` stands for one without a sample.
+    #[must_use]
+    pub fn new(samples: &[Option<&Sample>], criteria: &Criteria) -> Self {
+        let mut pairs = Vec::new();
+        for (row, first) in samples.iter().enumerate() {
+            for (column, second) in samples.iter().enumerate().skip(row + 1) {
+                if let Some((first, second)) = first.zip(*second) {
+                    pairs.push((row, column, first, second, LogRatio::of(first, second)));
+                }
+            }
+        }
+        // A pair without a p-value cannot be called different, so it is no part of the family.
+        let values = pairs.iter().filter_map(|pair| Some(pair.4?.p_equal()));
+        let mut adjusted = holm::adjusted(&values.collect::<Vec<f64>>()).into_iter();
+        let mut cells = vec![vec![None; samples.len()]; samples.len()];
+        for (row, column, first, second, found) in pairs {
+            let p_adjusted = found.and_then(|_| adjusted.next());
+            let found = comparison(first, second, found.as_ref(), p_adjusted, criteria);
+            cells[row][column] = Some(found);
+            // The other half says the same the other way round.
+            cells[column][row] = Some(found.inverse());
+        }
+        Self { cells }
+    }
+
+    /// The first against the second.
+    #[must_use]
+    pub fn get(&self, first: usize, second: usize) -> Option<&Comparison> {
+        self.cells.get(first)?.get(second)?.as_ref()
+    }
+
+    /// Each against each: `cells()[first][second]`.
+    #[must_use]
+    pub fn cells(&self) -> &[Vec<Option<Comparison>>] {
+        &self.cells
     }
 }

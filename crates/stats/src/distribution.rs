@@ -31,8 +31,9 @@ pub fn student_quantile(p: f64, freedom: f64) -> f64 {
     invert(p, |t| student_cdf(t, freedom))
 }
 
-/// Inverts a distribution that is symmetric around 0, by bisection: slower than a rational
-/// approximation, but right for every degree of freedom and only called a few times a report.
+/// Inverts a distribution that is symmetric around 0 by false position, with the weight of an end
+/// that stays halved (Dowell and Jarratt, "A Modified Regula Falsi Method", BIT 1971): right for
+/// every degree of freedom, in a dozen steps. A table of sixty contenders needs thousands.
 fn invert(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p <= 0.0 {
         return f64::NEG_INFINITY;
@@ -43,24 +44,29 @@ fn invert(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p < 0.5 {
         return -invert(1.0 - p, cdf);
     }
-    let mut high = 1.0;
+    let (mut low, mut high) = (0.0, 1.0);
     while cdf(high) < p && high < 1e300 {
-        high *= 2.0;
+        (low, high) = (high, high * 2.0);
     }
-    let mut low = 0.0;
+    let (mut below, mut above) = (cdf(low) - p, cdf(high) - p);
+    let (mut at, mut rising) = (high, None);
     for _ in 0..200 {
-        let middle = low + (high - low) / 2.0;
-        // No number lies between them.
-        if middle <= low || middle >= high {
+        let before = at;
+        at = low - below * (high - low) / (above - below);
+        let error = cdf(at) - p;
+        if error.abs() < 2e-16 || (at - before).abs() <= 1e-15 * at {
             break;
         }
-        if cdf(middle) < p {
-            low = middle;
+        if error < 0.0 {
+            (low, below) = (at, error);
+            above *= if rising == Some(true) { 0.5 } else { 1.0 };
         } else {
-            high = middle;
+            (high, above) = (at, error);
+            below *= if rising == Some(false) { 0.5 } else { 1.0 };
         }
+        rising = Some(error < 0.0);
     }
-    low + (high - low) / 2.0
+    at
 }
 
 /// The regularised upper incomplete gamma function with a = 1/2: a series for small `x`, the

@@ -12,12 +12,15 @@
 pub mod bootstrap;
 pub mod compare;
 pub mod distribution;
+mod holm;
+pub mod log_ratio;
 pub mod permutation;
 pub mod rank;
 pub mod sample;
 pub mod steady;
 
-pub use compare::{Better, Comparison, Criteria, Method, Verdict, compare};
-pub use rank::{Ranked, rank};
+pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare};
+pub use log_ratio::{LogRatio, Method};
+pub use rank::{Ranked, Tie, rank};
 pub use sample::{Estimate, Interval, Sample};
 pub use steady::{SteadyState, steady_state};

@@ -6,7 +6,11 @@ use crate::distribution::student_quantile;
 
 /// One value per run of the same case. Never empty, every value finite.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sample(Vec<f64>);
+pub struct Sample {
+    values: Vec<f64>,
+    /// The block of each value; empty where blocks are not known.
+    blocks: Vec<u32>,
+}
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,34 +49,81 @@ impl Estimate {
     }
 }
 
-/// Mean of a slice that is not empty.
+/// Mean of a slice of finite values that is not empty; finite too.
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / count(values.len())
+    let share = 1.0 / count(values.len());
+    match values.iter().sum::<f64>() {
+        sum if sum.is_finite() => sum / count(values.len()),
+        _ => values.iter().map(|value| value * share).sum(),
+    }
+}
+
+/// The unbiased variance (divisor n - 1); `None` for fewer than two values, and where it is
+/// larger than any number.
+pub(crate) fn variance(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let variance = squares / count(values.len() - 1);
+    variance.is_finite().then_some(variance)
 }
 
 impl Sample {
     /// A sample; `None` when `values` is empty or holds a value that is not finite.
     #[must_use]
     pub fn new(values: Vec<f64>) -> Option<Self> {
-        (!values.is_empty() && values.iter().all(|value| value.is_finite())).then_some(Self(values))
+        Self::of(values, Vec::new())
+    }
+
+    /// A sample with the block of each value: the repetition in which it was measured, in which
+    /// every contender of the session had its turn. `None` as for [`Sample::new`].
+    #[must_use]
+    pub fn in_blocks(values: Vec<(u32, f64)>) -> Option<Self> {
+        let (blocks, values) = values.into_iter().unzip();
+        Self::of(values, blocks)
+    }
+
+    fn of(values: Vec<f64>, blocks: Vec<u32>) -> Option<Self> {
+        let usable = !values.is_empty() && values.iter().all(|value| value.is_finite());
+        usable.then_some(Self { values, blocks })
+    }
+
+    /// The same values without blocks: for comparisons with another session, whose repetitions
+    /// have nothing to do with these.
+    #[must_use]
+    pub fn without_blocks(&self) -> Self {
+        Self {
+            values: self.values.clone(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Indices of the values of both that are of the same block.
+    pub(crate) fn common_blocks(&self, other: &Self) -> Vec<(usize, usize)> {
+        let own = self.blocks.iter().enumerate();
+        let place = |block: &u32| other.blocks.iter().position(|there| there == block);
+        own.filter_map(|(index, block)| Some((index, place(block)?)))
+            .collect()
     }
 
     /// The values in the order of the runs.
     #[must_use]
     pub fn values(&self) -> &[f64] {
-        &self.0
+        &self.values
     }
 
     /// How many runs.
     #[must_use]
     pub fn runs(&self) -> usize {
-        self.0.len()
+        self.values.len()
     }
 
     /// The arithmetic mean.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        mean(&self.0)
+        mean(&self.values)
     }
 
     /// The median.
@@ -91,7 +142,7 @@ impl Sample {
         reason = "the position lies between 0 and the number of runs"
     )]
     pub fn quantile(&self, share: f64) -> f64 {
-        let mut sorted = self.0.clone();
+        let mut sorted = self.values.clone();
         sorted.sort_by(f64::total_cmp);
         let position = share.clamp(0.0, 1.0) * count(sorted.len() - 1);
         let below = position.floor() as usize;
@@ -103,12 +154,7 @@ impl Sample {
     /// The unbiased variance (divisor n - 1); `None` for a single run.
     #[must_use]
     pub fn variance(&self) -> Option<f64> {
-        if self.0.len() < 2 {
-            return None;
-        }
-        let mean = self.mean();
-        let squares: f64 = self.0.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(squares / count(self.0.len() - 1))
+        variance(&self.values)
     }
 
     /// The standard deviation (divisor n - 1); `None` for a single run.
@@ -129,7 +175,7 @@ impl Sample {
     /// The mean with Student's interval at `confidence` (0.95 = 95 %); no interval for one run.
     #[must_use]
     pub fn estimate(&self, confidence: f64) -> Estimate {
-        let runs = self.0.len();
+        let runs = self.values.len();
         let point = self.mean();
         let interval = self.deviation().map(|deviation| {
             let reach = student_quantile(0.5 + confidence / 2.0, count(runs - 1)) * deviation
@@ -139,6 +185,7 @@ impl Sample {
                 high: point + reach,
             }
         });
+        let interval = interval.filter(|ends| ends.low.is_finite() && ends.high.is_finite());
         Estimate {
             point,
             interval,

@@ -328,6 +328,12 @@ impl<'a> RunData<'a> {
         self.records.begin.run.repetition
     }
 
+    /// A value of this run with the block that it belongs to: the repetition, in which every case
+    /// of the session has its turn in shuffled order.
+    pub(crate) fn with_block(&self, value: f64) -> (u32, f64) {
+        (self.repetition(), value)
+    }
+
     pub(crate) fn completed(&self) -> bool {
         matches!(&self.records.end, Some(end) if end.outcome == Outcome::Completed)
     }

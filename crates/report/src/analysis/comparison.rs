@@ -1,7 +1,7 @@
 //! Comparisons of contenders: one with each of the others as sentences, so that every document
 //! says the same, and everyone with everyone as a matrix.
 
-use bakeoff_stats::{Comparison, Criteria, Sample, Verdict, compare};
+use bakeoff_stats::{Comparison, Criteria, Pairs, Ranked, Sample, Tie, Verdict, rank};
 
 use super::row::Row;
 use crate::number::{counted, range, ratio_text};
@@ -52,7 +52,7 @@ pub(crate) fn throughput_conclusions(rows: &[Row]) -> Vec<Conclusion> {
     };
     let rest = rows.iter().skip(1);
     rest.filter_map(|row| {
-        let inverse = inverted(row.against_best.as_ref()?);
+        let inverse = row.against_best?.inverse();
         let middle = match inverse.verdict {
             Verdict::Equivalent => "serves as many requests per second as".to_owned(),
             _ => format!(
@@ -60,7 +60,7 @@ pub(crate) fn throughput_conclusions(rows: &[Row]) -> Vec<Conclusion> {
                 ratio_text(inverse.ratio.point)
             ),
         };
-        let cpu = row.cpu_against_best.as_ref().map(inverted);
+        let cpu = row.cpu_against_best.as_ref().map(Comparison::inverse);
         Some(Conclusion {
             first: best.label.clone(),
             middle,
@@ -96,47 +96,35 @@ pub(crate) fn detail(comparison: &Comparison, unit: &str) -> String {
     }
 }
 
-/// Second over first instead of first over second.
-pub(crate) fn inverted(comparison: &Comparison) -> Comparison {
-    let mut inverse = *comparison;
-    inverse.ratio.point = 1.0 / comparison.ratio.point;
-    if let Some(interval) = inverse.ratio.interval.as_mut() {
-        (interval.low, interval.high) = (1.0 / interval.high, 1.0 / interval.low);
-    }
-    inverse.verdict = match comparison.verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        same => same,
-    };
-    inverse
+/// The samples in order with ranks: all pairs are one family.
+pub(crate) fn ranked<'s>(
+    samples: impl Iterator<Item = &'s Sample>,
+    criteria: &Criteria,
+) -> Vec<Ranked> {
+    let samples: Vec<&Sample> = samples.collect();
+    let all: Vec<Option<&Sample>> = samples.iter().copied().map(Some).collect();
+    rank(&samples, &Pairs::new(&all, criteria), criteria)
 }
 
-/// Every row of a table against every other by one metric.
+/// `3`, `1=` for one not told apart from the first of its rank, `1≈` for one equivalent to it, and
+/// a dash for one without a rank.
+pub(crate) fn rank_text(rank: Option<usize>, tie: Tie) -> String {
+    let Some(rank) = rank else {
+        return "–".to_owned();
+    };
+    let sign = match tie {
+        Tie::Alone => "",
+        Tie::Unknown => "=",
+        Tie::Equivalent => "≈",
+    };
+    format!("{rank}{sign}")
+}
+
+/// Every row of a table against every other by one metric: one family of comparisons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// The metric.
     pub title: &'static str,
-    /// Row against column; `None` on the diagonal and where one of them lacks the metric.
-    pub cells: Vec<Vec<Option<Comparison>>>,
-}
-
-impl Matrix {
-    pub(crate) fn new(
-        title: &'static str,
-        samples: impl Iterator<Item = Option<Sample>>,
-        criteria: &Criteria,
-    ) -> Self {
-        let samples: Vec<Option<Sample>> = samples.collect();
-        let mut cells = vec![vec![None; samples.len()]; samples.len()];
-        // The other half says the same the other way round.
-        for (row, first) in samples.iter().enumerate() {
-            for (column, second) in samples.iter().enumerate().skip(row + 1) {
-                let found = first.as_ref().zip(second.as_ref());
-                let found = found.map(|(first, second)| compare(first, second, criteria));
-                cells[row][column] = found;
-                cells[column][row] = found.as_ref().map(inverted);
-            }
-        }
-        Self { title, cells }
-    }
+    /// Row against column; none on the diagonal and where one of them lacks the metric.
+    pub pairs: Pairs,
 }

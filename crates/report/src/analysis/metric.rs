@@ -34,12 +34,13 @@ pub(crate) enum Wanted {
 }
 
 impl Metric {
-    /// A metric that was read off `steps`; `None` without a value.
+    /// A metric that was read off `steps`, with the repetition of each value; `None` without a
+    /// value.
     pub(crate) fn new<'s, 'r: 's>(
-        values: Vec<f64>,
+        values: Vec<(u32, f64)>,
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
-        let sample = Sample::new(values)?;
+        let sample = Sample::in_blocks(values)?;
         let steps: Vec<&StepData<'_>> = steps.collect();
         let mut labels: Vec<(usize, &str)> = steps
             .iter()
@@ -59,7 +60,7 @@ impl Metric {
     }
 
     /// A metric that does not depend on load, such as the time to start.
-    pub(crate) fn outside_load(values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn outside_load(values: Vec<(u32, f64)>) -> Option<Self> {
         Self::new(values, std::iter::empty())
     }
 
@@ -69,8 +70,10 @@ impl Metric {
         steps: impl Fn(&StepData<'r>) -> bool,
         value: impl Fn(&RunData<'r>) -> Option<f64>,
     ) -> Option<Self> {
-        let with_value = runs.iter().filter_map(|run| Some((*run, value(run)?)));
-        let (runs, values): (Vec<&RunData<'r>>, Vec<f64>) = with_value.unzip();
+        let with_value = runs
+            .iter()
+            .filter_map(|run| Some((*run, run.with_block(value(run)?))));
+        let (runs, values): (Vec<&RunData<'r>>, Vec<(u32, f64)>) = with_value.unzip();
         let behind = runs.iter().flat_map(|run| &run.steps);
         Self::new(values, behind.filter(|step| steps(step)))
     }
@@ -118,7 +121,7 @@ fn at_step<'r>(
             Some(at) => measured.find(|step| step.connections == at),
             None => measured.last(),
         }?;
-        values.push(value(step)?);
+        values.push(run.with_block(value(step)?));
         steps.push(step);
     }
     Metric::new(values, steps.into_iter())

@@ -1,7 +1,7 @@
 //! The metrics of one contender, as a line of a table.
 
 use bakeoff_model::validity::Validity;
-use bakeoff_stats::Comparison;
+use bakeoff_stats::{Comparison, Tie};
 
 use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
 use super::checks::{CheckCount, CheckTable};
@@ -12,10 +12,10 @@ use crate::number::{as_f64, mib};
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Rank from 1; equal for ties; 0 when not ranked.
-    pub rank: usize,
-    /// Whether another row has the same rank.
-    pub tied: bool,
+    /// Rank from 1; equal for ties; `None` when not ranked.
+    pub rank: Option<usize>,
+    /// Whether and how it shares its rank.
+    pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
     /// Caveat of the contender.
@@ -67,26 +67,30 @@ pub(crate) fn row(benchmark: &BenchmarkData<'_>, checks: &CheckTable, index: usi
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     let peak = peak(benchmark, &runs)?;
-    let throughputs = peak.iter().map(|step| step.throughput()).collect();
+    let values = runs.iter().zip(&peak);
+    let values = values.map(|(run, step)| run.with_block(step.throughput()));
+    let throughput = Metric::new(values.collect(), peak.iter().copied())?;
     let latency = benchmark::latency(peak.iter().flat_map(|step| step.histograms()));
     let measured = || runs.iter().flat_map(|run| run.measured());
     let failed: u64 = measured().map(StepData::error_count).sum();
     let requests: u64 = measured().map(|step| step.requests).sum();
     let (functional, lifecycle) = checks.counts(index);
     let highest = |run: &RunData<'_>| run.memory_peak_bytes().map(mib);
+    let all = case.runs.iter();
+    let starts = all.filter_map(|run| Some(run.with_block(run.startup_s()?)));
     Some(Row {
-        rank: 0,
-        tied: false,
+        rank: None,
+        tie: Tie::Alone,
         label: case.label.clone(),
         note: note(case),
-        throughput: Metric::new(throughputs, peak.iter().copied())?,
+        throughput,
         step: peak[0].label.clone(),
         p50_ms: latency.map(|latency| latency.p50_ms),
         p99_ms: latency.map(|latency| latency.p99_ms),
         cpu_us: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
         cpu_us_whole: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
         memory_mib: Metric::of_runs(&runs, |_| true, highest),
-        startup_s: Metric::outside_load(case.runs.iter().filter_map(RunData::startup_s).collect()),
+        startup_s: Metric::outside_load(starts.collect()),
         errors: failed,
         error_share: share(failed, requests),
         checks: functional,

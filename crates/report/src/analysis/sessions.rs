@@ -90,7 +90,12 @@ fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
         metric,
         first: a.estimate.point,
         second: b.estimate.point,
-        comparison: compare(&b.sample, &a.sample, &Criteria::new(better)),
+        // Repetitions of two sessions have nothing in common.
+        comparison: compare(
+            &b.sample.without_blocks(),
+            &a.sample,
+            &Criteria::new(better),
+        ),
         caveat: caveat(&a.validity, &b.validity),
     };
     let throughput = throughput.map(|both| compared(both, "requests/s", Better::Higher));

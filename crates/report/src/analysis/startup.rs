@@ -3,10 +3,10 @@
 //! here: it is a column of their table.
 
 use bakeoff_model::record::{Results, Startup};
-use bakeoff_stats::{Better, Comparison, Criteria, Estimate, Sample, Verdict, compare, rank};
+use bakeoff_stats::{Better, Comparison, Criteria, Estimate, Pairs, Sample, Tie, Verdict, rank};
 
 use super::benchmark::{self, BenchmarkData, CaseData};
-use super::comparison::{Conclusion, detail, inverted};
+use super::comparison::{Conclusion, detail};
 use super::failures::{self, FailedRun, Unranked};
 use super::metric::CONFIDENCE;
 use super::row;
@@ -51,9 +51,9 @@ pub struct StartupSummary {
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartRow {
     /// Rank from 1; equal for ties.
-    pub rank: usize,
-    /// Whether another row has the same rank.
-    pub tied: bool,
+    pub rank: Option<usize>,
+    /// Whether and how it shares its rank.
+    pub tie: Tie,
     /// Contender and parameters.
     pub label: String,
     /// Caveat of the contender.
@@ -116,19 +116,22 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
     }
 }
 
-/// What was timed in each completed start.
-fn timed<'a>(case: &CaseData<'a>) -> Vec<&'a Startup> {
+/// What was timed in each completed start, with its repetition.
+fn timed<'a>(case: &CaseData<'a>) -> Vec<(u32, &'a Startup)> {
     let completed = case.completed();
     completed
-        .filter_map(|run| run.records.startup.as_ref())
+        .filter_map(|run| Some((run.repetition(), run.records.startup.as_ref()?)))
         .collect()
 }
 
 fn row(case: &CaseData<'_>) -> Option<StartRow> {
-    let starts = timed(case);
+    let in_blocks = timed(case);
     let values = |value: fn(&Startup) -> Option<f64>| {
-        Sample::new(starts.iter().filter_map(|start| value(start)).collect())
+        let values = in_blocks.iter();
+        let values = values.filter_map(|(block, start)| Some((*block, value(start)?)));
+        Sample::in_blocks(values.collect())
     };
+    let starts: Vec<&Startup> = in_blocks.iter().map(|(_, start)| *start).collect();
     let sample = values(|start| Some(seconds(start.startup_ns)))?;
     let mean_ms = |value: fn(&Startup) -> u64| {
         Sample::new(
@@ -142,8 +145,8 @@ fn row(case: &CaseData<'_>) -> Option<StartRow> {
     let cpu = values(|start| Some(seconds(start.resources.cpu?.total_ns())));
     let memory = values(|start| Some(mib(start.resources.memory?.peak_bytes)));
     Some(StartRow {
-        rank: 0,
-        tied: false,
+        rank: None,
+        tie: Tie::Alone,
         label: case.label.clone(),
         note: row::note(case),
         startup_s: sample.estimate(CONFIDENCE),
@@ -164,21 +167,22 @@ fn row(case: &CaseData<'_>) -> Option<StartRow> {
     })
 }
 
-/// Fastest mean first, with ranks and what the fastest is compared with.
+/// Fastest mean first, with ranks and what the fastest is compared with. All pairs of the table are
+/// one family.
 fn ordered(rows: Vec<StartRow>) -> Vec<StartRow> {
     let criteria = Criteria::new(Better::Lower);
-    let samples: Vec<Sample> = rows.iter().map(|row| row.sample.clone()).collect();
-    let ranked = rank(&samples, &criteria);
-    let mut made: Vec<StartRow> = Vec::with_capacity(rows.len());
-    for ranked in &ranked {
-        let mut row = rows[ranked.index].clone();
-        (row.rank, row.tied) = (ranked.rank, ranked.tied);
-        row.against_best = made
-            .first()
-            .map(|best| compare(&row.sample, &best.sample, &criteria));
-        made.push(row);
-    }
-    made
+    let samples: Vec<&Sample> = rows.iter().map(|row| &row.sample).collect();
+    let all: Vec<Option<&Sample>> = samples.iter().copied().map(Some).collect();
+    let pairs = Pairs::new(&all, &criteria);
+    let order = rank(&samples, &pairs, &criteria);
+    let best = order.first().map(|ranked| ranked.index);
+    let in_order = order.iter().map(|ranked| StartRow {
+        rank: ranked.rank,
+        tie: ranked.tie,
+        against_best: best.and_then(|best| pairs.get(ranked.index, best).copied()),
+        ..rows[ranked.index].clone()
+    });
+    in_order.collect()
 }
 
 fn conclusions(rows: &[StartRow]) -> Vec<Conclusion> {
@@ -187,7 +191,7 @@ fn conclusions(rows: &[StartRow]) -> Vec<Conclusion> {
     };
     let rest = rows.iter().skip(1);
     rest.filter_map(|row| {
-        let inverse = inverted(row.against_best.as_ref()?);
+        let inverse = row.against_best?.inverse();
         let middle = match inverse.verdict {
             Verdict::Equivalent => "starts as fast as".to_owned(),
             _ => format!(

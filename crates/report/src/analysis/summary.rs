@@ -1,12 +1,13 @@
 //! Who is ranked where, by how much, how sure, and who is not ranked and why.
 
 use bakeoff_model::validity::Verdict;
-use bakeoff_stats::{Better, Criteria, Sample, compare, rank};
+use bakeoff_stats::{Better, Criteria, Pairs};
 
 use super::benchmark::BenchmarkData;
 use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::failures::{self, FailedRun, Unranked};
+use super::metric::Metric;
 use super::row::{self, Row};
 use super::validity;
 
@@ -120,37 +121,51 @@ fn title(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Sorts, ranks and compares rows of one validity.
+/// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices rest on the same
+/// comparisons: all pairs of the table by that metric.
 fn table(rows: Vec<Row>) -> Option<RankTable> {
-    let (higher, lower) = (Criteria::new(Better::Higher), Criteria::new(Better::Lower));
-    let samples: Vec<Sample> = rows
-        .iter()
-        .map(|row| row.throughput.sample.clone())
-        .collect();
-    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
-    let ranked = rank(&samples, &higher);
-    let in_order = ranked.iter().filter_map(|ranked| {
-        let row = rows[ranked.index].take()?;
-        let (rank, tied) = (ranked.rank, ranked.tied);
-        Some(Row { rank, tied, ..row })
+    let higher = Criteria::new(Better::Higher);
+    let mut rows = ranked(rows, &higher);
+    let verdict = group(rows.first()?);
+    let throughput = pairs(&rows, &higher, |row| Some(&row.throughput));
+    let cpu = pairs(&rows, &Criteria::new(Better::Lower), |row| {
+        row.cpu_us.as_ref()
     });
-    let mut rows: Vec<Row> = in_order.collect();
-    let first = rows.first()?;
-    let verdict = group(first);
-    let throughput = |row: &Row| Some(row.throughput.sample.clone());
-    let cpu = |row: &Row| row.cpu_us.as_ref().map(|cpu| cpu.sample.clone());
-    let (best, best_cpu) = (first.throughput.sample.clone(), cpu(first));
-    for row in rows.iter_mut().skip(1) {
-        row.against_best = Some(compare(&row.throughput.sample, &best, &higher));
-        let both = cpu(row).zip(best_cpu.as_ref());
-        row.cpu_against_best = both.map(|(own, best)| compare(&own, best, &lower));
+    for (place, row) in rows.iter_mut().enumerate().skip(1) {
+        row.against_best = throughput.get(place, 0).copied();
+        row.cpu_against_best = cpu.get(place, 0).copied();
     }
     Some(RankTable {
         verdict,
         title: title(verdict),
         conclusions: comparison::throughput_conclusions(&rows),
-        throughput_matrix: Matrix::new("requests/s", rows.iter().map(throughput), &higher),
-        cpu_matrix: Matrix::new("CPU per request", rows.iter().map(cpu), &lower),
+        throughput_matrix: Matrix {
+            title: "requests/s",
+            pairs: throughput,
+        },
+        cpu_matrix: Matrix {
+            title: "CPU per request",
+            pairs: cpu,
+        },
         rows,
     })
+}
+
+/// The rows with their ranks, best first.
+fn ranked(rows: Vec<Row>, criteria: &Criteria) -> Vec<Row> {
+    let order = comparison::ranked(rows.iter().map(|row| &row.throughput.sample), criteria);
+    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+    let in_order = order.iter().filter_map(|ranked| {
+        let row = rows[ranked.index].take()?;
+        let (rank, tie) = (ranked.rank, ranked.tie);
+        Some(Row { rank, tie, ..row })
+    });
+    in_order.collect()
+}
+
+fn pairs(rows: &[Row], criteria: &Criteria, metric: fn(&Row) -> Option<&Metric>) -> Pairs {
+    let samples = rows
+        .iter()
+        .map(|row| metric(row).map(|metric| &metric.sample));
+    Pairs::new(&samples.collect::<Vec<_>>(), criteria)
 }

@@ -5,7 +5,7 @@ use bakeoff_model::plan::ChosenCase;
 use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::suite::{Winner, WinnerRule};
 use bakeoff_model::validity::Validity;
-use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare, rank};
+use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare};
 
 use super::benchmark::CaseData;
 use super::comparison;
@@ -117,11 +117,10 @@ fn choose(
     reasons: &mut Vec<String>,
 ) -> Option<ChosenCase> {
     let criteria = Criteria::new(better(winner.rule));
-    let samples: Vec<Sample> = candidates.iter().map(|one| one.sample.clone()).collect();
-    let order = rank(&samples, &criteria);
+    let order = comparison::ranked(candidates.iter().map(|one| &one.sample), &criteria);
     let tied: Vec<&Candidate> = order
         .iter()
-        .filter(|ranked| ranked.rank == 1)
+        .filter(|ranked| ranked.rank == Some(1))
         .map(|ranked| &candidates[ranked.index])
         .collect();
     let Some(best) = tied.first() else {

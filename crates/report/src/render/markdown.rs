@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use bakeoff_model::plan::ChosenCase;
+use bakeoff_stats::Tie;
 
 use crate::analysis::Analysis;
 use crate::analysis::claims::limits_text;
+use crate::analysis::comparison::rank_text;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
@@ -168,6 +170,7 @@ fn push_startup(text: &mut String, startup: &StartupSummary) {
     for row in &startup.rows {
         text.push_str(&startup_row(row));
     }
+    push_ties(text, startup.rows.iter().map(|row| row.tie));
     push_rest(text, &startup.unranked, &startup.failures);
 }
 
@@ -178,7 +181,7 @@ fn startup_row(row: &StartRow) -> String {
     };
     let phases = &row.phases;
     let mut cells = vec![
-        format!("{}{}", row.rank, if row.tied { "=" } else { "" }),
+        rank_text(row.rank, row.tie),
         escape(&row.label),
         significant(row.startup_s.point),
         interval,
@@ -218,6 +221,7 @@ fn push_table(text: &mut String, table: &RankTable) {
     for row in &table.rows {
         text.push_str(&table_row(row));
     }
+    push_ties(text, table.rows.iter().map(|row| row.tie));
     let marked = |row: &Row| {
         let metrics = [row.cpu_us.as_ref(), row.memory_mib.as_ref()];
         metrics.into_iter().any(|metric| !mark(metric).is_empty())
@@ -227,13 +231,22 @@ fn push_table(text: &mut String, table: &RankTable) {
     }
 }
 
+/// What the signs beside ranks mean, where there are any.
+fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
+    if ties.any(|tie| tie != Tie::Alone) {
+        text.push_str(
+            "\n=: not told apart from the first of the rank. ≈: equivalent to it, within 3 %.\n",
+        );
+    }
+}
+
 fn table_row(row: &Row) -> String {
     let interval = match range(&row.throughput.estimate) {
         range if range.is_empty() => "–".to_owned(),
         range => range,
     };
     let cells = [
-        format!("{}{}", row.rank, if row.tied { "=" } else { "" }),
+        rank_text(row.rank, row.tie),
         escape(&row.label),
         significant(row.throughput.mean()),
         interval,

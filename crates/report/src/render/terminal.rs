@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::Analysis;
+use crate::analysis::comparison::rank_text;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
@@ -150,14 +151,14 @@ fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
     }
     text.push('\n');
     wrap(text, "", "Cold starts, fastest mean first", width);
-    let key = |row: &StartRow| (row.rank, row.tied, row.label.clone());
+    let key = |row: &StartRow| (rank_text(row.rank, row.tie), row.label.clone());
     push_rows(text, &startup.rows, &START_COLUMNS, key, width);
 }
 
 fn push_table(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
     wrap(text, "", table.title, width);
-    let key = |row: &Row| (row.rank, row.tied, row.label.clone());
+    let key = |row: &Row| (rank_text(row.rank, row.tie), row.label.clone());
     push_rows(text, &table.rows, &COLUMNS, key, width);
     let cells = |row: &Row| {
         COLUMNS
@@ -174,15 +175,15 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     }
 }
 
-/// Rank, name and as many columns as fit, a line for each row; `key` is rank, tied and name.
+/// Rank, name and as many columns as fit, a line for each row; `key` is rank and name.
 fn push_rows<R>(
     text: &mut String,
     rows: &[R],
     columns: &[Column<R>],
-    key: impl Fn(&R) -> (usize, bool, String),
+    key: impl Fn(&R) -> (String, String),
     width: usize,
 ) {
-    let names = rows.iter().map(|row| key(row).2.chars().count());
+    let names = rows.iter().map(|row| key(row).1.chars().count());
     let (columns, name_width) = layout(columns, names.max().unwrap_or(0), width);
     let mut line = format!("{:>3} {:<name_width$}", "", "contender");
     for column in columns {
@@ -191,8 +192,7 @@ fn push_rows<R>(
     text.push_str(line.trim_end());
     text.push('\n');
     for row in rows {
-        let (rank, tied, label) = key(row);
-        let rank = format!("{rank}{}", if tied { "=" } else { "" });
+        let (rank, label) = key(row);
         let mut line = format!("{rank:>3} {:<name_width$}", shorten(&label, name_width));
         for column in columns {
             let _ = write!(
@@ -205,8 +205,13 @@ fn push_rows<R>(
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    if rows.iter().any(|row| key(row).1) {
-        wrap(text, "", "= not distinguishable by these runs", width);
+    for (sign, words) in [
+        ('=', "= not told apart from the first of the rank"),
+        ('≈', "≈ equivalent to the first of the rank, within 3 %"),
+    ] {
+        if rows.iter().any(|row| key(row).0.ends_with(sign)) {
+            wrap(text, "", words, width);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use bakeoff_model::conditions::Enforcement;
 use bakeoff_model::record::{EndRecord, Outcome, Results};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
-use bakeoff_stats::Verdict;
+use bakeoff_stats::{Tie, Verdict};
 
 use crate::synthetic::{self, Contender, contender, run};
 
@@ -23,7 +23,10 @@ fn labels<'a>(
 ) -> Vec<(usize, bool, &'a str)> {
     let rows = &analysis.loads[benchmark].summary.tables[table].rows;
     rows.iter()
-        .map(|row| (row.rank, row.tied, row.label.as_str()))
+        .map(|row| {
+            let tied = row.tie != Tie::Alone;
+            (row.rank.unwrap_or(0), tied, row.label.as_str())
+        })
         .collect()
 }
 

@@ -42,7 +42,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
       4 synthet…ktor-1   4606  ±1.3%   256    173   466!  349!    2.60  0.17%    2/2
       5 synthet…dertow   3230  ±0.9%   256    245    571   349    2.60      0    2/2
       6 synthet…ache-4   2821  ±0.9%   256    279    640   349    2.60      0    2/2
-    = not distinguishable by these runs
+    = not told apart from the first of the rank
     ! read off several steps, some of which are not fair
     why: 0.34 % of the requests failed (64 header-timeout of 18567)
 
@@ -68,7 +68,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
      1= synthet…ctix-4   8052          256   97.0   200! 34.9! 0.00198      0    2/2
      1= synthet…ktor-1   3655          256    215   480!  349!    2.60      0    2/2
-    = not distinguishable by these runs
+    = not told apart from the first of the rank
     ! read off several steps, some of which are not fair
     why: 100 % of the time is host-bound: contender, load generator and backend used
         1.93 of 2 cores
@@ -77,14 +77,14 @@ fn the_table_says_who_is_ranked_where_and_why() {
 
     Cold starts, fastest mean first
         contender           start s   ±95%  median     max   CPU s  MiB image starts
-     1= synthetic…ORKERS=8] 0.00200  ±0.4% 0.00200 0.00203 0.00280 12.0  12.0  20/20
-     1= synthetic…RKERS=16] 0.00200  ±0.4% 0.00199 0.00203 0.00280 12.0  12.0  20/20
-     1= synthetic-axum      0.00200  ±0.5% 0.00200 0.00203 0.00280 12.0  12.0  20/20
-     1= synthetic-actix-4   0.00201  ±0.4% 0.00201 0.00203 0.00280 12.0  12.0  20/20
-     5= synthetic-ktor-1       2.60  ±0.4%    2.59    2.64    3.64  120   120  20/20
-     5= synthetic…/undertow    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
-     5= synthetic…/apache-4    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
-    = not distinguishable by these runs
+     1≈ synthetic…ORKERS=8] 0.00200  ±0.4% 0.00200 0.00203 0.00280 12.0  12.0  20/20
+     1≈ synthetic…RKERS=16] 0.00200  ±0.4% 0.00199 0.00203 0.00280 12.0  12.0  20/20
+     1≈ synthetic-axum      0.00200  ±0.5% 0.00200 0.00203 0.00280 12.0  12.0  20/20
+     1≈ synthetic-actix-4   0.00201  ±0.4% 0.00201 0.00203 0.00280 12.0  12.0  20/20
+     5≈ synthetic-ktor-1       2.60  ±0.4%    2.59    2.64    3.64  120   120  20/20
+     5≈ synthetic…/undertow    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
+     5≈ synthetic…/apache-4    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
+    ≈ equivalent to the first of the rank, within 3 %
 
     Not ranked
       synthetic-tide: no completed run; first failure at ready: not ready after 15 s

@@ -1,10 +1,7 @@
 //! Every number that SciPy can also compute. `fixtures/make.py` made the file.
 
-use bakeoff_stats::bootstrap::ratio_interval;
-use bakeoff_stats::compare::welch_interval;
 use bakeoff_stats::distribution::{normal_cdf, normal_quantile, student_cdf, student_quantile};
-use bakeoff_stats::permutation::p_value;
-use bakeoff_stats::{Better, Criteria, Interval, Sample, compare};
+use bakeoff_stats::{Interval, LogRatio, Method, Sample};
 use serde_json::Value;
 
 fn fixture() -> Value {
@@ -83,29 +80,32 @@ fn distributions_are_those_of_scipy() {
     }
 }
 
+#[track_caller]
+fn check_comparison(found: Option<LogRatio>, expected: &Value, method: Method) {
+    let found = found.unwrap();
+    assert_eq!(found.method, method);
+    close(found.point(), expected["ratio"].as_f64().unwrap(), 12);
+    close_ends(found.interval(0.95), &expected["interval"], 9);
+    close(found.p_equal(), expected["p_value"].as_f64().unwrap(), 8);
+    let different = found.p_different(0.03);
+    close(different, expected["p_different"].as_f64().unwrap(), 8);
+}
+
 #[test]
 fn comparisons_are_those_of_scipy() {
+    let mut paired = 0;
     for case in fixture()["compare"].as_array().unwrap() {
         let (first, second) = (sample(&case["first"]), sample(&case["second"]));
-        let found = compare(&first, &second, &Criteria::new(Better::Higher));
-        close(found.ratio.point, case["ratio"].as_f64().unwrap(), 12);
-        close_ends(welch_interval(&first, &second, 0.95), &case["welch"], 9);
-        if let Some(expected) = case["p_value"].as_f64() {
-            close(p_value(&first, &second, 1), expected, 12);
-        }
-        if !case["bootstrap"].is_null() {
-            // Both resample at random: the ends agree to a small part of the width only.
-            let found = ratio_interval(&first, &second, 0.95, 1).unwrap();
-            let expected = numbers(&case["bootstrap"]);
-            let slack = 0.04 * (expected[1] - expected[0]);
-            assert!(
-                (found.low - expected[0]).abs() < slack,
-                "{found:?} {expected:?}"
-            );
-            assert!(
-                (found.high - expected[1]).abs() < slack,
-                "{found:?} {expected:?}"
-            );
+        check_comparison(LogRatio::of(&first, &second), &case["welch"], Method::Welch);
+        if !case["paired"].is_null() {
+            paired += 1;
+            let blocks = |sample: &Sample| {
+                let values = sample.values().iter().copied();
+                Sample::in_blocks((1..).zip(values).collect()).unwrap()
+            };
+            let found = LogRatio::of(&blocks(&first), &blocks(&second));
+            check_comparison(found, &case["paired"], Method::Paired);
         }
     }
+    assert!(paired >= 3, "{paired}");
 }

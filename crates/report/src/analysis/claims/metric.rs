@@ -33,11 +33,14 @@ pub(super) fn measured(
     let none = || format!("{label} has no such number");
     let metric = match claim.metric {
         ClaimMetric::StartUp => {
-            let starts = case.completed().filter_map(RunData::startup_s);
+            let runs = case.completed();
+            let starts = runs.filter_map(|run| Some(run.with_block(run.startup_s()?)));
             Metric::outside_load(starts.collect()).ok_or_else(none)?
         }
         ClaimMetric::WarmUpCpu => {
-            let extra: Option<Vec<f64>> = case.completed().map(warm_up_cpu_s).collect();
+            let extra = case.completed();
+            let extra = extra.map(|run| Some(run.with_block(warm_up_cpu_s(run)?)));
+            let extra: Option<Vec<(u32, f64)>> = extra.collect();
             extra.and_then(Metric::outside_load).ok_or_else(none)?
         }
         _ => under_load(summary.ok_or_else(none)?, case, claim)?,

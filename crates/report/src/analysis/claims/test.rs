@@ -3,12 +3,13 @@
 use bakeoff_model::names;
 use bakeoff_model::published::{Bounds, Claim, Metric};
 use bakeoff_model::record::Outcome;
-use bakeoff_stats::{Estimate, Sample, Verdict, compare, rank};
+use bakeoff_stats::{Estimate, Verdict, compare};
 
 use super::cases::Cases;
 use super::metric::{Measured, chosen, criteria, described, measured, unfair};
 use super::verdict::{ClaimVerdict, Found};
 use crate::analysis::benchmark::RunData;
+use crate::analysis::comparison;
 use crate::number::{counted, range, ratio_text, significant};
 
 pub(super) fn ratio(
@@ -108,11 +109,10 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     if all.iter().all(|one| is_best(&one.label)) {
         return Found::not_testable("none of the others was run");
     }
-    let samples: Vec<Sample> = all.iter().map(|one| one.sample().clone()).collect();
-    let order = rank(&samples, &criteria(claim));
+    let order = comparison::ranked(all.iter().map(Measured::sample), &criteria(claim));
     let first: Vec<&Measured> = order
         .iter()
-        .filter(|ranked| ranked.rank == 1)
+        .filter(|ranked| ranked.rank == Some(1))
         .map(|ranked| &all[ranked.index])
         .collect();
     let list: Vec<String> = order
@@ -153,7 +153,8 @@ fn joined(why: String, caveat: String) -> String {
     }
 }
 
-/// Each must be better than the next, surely and relevantly.
+/// Each must be better than the next, surely and relevantly. All of them must hold together, so no
+/// correction for their number is needed.
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
     let found: Result<Vec<Measured>, Found> = order
         .iter()

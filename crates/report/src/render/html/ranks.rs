@@ -1,12 +1,12 @@
 //! Who beats whom, and the ranked tables.
 
 use bakeoff_model::validity;
-use bakeoff_stats::{Comparison, Verdict};
+use bakeoff_stats::{Comparison, Tie, Verdict};
 use maud::{Markup, html};
 
 use super::failures;
 use super::table::{self, Heading};
-use crate::analysis::comparison::{Conclusion, Matrix};
+use crate::analysis::comparison::{Conclusion, Matrix, rank_text};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
@@ -14,6 +14,9 @@ use crate::number::{range, ratio_text, significant, significant_or_dash};
 
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;
+
+const TIES: &str = "“=”: not told apart from the first of the rank by these runs, so that their \
+    order means nothing. “≈”: equivalent to it, within 3 %.";
 
 const HEADINGS: [Heading; 14] = [
     ("#", ""),
@@ -68,11 +71,7 @@ fn ranked(table: &RankTable) -> Markup {
         h4 class=(class) { (table.title) }
         (conclusions(&table.conclusions))
         (rows(table.rows.iter(), best))
-        @if table.rows.iter().any(|row| row.tied) {
-            p.hint {
-                "“=”: not distinguishable by these runs; their order in the table means nothing."
-            }
-        }
+        @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
         (evidence(&table.rows))
         (matrices(table))
     }
@@ -114,7 +113,7 @@ fn rows<'s>(rows: impl Iterator<Item = &'s Row>, best: f64) -> Markup {
 fn line(row: &Row, best: f64) -> Markup {
     html! {
         tr {
-            td.rank { @if row.rank == 0 { "–" } @else { (row.rank) @if row.tied { "=" } } }
+            td.rank { (rank_text(row.rank, row.tie)) }
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }
@@ -204,8 +203,9 @@ fn matrices(table: &RankTable) -> Markup {
             details.pairs {
                 summary { "Each against each" }
                 p.hint {
-                    "Row divided by column, with the 95 % interval. ▲ the row is better, ▼ worse, \
-                     ≈ equivalent within 3 %, ? inconclusive."
+                    "Row divided by column, with the 95 % interval of that pair alone. ▲ the row \
+                     is faster, ▼ slower (5 % for any error in the matrix, so that an interval \
+                     without 1 may not do), ≈ equivalent within 3 %, = not told apart."
                 }
                 (matrix(table, &table.throughput_matrix))
                 (matrix(table, &table.cpu_matrix))
@@ -226,7 +226,8 @@ fn matrix(table: &RankTable, matrix: &Matrix) -> Markup {
                 }
             }
             tbody {
-                @for (line, (row, cells)) in table.rows.iter().zip(&matrix.cells).enumerate() {
+                @let lines = table.rows.iter().zip(matrix.pairs.cells());
+                @for (line, (row, cells)) in lines.enumerate() {
                     tr {
                         th scope="row" { (row.label) }
                         @for (column, cell) in cells.iter().enumerate() {
@@ -247,11 +248,13 @@ fn pair(comparison: &Comparison) -> Markup {
         Verdict::Faster => "▲",
         Verdict::Slower => "▼",
         Verdict::Equivalent => "≈",
-        Verdict::Inconclusive => "?",
+        Verdict::Inconclusive => "=",
     };
-    let chance = comparison
-        .p_value
-        .map(|p| format!("permutation test: p = {}", significant(p)));
+    let both = comparison.p_value.zip(comparison.p_adjusted);
+    let chance = both.map(|(alone, adjusted)| {
+        let (alone, adjusted) = (significant(alone), significant(adjusted));
+        format!("p = {alone} alone, {adjusted} among all pairs (Holm)")
+    });
     html! {
         td class=(comparison.verdict.name()) title=[chance] {
             (ratio_text(comparison.ratio.point)) " " (mark) " "

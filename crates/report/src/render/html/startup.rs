@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use super::{failures, ranks};
+use crate::analysis::comparison::rank_text;
 use crate::analysis::startup::{StartRow, StartupSummary};
 use crate::number::{significant, significant_or_dash};
 
@@ -44,7 +45,8 @@ pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
                      runs from the beginning of the program to its first valid response; to create \
                      and to execute comes before that. Image: of the container image, or of the \
                      artifact where there is none (a JVM is not in it then). “=”: not \
-                     distinguishable by these starts."
+                     told apart from the first of the rank by these starts. “≈”: equivalent to \
+                     it, within 3 %."
                 }
             }
             @if !summary.unranked.is_empty() {
@@ -66,7 +68,7 @@ fn line(row: &StartRow, slowest: f64) -> Markup {
     ];
     html! {
         tr {
-            td.rank { (row.rank) @if row.tied { "=" } }
+            td.rank { (rank_text(row.rank, row.tie)) }
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }

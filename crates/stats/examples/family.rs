@@ -1,0 +1,155 @@
+//! How often a table of equal contenders tells some of them apart, and how often one that is faster
+//! is found: the figures in docs/METHODOLOGY.md.
+//!
+//! `cargo run --release -p bakeoff-stats --example family` takes two minutes and always prints the
+//! same. A session is a table of contenders with log-normal runs in shuffled blocks. Standard
+//! deviations of log throughput are those of the records: 3 % for native contenders, 11 % for those
+//! on the JVM. In half of the sessions half of the variance is the block's, common to all of its
+//! level: drift of the host.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it found")]
+#![expect(clippy::expect_used, reason = "an example may stop at any fault")]
+
+use bakeoff_base::random::Random;
+use bakeoff_stats::distribution::normal_quantile;
+use bakeoff_stats::{Better, Criteria, Pairs, Sample, Verdict};
+
+const SESSIONS: u32 = 1_000;
+const RUNS: [u32; 3] = [3, 5, 15];
+const CONTENDERS: [usize; 2] = [8, 20];
+/// Standard deviations of log throughput, dealt out in turn.
+const KINDS: [(&str, &[f64]); 3] = [
+    ("native", &[0.03]),
+    ("JVM", &[0.11]),
+    ("mixed", &[0.03, 0.11]),
+];
+
+/// One kind of session.
+struct Session {
+    contenders: usize,
+    runs: u32,
+    deviations: &'static [f64],
+    /// Share of the variance that is the block's.
+    block_share: f64,
+    /// By how much the first contender is faster: 0.05 = 5 %.
+    lead: f64,
+    /// Whether the analysis knows the blocks.
+    paired: bool,
+}
+
+fn main() {
+    println!("Any false verdict in a session of equal contenders, % of {SESSIONS}");
+    println!(
+        "| contenders | runs | deviation | independent runs | half of the variance the block's |"
+    );
+    println!("|--:|--:|---|--:|--:|");
+    for contenders in CONTENDERS {
+        for runs in RUNS {
+            for (name, deviations) in KINDS {
+                let share = |block_share| {
+                    let session = session(contenders, runs, deviations, block_share, 0.0);
+                    percent(&session, any_told_apart)
+                };
+                println!(
+                    "| {contenders} | {runs} | {name} | {} | {} |",
+                    share(0.0),
+                    share(0.5)
+                );
+            }
+        }
+    }
+    println!("\nThe first found faster than the second, %");
+    println!("| contenders | runs | deviation | 5 % | 20 % | 5 %, blocks | 20 %, blocks |");
+    println!("|--:|--:|---|--:|--:|--:|--:|");
+    for contenders in CONTENDERS {
+        for runs in RUNS {
+            for (name, deviations) in &KINDS[..2] {
+                for paired in [true, false]
+                    .into_iter()
+                    .filter(|paired| *paired || runs >= 5)
+                {
+                    let power = |block_share, lead| {
+                        let session = session(contenders, runs, deviations, block_share, lead);
+                        percent(&Session { paired, ..session }, first_is_faster)
+                    };
+                    let note = if paired { "" } else { ", unpaired" };
+                    println!(
+                        "| {contenders} | {runs} | {name}{note} | {} | {} | {} | {} |",
+                        power(0.0, 0.05),
+                        power(0.0, 0.2),
+                        power(0.5, 0.05),
+                        power(0.5, 0.2)
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn session(
+    contenders: usize,
+    runs: u32,
+    deviations: &'static [f64],
+    block_share: f64,
+    lead: f64,
+) -> Session {
+    Session {
+        contenders,
+        runs,
+        deviations,
+        block_share,
+        lead,
+        paired: true,
+    }
+}
+
+/// Share of sessions in which `found` holds.
+fn percent(session: &Session, found: fn(&Pairs) -> bool) -> String {
+    let mut random = Random::new(1979);
+    let hits = (0..SESSIONS).filter(|_| found(&pairs(session, &mut random)));
+    let hits = u32::try_from(hits.count()).expect("there are not so many sessions");
+    format!("{:.1}", f64::from(hits) / f64::from(SESSIONS) * 100.0)
+}
+
+fn pairs(session: &Session, random: &mut Random) -> Pairs {
+    let mut normal = || normal_quantile(random.unit().max(1e-12));
+    let drift: Vec<f64> = (0..session.runs).map(|_| normal()).collect();
+    let mut sample = |index: usize| {
+        let deviation = session.deviations[index % session.deviations.len()];
+        let level = if index == 0 {
+            session.lead.ln_1p()
+        } else {
+            0.0
+        };
+        let (own, common) = (
+            (1.0 - session.block_share).sqrt(),
+            session.block_share.sqrt(),
+        );
+        let runs = (0_u32..).zip(&drift).map(|(block, drift)| {
+            (
+                block,
+                (level + deviation * (own * normal() + common * drift)).exp(),
+            )
+        });
+        let sample = Sample::in_blocks(runs.collect()).expect("values are finite");
+        if session.paired {
+            sample
+        } else {
+            sample.without_blocks()
+        }
+    };
+    let samples: Vec<Sample> = (0..session.contenders).map(&mut sample).collect();
+    let samples: Vec<Option<&Sample>> = samples.iter().map(Some).collect();
+    Pairs::new(&samples, &Criteria::new(Better::Higher))
+}
+
+fn any_told_apart(pairs: &Pairs) -> bool {
+    let mut cells = pairs.cells().iter().flatten().flatten();
+    cells.any(|found| matches!(found.verdict, Verdict::Faster | Verdict::Slower))
+}
+
+fn first_is_faster(pairs: &Pairs) -> bool {
+    pairs
+        .get(0, 1)
+        .is_some_and(|found| found.verdict == Verdict::Faster)
+}

@@ -1,0 +1,141 @@
+//! The ratio of two contenders on the log scale: its point, its standard error and the degrees of
+//! freedom, from which every interval and test follows. What it means is for [`crate::compare`].
+//!
+//! Logarithms, because noise of a service is a share of its level, because a ratio and its inverse
+//! then have mirrored intervals, and because throughput over runs is skewed on the other scale.
+
+use bakeoff_base::number::length_as_f64 as count;
+
+use crate::distribution::{student_cdf, student_quantile};
+use crate::sample::{Interval, Sample, mean, variance};
+
+/// With at least so many common blocks the two are compared block by block. Pairs have n - 1
+/// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
+/// have in common can give back.
+pub const PAIRED_BLOCKS_MIN: usize = 5;
+
+/// Less spread than this on the log scale is none: the last digits of equal values.
+const DEVIATION_MIN: f64 = 1e-12;
+
+/// How two samples were compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Not at all: one run on a side, no spread, or a value that is not positive.
+    None,
+    /// Student's t of the log ratios of common blocks.
+    Paired,
+    /// Welch's t of the logs.
+    Welch,
+}
+
+/// The difference of two means of logs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogRatio {
+    /// First minus second.
+    difference: f64,
+    /// Standard error of the difference; above 0.
+    error: f64,
+    /// Degrees of freedom; at least 1.
+    freedom: f64,
+    /// How it was found.
+    pub method: Method,
+    /// Pairs, or runs of the smaller side.
+    pub runs: usize,
+}
+
+impl LogRatio {
+    /// `None` when either side has a value that is not positive, when there are too few runs for a
+    /// spread, or when there is no spread at all: runs that are equal to the last digit do not
+    /// show their noise, and would make anything certain.
+    #[must_use]
+    pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
+        let logs = |sample: &Sample| {
+            let values = sample.values().iter();
+            let positive = values.clone().all(|value| *value > 0.0);
+            positive.then(|| values.map(|value| value.ln()).collect::<Vec<f64>>())
+        };
+        let (a, b) = (logs(first)?, logs(second)?);
+        let common = first.common_blocks(second);
+        if common.len() >= PAIRED_BLOCKS_MIN {
+            let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
+            Self::paired(&differences)
+        } else {
+            Self::welch(&a, &b)
+        }
+    }
+
+    /// Student's t for pairs ("The Probable Error of a Mean", Biometrika 1908): what a block did
+    /// to both is in neither.
+    fn paired(differences: &[f64]) -> Option<Self> {
+        let runs = differences.len();
+        let error = (variance(differences)? / count(runs)).sqrt();
+        Self::new(
+            mean(differences),
+            error,
+            count(runs - 1),
+            Method::Paired,
+            runs,
+        )
+    }
+
+    /// Variances may differ, so they are not pooled: Welch, "The Generalization of 'Student's'
+    /// Problem when Several Different Population Variances are Involved", Biometrika 1947; degrees
+    /// of freedom after Satterthwaite, Biometrics 1946.
+    fn welch(a: &[f64], b: &[f64]) -> Option<Self> {
+        let of_a = variance(a)? / count(a.len());
+        let of_b = variance(b)? / count(b.len());
+        let both = of_a + of_b;
+        let freedom =
+            both.powi(2) / (of_a.powi(2) / count(a.len() - 1) + of_b.powi(2) / count(b.len() - 1));
+        let runs = a.len().min(b.len());
+        Self::new(mean(a) - mean(b), both.sqrt(), freedom, Method::Welch, runs)
+    }
+
+    fn new(difference: f64, error: f64, freedom: f64, method: Method, runs: usize) -> Option<Self> {
+        let shown = error > DEVIATION_MIN && error.is_finite() && freedom >= 0.99;
+        (shown && is_ratio(difference.exp())).then_some(Self {
+            difference,
+            error,
+            freedom,
+            method,
+            runs,
+        })
+    }
+
+    /// The ratio of the geometric means.
+    #[must_use]
+    pub fn point(&self) -> f64 {
+        self.difference.exp()
+    }
+
+    /// The interval of the ratio at `confidence` (0.95 = 95 %); `None` when an end is no number.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        let reach = student_quantile(0.5 + confidence / 2.0, self.freedom) * self.error;
+        let interval = Interval {
+            low: (self.difference - reach).exp(),
+            high: (self.difference + reach).exp(),
+        };
+        (is_ratio(interval.low) && is_ratio(interval.high)).then_some(interval)
+    }
+
+    /// Two-sided p-value for "they are equal".
+    #[must_use]
+    pub fn p_equal(&self) -> f64 {
+        2.0 * student_cdf(-(self.difference / self.error).abs(), self.freedom)
+    }
+
+    /// p-value for "they differ by more than `relevance`" (0.03 = outside of 1/1.03 to 1.03): the
+    /// larger of two one-sided tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 1987).
+    /// At most 5 % exactly when the 90 % interval lies within.
+    #[must_use]
+    pub fn p_different(&self, relevance: f64) -> f64 {
+        let margin = relevance.ln_1p();
+        student_cdf((self.difference.abs() - margin) / self.error, self.freedom)
+    }
+}
+
+/// Whether it can be a ratio of two positive numbers.
+pub(crate) fn is_ratio(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
