@@ -10,8 +10,9 @@
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 #![expect(clippy::expect_used, reason = "an example may stop at any fault")]
 
+use std::f64::consts::TAU;
+
 use bakeoff_base::random::Random;
-use bakeoff_stats::distribution::normal_quantile;
 use bakeoff_stats::{Better, Criteria, Pairs, Sample, Verdict};
 
 const SESSIONS: u32 = 1_000;
@@ -112,7 +113,7 @@ fn percent(session: &Session, found: fn(&Pairs) -> bool) -> String {
 }
 
 fn pairs(session: &Session, random: &mut Random) -> Pairs {
-    let mut normal = || normal_quantile(random.unit().max(1e-12));
+    let mut normal = || normal(random);
     let drift: Vec<f64> = (0..session.runs).map(|_| normal()).collect();
     let mut sample = |index: usize| {
         let deviation = session.deviations[index % session.deviations.len()];
@@ -141,6 +142,12 @@ fn pairs(session: &Session, random: &mut Random) -> Pairs {
     let samples: Vec<Sample> = (0..session.contenders).map(&mut sample).collect();
     let samples: Vec<Option<&Sample>> = samples.iter().map(Some).collect();
     Pairs::new(&samples, &Criteria::new(Better::Higher))
+}
+
+/// A standard normal number (Box and Muller, Annals of Mathematical Statistics 1958).
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (TAU * random.unit()).cos()
 }
 
 fn any_told_apart(pairs: &Pairs) -> bool {

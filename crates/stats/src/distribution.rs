@@ -1,21 +1,6 @@
-//! The normal and Student's distributions, to about twelve digits. Nothing else.
+//! Student's distribution, to about ten digits. Nothing else.
 
 use std::f64::consts::PI;
-
-/// Probability that a standard normal variable is at most `x`.
-#[must_use]
-pub fn normal_cdf(x: f64) -> f64 {
-    // P(|Z| > |x|) is the upper incomplete gamma function with a = 1/2 at x^2 / 2.
-    let tail = 0.5 * upper_gamma_half(x * x / 2.0);
-    if x < 0.0 { tail } else { 1.0 - tail }
-}
-
-/// The value below which a standard normal variable lies with probability `p`; infinite at 0
-/// and 1.
-#[must_use]
-pub fn normal_quantile(p: f64) -> f64 {
-    invert(p, normal_cdf)
-}
 
 /// Probability that a variable with Student's distribution of `freedom` degrees of freedom (not
 /// necessarily whole) is at most `t`.
@@ -67,42 +52,6 @@ fn invert(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
         rising = Some(error < 0.0);
     }
     at
-}
-
-/// The regularised upper incomplete gamma function with a = 1/2: a series for small `x`, the
-/// continued fraction otherwise (Abramowitz and Stegun 6.5.29 and 6.5.31).
-fn upper_gamma_half(x: f64) -> f64 {
-    if x <= 0.0 {
-        return 1.0;
-    }
-    let front = (-x).exp() * (x / PI).sqrt();
-    if x < 2.0 {
-        let mut term = 2.0;
-        let mut sum = term;
-        let mut a = 0.5;
-        while term > sum * 1e-17 {
-            a += 1.0;
-            term *= x / a;
-            sum += term;
-        }
-        return 1.0 - front * sum;
-    }
-    let mut b = x + 0.5;
-    let mut c = f64::MAX;
-    let mut d = 1.0 / b;
-    let mut fraction = d;
-    for step in 1..500 {
-        let i = f64::from(step);
-        let numerator = -i * (i - 0.5);
-        b += 2.0;
-        d = 1.0 / (numerator * d + b);
-        c = b + numerator / c;
-        fraction *= c * d;
-        if (c * d - 1.0).abs() < 1e-16 {
-            break;
-        }
-    }
-    front * fraction
 }
 
 /// The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun

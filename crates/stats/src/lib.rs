@@ -1,20 +1,17 @@
 //! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state.
 //!
-//! Everything here is pure and repeatable: no clock, no input or output, and random choices come
-//! from [`bakeoff_base::random::Random`], whose sequence never changes between versions.
-//! Latency histograms are not for here; they live in the model.
+//! Everything here is pure and repeatable: no clock, no input or output, no chance. Latency
+//! histograms are not for here; they live in the model.
 //!
 //! The unit of replication is the run. A [`Sample`] holds one value per run, because requests
 //! inside one run share a process, a heap and a moment and are not independent (Georges, Buytaert
 //! and Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007; Kalibera and
 //! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
 
-pub mod bootstrap;
 pub mod compare;
 pub mod distribution;
 mod holm;
 pub mod log_ratio;
-pub mod permutation;
 pub mod rank;
 pub mod sample;
 pub mod steady;
