@@ -20,6 +20,7 @@ pub use analysis::metric::Metric;
 pub use analysis::row::Row;
 pub use analysis::sessions::{Compared, compared, incompatible};
 pub use analysis::startup::{Phases, StartRow, StartupSummary};
+pub use analysis::stated::StatedStep;
 pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::{Analysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};

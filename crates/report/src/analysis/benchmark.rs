@@ -253,7 +253,7 @@ impl<'a> StepData<'a> {
         if failed == 0.0 {
             0.0
         } else {
-            failed / (failed + as_f64(self.requests))
+            failed / as_f64(self.ended())
         }
     }
 
@@ -282,9 +282,16 @@ impl<'a> StepData<'a> {
             .map(seconds)
     }
 
+    /// CPU for each request that came to an end, microseconds. Those that failed are counted too:
+    /// what they took is not charged to those that succeeded. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         (self.requests > 0).then_some(())?;
-        Some(self.cpu_s()? * 1e6 / as_f64(self.requests))
+        Some(self.cpu_s()? * 1e6 / as_f64(self.ended()))
+    }
+
+    /// Requests that came to an end, well or not.
+    fn ended(&self) -> u64 {
+        self.requests + self.error_count()
     }
 
     pub(crate) fn throttled_s(&self) -> Option<f64> {
@@ -363,28 +370,10 @@ impl<'a> RunData<'a> {
         idle.contender.as_ref()
     }
 
-    /// Highest memory of the whole run, bytes.
-    pub(crate) fn memory_peak_bytes(&self) -> Option<u64> {
-        let during = self
-            .records
-            .intervals
-            .iter()
-            .filter_map(|i| i.contender_after.as_ref());
-        let outside = self
-            .records
-            .idle
-            .iter()
-            .filter_map(|idle| idle.contender.as_ref());
-        during
-            .chain(outside)
-            .filter_map(|sample| Some(sample.memory?.peak_bytes))
-            .max()
-    }
-
-    /// CPU per request of the measured steps, microseconds.
+    /// CPU per request of the measured steps, microseconds, failed requests counted too.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         let cpu_s: Option<f64> = self.measured().map(StepData::cpu_s).sum();
-        let requests: u64 = self.measured().map(|step| step.requests).sum();
+        let requests: u64 = self.measured().map(StepData::ended).sum();
         cpu_s
             .filter(|_| requests > 0)
             .map(|cpu_s| cpu_s * 1e6 / as_f64(requests))
@@ -394,7 +383,7 @@ impl<'a> RunData<'a> {
     /// request under load, microseconds.
     pub(crate) fn cpu_us_per_request_whole(&self) -> Option<f64> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
-        let requests: u64 = self.steps.iter().map(|step| step.requests).sum();
+        let requests: u64 = self.steps.iter().map(StepData::ended).sum();
         let cpu_s = seconds(last.cpu?.total_ns());
         (requests > 0).then(|| cpu_s * 1e6 / as_f64(requests))
     }

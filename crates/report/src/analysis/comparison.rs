@@ -45,8 +45,8 @@ impl Conclusion {
     }
 }
 
-/// The first row against each of the others, by requests per second.
-pub(crate) fn throughput_conclusions(rows: &[Row]) -> Vec<Conclusion> {
+/// The first row against each of the others, by requests per second; `at` is the stated step.
+pub(crate) fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     let Some(best) = rows.first() else {
         return Vec::new();
     };
@@ -66,20 +66,20 @@ pub(crate) fn throughput_conclusions(rows: &[Row]) -> Vec<Conclusion> {
             middle,
             second: row.label.clone(),
             detail: detail(&inverse, "run"),
-            price: cpu.as_ref().map_or_else(String::new, price),
+            price: cpu.map_or_else(String::new, |cpu| price(&cpu, at)),
             verdict: inverse.verdict,
         })
     })
     .collect()
 }
 
-/// `with 0.35 times the CPU per request`; empty when it is inconclusive.
-fn price(comparison: &Comparison) -> String {
+/// `with 0.35 times the CPU per request at 64 connections`; empty when it is inconclusive.
+fn price(comparison: &Comparison, at: &str) -> String {
     match comparison.verdict {
-        Verdict::Equivalent => "with as much CPU per request".to_owned(),
+        Verdict::Equivalent => format!("with as much CPU per request {at}"),
         Verdict::Faster | Verdict::Slower => {
             let ratio = ratio_text(comparison.ratio.point);
-            format!("with {ratio} times the CPU per request")
+            format!("with {ratio} times the CPU per request {at}")
         }
         Verdict::Inconclusive => String::new(),
     }
@@ -124,7 +124,7 @@ pub(crate) fn rank_text(rank: Option<usize>, tie: Tie) -> String {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// The metric.
-    pub title: &'static str,
+    pub title: String,
     /// Row against column; none on the diagonal and where one of them lacks the metric.
     pub pairs: Pairs,
 }

@@ -83,11 +83,6 @@ impl Metric {
         self.estimate.point
     }
 
-    /// The highest value of all runs.
-    pub(crate) fn highest(&self) -> f64 {
-        self.sample.quantile(1.0)
-    }
-
     /// The steps in words: `at 64`, `over 8 to 1024`; empty outside load.
     pub(crate) fn steps_text(&self) -> String {
         match self.steps.as_slice() {

@@ -12,6 +12,7 @@ pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod sessions;
 pub(crate) mod startup;
+pub(crate) mod stated;
 pub(crate) mod steady;
 pub(crate) mod summary;
 pub(crate) mod validity;

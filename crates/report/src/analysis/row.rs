@@ -3,11 +3,12 @@
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Comparison, Tie};
 
-use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
+use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::checks::{CheckCount, CheckTable};
 use super::metric::Metric;
+use super::stated::{self, StatedStep};
 use super::validity;
-use crate::number::{as_f64, mib};
+use crate::number::as_f64;
 
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,16 +25,20 @@ pub struct Row {
     pub throughput: Metric,
     /// Label of that step: its connections or its rate.
     pub step: String,
-    /// 50th percentile at that step, ms, all runs merged.
+    /// 50th percentile at the stated step, ms, all runs merged.
     pub p50_ms: Option<f64>,
-    /// 99th percentile at that step, ms, all runs merged.
+    /// 99th percentile at the stated step, ms, all runs merged.
     pub p99_ms: Option<f64>,
-    /// CPU per request over the measured steps, us.
+    /// CPU per request at the stated step, us.
     pub cpu_us: Option<Metric>,
+    /// Highest memory from the start to the end of the stated step, MiB.
+    pub memory_mib: Option<Metric>,
+    /// The worst verdict on the stated step, which voids these four when it is invalid or unknown.
+    pub stated: Validity,
+    /// CPU per request over all measured steps, us: for claims, in no table.
+    pub cpu_us_measured: Option<Metric>,
     /// CPU per request over the whole life, start-up and warm-up included, us.
     pub cpu_us_whole: Option<Metric>,
-    /// Highest memory of each run, MiB.
-    pub memory_mib: Option<Metric>,
     /// From the program's beginning to the first valid response, s.
     pub startup_s: Option<Metric>,
     /// Failed requests over all measured steps of all runs.
@@ -63,19 +68,23 @@ impl Row {
 }
 
 /// The metrics of the case of that index; `None` without a completed run with a measured step.
-pub(crate) fn row(benchmark: &BenchmarkData<'_>, checks: &CheckTable, index: usize) -> Option<Row> {
+pub(crate) fn row(
+    benchmark: &BenchmarkData<'_>,
+    checks: &CheckTable,
+    stated: Option<&StatedStep>,
+    index: usize,
+) -> Option<Row> {
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     let peak = peak(benchmark, &runs)?;
     let values = runs.iter().zip(&peak);
     let values = values.map(|(run, step)| run.with_block(step.throughput()));
     let throughput = Metric::new(values.collect(), peak.iter().copied())?;
-    let latency = benchmark::latency(peak.iter().flat_map(|step| step.histograms()));
     let measured = || runs.iter().flat_map(|run| run.measured());
     let failed: u64 = measured().map(StepData::error_count).sum();
     let requests: u64 = measured().map(|step| step.requests).sum();
     let (functional, lifecycle) = checks.counts(index);
-    let highest = |run: &RunData<'_>| run.memory_peak_bytes().map(mib);
+    let at = stated::at_stated(&runs, stated);
     let all = case.runs.iter();
     let starts = all.filter_map(|run| Some(run.with_block(run.startup_s()?)));
     Some(Row {
@@ -85,11 +94,13 @@ pub(crate) fn row(benchmark: &BenchmarkData<'_>, checks: &CheckTable, index: usi
         note: note(case),
         throughput,
         step: peak[0].label.clone(),
-        p50_ms: latency.map(|latency| latency.p50_ms),
-        p99_ms: latency.map(|latency| latency.p99_ms),
-        cpu_us: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
+        p50_ms: at.p50_ms,
+        p99_ms: at.p99_ms,
+        cpu_us: at.cpu_us,
+        memory_mib: at.memory_mib,
+        stated: at.validity,
+        cpu_us_measured: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
         cpu_us_whole: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
-        memory_mib: Metric::of_runs(&runs, |_| true, highest),
         startup_s: Metric::outside_load(starts.collect()),
         errors: failed,
         error_share: share(failed, requests),

@@ -61,8 +61,8 @@ pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
     found
 }
 
-/// Peak throughput and CPU per request of every case that both sessions have, in the order of the
-/// first.
+/// Peak throughput, and CPU per request where both state it at the same step, of every case that
+/// both sessions have, in the order of the first.
 #[must_use]
 pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
     let mut all = Vec::new();
@@ -84,6 +84,7 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
 fn compared_rows(benchmark: &str, first: &Row, second: &Row) -> Vec<Compared> {
     let throughput = Some((&first.throughput, &second.throughput));
     let cpu = first.cpu_us.as_ref().zip(second.cpu_us.as_ref());
+    let cpu = cpu.filter(|(one, other)| one.steps == other.steps);
     let compared = |(a, b): (&Metric, &Metric), metric, better| Compared {
         benchmark: benchmark.to_owned(),
         label: first.label.clone(),

@@ -9,6 +9,7 @@ use super::comparison::{self, Conclusion, Matrix};
 use super::failures::{self, FailedRun, Unranked};
 use super::metric::Metric;
 use super::row::{self, Row};
+use super::stated::{self, StatedStep};
 use super::validity;
 
 /// The ranks of one benchmark with load.
@@ -18,6 +19,8 @@ pub struct BenchmarkSummary {
     pub name: String,
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
+    /// The step of latencies, CPU per request and memory; `None` where no step is common to all.
+    pub stated: Option<StatedStep>,
     /// One table for each validity: fair numbers first, then those bound by something else.
     pub tables: Vec<RankTable>,
     /// Contenders without a rank.
@@ -50,6 +53,8 @@ pub struct RankTable {
     pub verdict: Verdict,
     /// What the table is, in words.
     pub title: &'static str,
+    /// The step of latencies, CPU per request and memory: the benchmark's.
+    pub stated: Option<StatedStep>,
     /// The rows, best first.
     pub rows: Vec<Row>,
     /// The best against each of the others, as sentences.
@@ -61,10 +66,11 @@ pub struct RankTable {
 }
 
 pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -> BenchmarkSummary {
+    let stated = stated::stated(benchmark);
     let mut groups: Vec<Vec<Row>> = Vec::new();
     let mut unranked = Vec::new();
     for (index, case) in benchmark.cases.iter().enumerate() {
-        let row = row::row(benchmark, checks, index);
+        let row = row::row(benchmark, checks, stated.as_ref(), index);
         let reason = checks.reason_unranked(index).or_else(|| match &row {
             None => Some(failures::no_numbers(case)),
             Some(row) => validity::unranked(row.validity()),
@@ -79,10 +85,13 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
         }
     }
     groups.sort_by_key(|rows| rows.first().map(group));
+    let tables = groups.into_iter();
+    let tables = tables.filter_map(|rows| table(rows, stated.as_ref()));
     BenchmarkSummary {
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
-        tables: groups.into_iter().filter_map(table).collect(),
+        tables: tables.collect(),
+        stated,
         unranked,
         failures: failures::failures(benchmark),
     }
@@ -123,7 +132,7 @@ fn title(verdict: Verdict) -> &'static str {
 
 /// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices rest on the same
 /// comparisons: all pairs of the table by that metric.
-fn table(rows: Vec<Row>) -> Option<RankTable> {
+fn table(rows: Vec<Row>, stated: Option<&StatedStep>) -> Option<RankTable> {
     let higher = Criteria::new(Better::Higher);
     let mut rows = ranked(rows, &higher);
     let verdict = group(rows.first()?);
@@ -131,6 +140,7 @@ fn table(rows: Vec<Row>) -> Option<RankTable> {
     let cpu = pairs(&rows, &Criteria::new(Better::Lower), |row| {
         row.cpu_us.as_ref()
     });
+    let at = stated.map_or_else(String::new, StatedStep::words);
     for (place, row) in rows.iter_mut().enumerate().skip(1) {
         row.against_best = throughput.get(place, 0).copied();
         row.cpu_against_best = cpu.get(place, 0).copied();
@@ -138,13 +148,14 @@ fn table(rows: Vec<Row>) -> Option<RankTable> {
     Some(RankTable {
         verdict,
         title: title(verdict),
-        conclusions: comparison::throughput_conclusions(&rows),
+        stated: stated.cloned(),
+        conclusions: comparison::throughput_conclusions(&rows, &at),
         throughput_matrix: Matrix {
-            title: "requests/s",
+            title: "requests/s".to_owned(),
             pairs: throughput,
         },
         cpu_matrix: Matrix {
-            title: "CPU per request",
+            title: format!("CPU per request {at}"),
             pairs: cpu,
         },
         rows,

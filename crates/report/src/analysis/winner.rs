@@ -12,6 +12,7 @@ use super::comparison;
 use super::load::LoadAnalysis;
 use super::metric::{self, CONFIDENCE, Metric, Wanted};
 use super::row::Row;
+use super::stated::StatedStep;
 use crate::number::{enumerated, range, ratio_text, significant};
 
 /// One that could win.
@@ -30,15 +31,27 @@ pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Quali
     let found = loads.iter().find(|load| load.data.name == *benchmark);
     let mut reasons = Vec::new();
     let candidates = found.map_or_else(Vec::new, |load| candidates(load, *winner, &mut reasons));
-    let chosen = choose(&candidates, *winner, &mut reasons);
+    let stated = found.and_then(|load| load.summary.stated.as_ref());
+    let chosen = choose(&candidates, *winner, stated, &mut reasons);
     Some(Qualification {
         round: results.round.clone().unwrap_or_default(),
-        rule: winner.words(),
+        rule: words(*winner, stated),
         benchmark: benchmark.clone(),
         winner: chosen,
         reasons,
         folder: String::new(),
     })
+}
+
+/// The rule in words. Where the suite does not say at which step CPU per request is read, it is the
+/// one that the tables state.
+fn words(winner: Winner, stated: Option<&StatedStep>) -> String {
+    match (winner.rule, winner.at, stated) {
+        (WinnerRule::CpuPerRequest, None, Some(stated)) => {
+            format!("lowest CPU per request {}", stated.words())
+        }
+        _ => winner.words(),
+    }
 }
 
 /// All with a valid number; `reasons` gets a sentence about each of the others.
@@ -52,6 +65,7 @@ fn candidates(
         let (label, reason) = (&unranked.label, &unranked.reason);
         reasons.push(format!("{label} could not win: {reason}."));
     }
+    let rule = words(winner, summary.stated.as_ref());
     let mut candidates = Vec::new();
     for row in summary.tables.iter().flat_map(|table| &table.rows) {
         let mut cases = load.data.cases.iter();
@@ -61,9 +75,8 @@ fn candidates(
         match candidate(case, row, winner) {
             Some(candidate) => candidates.push(candidate),
             None => reasons.push(format!(
-                "{} could not win: it has no number for the rule, {}.",
-                row.label,
-                winner.words()
+                "{} could not win: it has no number for the rule, {rule}.",
+                row.label
             )),
         }
     }
@@ -114,6 +127,7 @@ fn unit(rule: WinnerRule) -> &'static str {
 fn choose(
     candidates: &[Candidate],
     winner: Winner,
+    stated: Option<&StatedStep>,
     reasons: &mut Vec<String>,
 ) -> Option<ChosenCase> {
     let criteria = Criteria::new(better(winner.rule));
@@ -134,7 +148,7 @@ fn choose(
     let chosen = if tied.len() == 1 {
         best
     } else {
-        break_tie(&tied, winner, &mut why)
+        break_tie(&tied, winner, stated, &mut why)
     };
     why.insert(
         0,
@@ -161,17 +175,23 @@ fn choose(
 }
 
 /// Among those that the rule does not distinguish: the better one by the other metric.
-fn break_tie<'c>(tied: &[&'c Candidate], winner: Winner, why: &mut Vec<String>) -> &'c Candidate {
+fn break_tie<'c>(
+    tied: &[&'c Candidate],
+    winner: Winner,
+    stated: Option<&StatedStep>,
+    why: &mut Vec<String>,
+) -> &'c Candidate {
+    let at = stated.map_or_else(String::new, StatedStep::words);
     let (second_rule, second_better, what) = match winner.rule {
         WinnerRule::CpuPerRequest => (
             WinnerRule::PeakThroughput,
             Better::Higher,
-            "the higher peak throughput",
+            "the higher peak throughput".to_owned(),
         ),
         _ => (
             WinnerRule::CpuPerRequest,
             Better::Lower,
-            "the lower CPU per request over all measured steps",
+            format!("the lower CPU per request {at}"),
         ),
     };
     let names: Vec<&str> = tied.iter().map(|one| one.label.as_str()).collect();

@@ -213,8 +213,16 @@ fn push_table(text: &mut String, table: &RankTable) {
     for conclusion in &table.conclusions {
         let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
     }
+    if let Some(step) = &table.stated {
+        let _ = writeln!(
+            text,
+            "\nRequests/s: each at its own best step. p99, CPU per request and memory: all {}, a \
+             dash where that step is not valid for the contender. Errors: over all measured steps.",
+            escape(&step.words())
+        );
+    }
     text.push_str(
-        "\n| # | contender | req/s | 95 % interval | at | p99 ms | CPU us/req | max MiB | \
+        "\n| # | contender | req/s | 95 % interval | best at | p99 ms | CPU us/req | MiB | \
          start-up s | errors | checks | runs |\n\
          |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
@@ -222,12 +230,8 @@ fn push_table(text: &mut String, table: &RankTable) {
         text.push_str(&table_row(row));
     }
     push_ties(text, table.rows.iter().map(|row| row.tie));
-    let marked = |row: &Row| {
-        let metrics = [row.cpu_us.as_ref(), row.memory_mib.as_ref()];
-        metrics.into_iter().any(|metric| !mark(metric).is_empty())
-    };
-    if table.rows.iter().any(marked) {
-        text.push_str("\n\\!: read off several steps, some of which are not fair.\n");
+    if table.rows.iter().any(|row| !row.stated.is_fair()) {
+        text.push_str("\n\\!: that step is not fair for this contender.\n");
     }
 }
 
@@ -251,9 +255,9 @@ fn table_row(row: &Row) -> String {
         significant(row.throughput.mean()),
         interval,
         escape(&row.step),
-        significant_or_dash(row.p99_ms),
-        marked(row.cpu_us.as_ref(), Metric::mean),
-        marked(row.memory_mib.as_ref(), Metric::highest),
+        marked(row, row.p99_ms),
+        marked(row, row.cpu_us.as_ref().map(Metric::mean)),
+        marked(row, row.memory_mib.as_ref().map(Metric::mean)),
         significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
         row.errors.to_string(),
         format!("{}/{}", row.checks.good, row.checks.total),
@@ -262,16 +266,10 @@ fn table_row(row: &Row) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The number of a metric, marked when it is not fair.
-fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
-    significant_or_dash(metric.map(value)) + mark(metric)
-}
-
-fn mark(metric: Option<&Metric>) -> &'static str {
-    match metric {
-        Some(metric) if !metric.validity.is_fair() => " \\!",
-        _ => "",
-    }
+/// A number at the stated step, marked when that step is not fair.
+fn marked(row: &Row, value: Option<f64>) -> String {
+    let mark = if row.stated.is_fair() { "" } else { " \\!" };
+    significant_or_dash(value) + mark
 }
 
 /// Keeps text from being read as markup, and on one line.

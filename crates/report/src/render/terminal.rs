@@ -42,17 +42,17 @@ const COLUMNS: [Column<Row>; 9] = [
     Column {
         title: "p99 ms",
         width: 6,
-        cell: |row| significant_or_dash(row.p99_ms),
+        cell: |row| marked(row, row.p99_ms),
     },
     Column {
         title: "us/req",
         width: 6,
-        cell: |row| marked(row.cpu_us.as_ref(), Metric::mean),
+        cell: |row| marked(row, row.cpu_us.as_ref().map(Metric::mean)),
     },
     Column {
         title: "MiB",
         width: 5,
-        cell: |row| marked(row.memory_mib.as_ref(), Metric::highest),
+        cell: |row| marked(row, row.memory_mib.as_ref().map(Metric::mean)),
     },
     Column {
         title: "start s",
@@ -158,6 +158,11 @@ fn push_starts(text: &mut String, startup: &StartupSummary, width: usize) {
 fn push_table(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
     wrap(text, "", table.title, width);
+    if let Some(step) = &table.stated {
+        let at = step.words();
+        let words = format!("p99, us/req and MiB {at}; errors over all measured steps");
+        wrap(text, "", &words, width);
+    }
     let key = |row: &Row| (rank_text(row.rank, row.tie), row.label.clone());
     push_rows(text, &table.rows, &COLUMNS, key, width);
     let cells = |row: &Row| {
@@ -166,7 +171,7 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
             .any(|column| (column.cell)(row).ends_with(MARK))
     };
     if table.rows.iter().any(cells) {
-        let note = "! read off several steps, some of which are not fair";
+        let note = "! that step is not fair for this contender";
         wrap(text, "", note, width);
     }
     let mut evidence = table.rows.iter().map(|row| row.validity().evidence());
@@ -262,10 +267,10 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun], w
 /// A mark on a number that is not fair.
 const MARK: char = '!';
 
-/// The number of a metric, marked when it is not fair.
-fn marked(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> String {
-    let mut text = significant_or_dash(metric.map(value));
-    if metric.is_some_and(|metric| !metric.validity.is_fair()) {
+/// A number at the stated step, marked when that step is not fair.
+fn marked(row: &Row, value: Option<f64>) -> String {
+    let mut text = significant_or_dash(value);
+    if !row.stated.is_fair() {
         text.push(MARK);
     }
     text

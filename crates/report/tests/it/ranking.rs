@@ -1,9 +1,13 @@
 //! Who is ranked, who is not, and why.
 
+use std::time::Duration;
+
 use bakeoff_model::conditions::Enforcement;
+use bakeoff_model::load::{ErrorClass, ErrorCount, Pace};
 use bakeoff_model::record::{EndRecord, Outcome, Results};
+use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{self, Validity};
-use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
+use bakeoff_report::{Analysis, ReportInput, StatedStep, html, markdown, terminal_table};
 use bakeoff_stats::{Tie, Verdict};
 
 use crate::synthetic::{self, Contender, contender, run};
@@ -214,12 +218,18 @@ fn mixed_suites_and_missing_limits_are_said_first() {
     );
 }
 
+/// Two runs in which one slice of four with so many connections has that verdict.
+fn with_verdict(connections: u32, verdict: validity::Verdict) -> Results {
+    let mut results = of(&[contender("synthetic", 1100.0, 1000.0)], 2);
+    let mut slices = results.runs[0].intervals.iter_mut();
+    let slice = slices.find(|slice| slice.connections == connections);
+    slice.unwrap().validity = Validity::recorded(verdict, "wrong bodies");
+    results
+}
+
 #[test]
 fn every_metric_has_the_verdict_of_its_own_steps() {
-    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
-    let mut slices = results.runs[0].intervals.iter_mut();
-    let slice = slices.find(|slice| slice.connections == 2).unwrap();
-    slice.validity = Validity::recorded(validity::Verdict::Invalid, "wrong bodies");
+    let results = with_verdict(64, validity::Verdict::HostBound);
     let analysis = analyse(&results);
     let table = &analysis.loads[0].summary.tables[0];
     let row = &table.rows[0];
@@ -229,16 +239,14 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
         "the peak is elsewhere"
     );
     assert_eq!(row.throughput.steps, ["256"]);
-    let cpu = row.cpu_us.as_ref().unwrap();
-    let measured = ["2", "4", "8", "16", "32", "64", "128", "256", "512"];
-    assert_eq!(cpu.steps, measured);
-    assert_eq!(
-        cpu.validity.evidence(),
-        "25 % of the time is invalid: wrong bodies"
-    );
-    let whole = row.cpu_us_whole.as_ref().unwrap();
-    assert_eq!(whole.steps[0], "w1: 1");
-    assert_eq!(whole.validity.name(), "invalid");
+    for metric in [&row.cpu_us, &row.memory_mib] {
+        let metric = metric.as_ref().unwrap();
+        assert_eq!(metric.steps, ["64"]);
+        assert_eq!(
+            metric.validity.evidence(),
+            "25 % of the time is host-bound: wrong bodies"
+        );
+    }
     let startup = row.startup_s.as_ref().unwrap();
     assert_eq!(
         (startup.steps.len(), &startup.validity),
@@ -247,11 +255,100 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
     for (document, mark) in [
         (
             html(&analysis),
-            "title=\"over 2 to 512 invalid: 25 % of the time is invalid: wrong bodies\">!</abbr>",
+            "title=\"at 64 host-bound: 25 % of the time is host-bound: wrong bodies\">!</abbr>",
         ),
-        (markdown(&analysis), "| 100 \\! |"),
-        (terminal_table(&analysis, 100), " 100! "),
+        (html(&analysis), "all <b>at 64 connections</b>"),
+        (markdown(&analysis), "| 1000 \\! |"),
+        (terminal_table(&analysis, 100), " 1000! "),
     ] {
         assert!(document.contains(mark), "{mark}");
+    }
+}
+
+#[test]
+fn a_step_that_is_not_valid_gives_no_numbers() {
+    let results = with_verdict(64, validity::Verdict::Invalid);
+    let analysis = analyse(&results);
+    let row = &analysis.loads[0].summary.tables[0].rows[0];
+    assert!(row.cpu_us.is_none() && row.memory_mib.is_none());
+    assert_eq!((row.p50_ms, row.p99_ms), (None, None));
+    assert!(row.validity().is_fair() && row.throughput.estimate.point > 0.0);
+    assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid: 25 %"));
+    assert!(markdown(&analysis).contains("| – \\! | – \\! | – \\! |"));
+    // What is wrong elsewhere is no matter.
+    let results = with_verdict(2, validity::Verdict::Invalid);
+    let analysis = analyse(&results);
+    let row = &analysis.loads[0].summary.tables[0].rows[0];
+    assert!(row.cpu_us.is_some() && row.stated.is_fair());
+}
+
+#[test]
+fn failures_are_not_charged_to_successes() {
+    let mut results = of(&[contender("synthetic", 1000.0, 100.0)], 2);
+    let cpu_us = |results: &Results| {
+        let analysis = analyse(results);
+        let row = &analysis.loads[0].summary.tables[0].rows[0];
+        row.cpu_us.as_ref().unwrap().estimate.point
+    };
+    let before = cpu_us(&results);
+    for slice in results.runs.iter_mut().flat_map(|run| &mut run.intervals) {
+        let failed = slice.load.requests / 200;
+        slice.load.requests -= failed;
+        let error = ErrorCount {
+            count: failed,
+            time_ns_sum: 0,
+            example: None,
+        };
+        slice.load.errors.insert(ErrorClass::Reset, error);
+    }
+    let after = cpu_us(&results);
+    assert!((after / before - 1.0).abs() < 1e-9, "{before} {after}");
+}
+
+fn stated_step(steps: &[(u32, Pace, bool)]) -> Option<String> {
+    let step = |(connections, pace, warm_up): &(u32, Pace, bool)| Step {
+        connections: *connections,
+        duration: Duration::from_secs(4),
+        pace: *pace,
+        warm_up: *warm_up,
+    };
+    let one = contender("synthetic", 1000.0, 100.0);
+    let steps = steps.iter().map(step).collect();
+    let results = Results {
+        runs: vec![synthetic::run_of_steps("bench", &one, 1, 0, steps)],
+        ..Results::default()
+    };
+    let analysis = analyse(&results);
+    let stated = analysis.loads[0].summary.stated.as_ref();
+    stated.map(StatedStep::words)
+}
+
+#[test]
+fn the_stated_step_is_near_64_connections_or_the_middle_rate() {
+    let closed = |connections, warm_up| (connections, Pace::Closed, warm_up);
+    let rate = |rate_per_s| (8, Pace::Constant { rate_per_s }, false);
+    for (steps, words) in [
+        (
+            vec![closed(8, false), closed(64, false), closed(256, false)],
+            Some("at 64 connections"),
+        ),
+        // By ratio, and warm-up steps are none.
+        (
+            vec![closed(64, true), closed(3, false), closed(128, false)],
+            Some("at 128 connections"),
+        ),
+        // The smaller of two that are as near.
+        (
+            vec![closed(128, false), closed(32, false)],
+            Some("at 32 connections"),
+        ),
+        (vec![closed(1, false)], Some("at 1 connection")),
+        (
+            vec![rate(50.0), rate(100.0), rate(150.0), rate(200.0)],
+            Some("at 100/s"),
+        ),
+        (vec![closed(64, true)], None),
+    ] {
+        assert_eq!(stated_step(&steps).as_deref(), words, "{steps:?}");
     }
 }

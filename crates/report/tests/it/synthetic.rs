@@ -445,7 +445,8 @@ fn intervals(
     intervals
 }
 
-fn load(
+/// What the load generator saw in a slice of one second at that rate.
+pub(crate) fn load(
     one: &Contender,
     step: usize,
     slice: u32,

@@ -26,8 +26,7 @@ fn the_table_fits_the_terminal() {
 
 #[test]
 fn the_table_says_who_is_ranked_where_and_why() {
-    let analysis = analysis(synthetic::results());
-    insta::assert_snapshot!(terminal_table(&analysis, 80), @r##"
+    insta::assert_snapshot!(terminal_table(&analysis(synthetic::results()), 80), @r##"
     Synthetic, profile seed, backend replay
     warning: some contenders have a single completed run: their numbers have no
         interval and nothing can be concluded from their order
@@ -35,15 +34,15 @@ fn the_table_says_who_is_ranked_where_and_why() {
     city-get: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
 
     Ranked: fair numbers
+    p99, us/req and MiB at 64 connections; errors over all measured steps
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
-     1= synthet…ctix-4  10022  ±0.8%   256   78.8    163  34.9 0.00201      0    2/2
-     1= synthetic-axum   9868  ±2.0%   256   81.8    165  34.9 0.00199      0    2/2
-      3 synthet…RS=16]   6181  ±1.3%   256    127    250  34.9 0.00201      0    2/2
-      4 synthet…ktor-1   4606  ±1.3%   256    173   466!  349!    2.60  0.17%    2/2
-      5 synthet…dertow   3230  ±0.9%   256    245    571   349    2.60      0    2/2
-      6 synthet…ache-4   2821  ±0.9%   256    279    640   349    2.60      0    2/2
+     1= synthet…ctix-4  10022  ±0.8%   256   21.5    163  17.0 0.00201      0    2/2
+     1= synthetic-axum   9868  ±2.0%   256   22.1    165  17.0 0.00199      0    2/2
+      3 synthet…RS=16]   6181  ±1.3%   256   36.4    250  17.0 0.00201      0    2/2
+      4 synthet…ktor-1   4606  ±1.3%   256   48.5    466   170    2.60  0.17%    2/2
+      5 synthet…dertow   3230  ±0.9%   256   66.7    571   170    2.60      0    2/2
+      6 synthet…ache-4   2821  ±0.9%   256   75.8    640   170    2.60      0    2/2
     = not told apart from the first of the rank
-    ! read off several steps, some of which are not fair
     why: 0.34 % of the requests failed (64 header-timeout of 18567)
 
     Not ranked
@@ -59,17 +58,19 @@ fn the_table_says_who_is_ranked_where_and_why() {
     closest: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
 
     Ranked: fair numbers
+    p99, us/req and MiB at 64 connections; errors over all measured steps
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
-      1 synthetic-slow    108          256   7273  7998! 34.9! 0.00199      0    2/2
-    ! read off several steps, some of which are not fair
+      1 synthetic-slow    108          256  2000!  8008! 17.0! 0.00199      0    2/2
+    ! that step is not fair for this contender
 
     Host-bound: the parts shared the host's cores, so the order holds for this host
         only
+    p99, us/req and MiB at 64 connections; errors over all measured steps
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
-     1= synthet…ctix-4   8052          256   97.0   200! 34.9! 0.00198      0    2/2
-     1= synthet…ktor-1   3655          256    215   480!  349!    2.60      0    2/2
+     1= synthet…ctix-4   8052          256  26.7!   200! 17.0! 0.00198      0    2/2
+     1= synthet…ktor-1   3655          256  57.6!   480!  170!    2.60      0    2/2
     = not told apart from the first of the rank
-    ! read off several steps, some of which are not fair
+    ! that step is not fair for this contender
     why: 100 % of the time is host-bound: contender, load generator and backend used
         1.93 of 2 cores
 
@@ -117,10 +118,11 @@ fn markdown_is_the_answer() {
         "> **Note:** some contenders have a single completed run: ",
         "- synthetic-actix-4 serves 1.62 times the requests per second of \
          synthetic-rocket-0.4\\[WORKERS=16\\] (95 %: 1.60–1.64, 4 runs): faster; with 0.65 times \
-         the CPU per request\n",
+         the CPU per request at 64 connections\n",
+        "p99, CPU per request and memory: all at 64 connections, a dash ",
         "| 1= | synthetic-axum | 9868 | 9670–10066 | 256 | ",
-        "| 6 | synthetic-http4k-3/apache-4 | 2821 | 2795–2848 | 256 | 279 | 640 | 349 | 2.60 | 0 | \
-         2/2 | 3/4 |\n",
+        "| 6 | synthetic-http4k-3/apache-4 | 2821 | 2795–2848 | 256 | 75.8 | 640 | 170 | 2.60 | \
+         0 | 2/2 | 3/4 |\n",
         "- **synthetic-rocket-0.4\\[WORKERS=8\\]**: check get/Plzeň in Czech failed: $.name: \
          expected \"Plzeň\", found \"&lt;Pilsen & co>\" (measured all the same: 5613 req/s)\n",
         "- **synthetic-http4k-3/apache-4** run 2: load: killed for memory (512 MiB) at 256",

@@ -72,7 +72,7 @@ fn under_load(
         (ClaimMetric::Throughput, Some(at)) => metric::read(case, Wanted::ThroughputAt(at)),
         (ClaimMetric::P99, at) => metric::read(case, Wanted::P99(at)),
         (ClaimMetric::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at)),
-        (ClaimMetric::CpuPerRequest, None) => row.cpu_us.clone(),
+        (ClaimMetric::CpuPerRequest, None) => row.cpu_us_measured.clone(),
         _ => Some(row.throughput.clone()),
     };
     found.ok_or_else(|| match claim.at {

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::table;
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
+use crate::analysis::stated::StatedStep;
 use crate::analysis::steady::{CaseWarmUp, WarmUp};
 use crate::analysis::summary::BenchmarkSummary;
 use crate::chart::Chart;
@@ -38,6 +39,8 @@ pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
         .rows()
         .filter_map(|row| Some((row, row.cpu_us.as_ref()?)))
         .collect();
+    let at = summary.stated.as_ref().map(StatedStep::words);
+    let at = at.unwrap_or_default();
     rows.sort_by(|(_, a), (_, b)| a.estimate.point.total_cmp(&b.estimate.point));
     html! {
         @if !rows.is_empty() {
@@ -53,7 +56,7 @@ pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
                 thead {
                     tr {
                         th scope="col" { "contender" }
-                        th scope="col" { "CPU µs/request, measured steps" }
+                        th scope="col" { "CPU µs/request " (at) }
                         th scope="col" { "$ for 10" sup { "9" } }
                         th scope="col" { "CPU µs/request, whole life" }
                         th scope="col" { "$ for 10" sup { "9" } }

@@ -35,6 +35,9 @@ pub(super) fn section(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary)
         @for (contender, cells) in &contenders {
             @let names: Vec<&str> = cells[0].parameters.keys().map(String::as_str).collect();
             h4 { (contender) " by parameter" }
+            @if let Some(step) = &summary.stated {
+                p.hint { "p99, CPU per request and memory " (step.words()) "." }
+            }
             @match names.as_slice() {
                 [rows, columns] => (matrices(cells, rows, columns)),
                 _ => (list(cells, &names)),
@@ -68,8 +71,8 @@ fn list(cells: &[Cell<'_>], names: &[&str]) -> Markup {
                     th scope="col" { "requests/s" }
                     th scope="col" { "p99 ms" }
                     th scope="col" { "CPU µs/request" }
-                    th scope="col" { "max MiB" }
-                    th scope="col" { "validity of requests/s and p99" }
+                    th scope="col" { "MiB" }
+                    th scope="col" { "validity of requests/s" }
                 }
             }
             tbody { @for cell in cells { (line(cell)) } }
@@ -82,32 +85,36 @@ fn line(cell: &Cell<'_>) -> Markup {
     html! {
         tr {
             @for value in cell.parameters.values() { th scope="row" { (value) } }
-            td { (point(row.map(|row| &row.throughput), Metric::mean)) }
-            td { (significant_or_dash(row.and_then(|row| row.p99_ms))) }
-            td { (point(row.and_then(|row| row.cpu_us.as_ref()), Metric::mean)) }
-            td { (point(row.and_then(|row| row.memory_mib.as_ref()), Metric::highest)) }
+            td { (point(row.map(|row| &row.throughput))) }
+            td { @match row { Some(row) => (p99(row)), None => "–" } }
+            td { (point(row.and_then(|row| row.cpu_us.as_ref()))) }
+            td { (point(row.and_then(|row| row.memory_mib.as_ref()))) }
             td { (row.map_or("no numbers", |row| row.validity().name())) }
         }
     }
 }
 
 /// The number of a metric with a mark when it is not fair.
-fn point(metric: Option<&Metric>, value: fn(&Metric) -> f64) -> Markup {
+fn point(metric: Option<&Metric>) -> Markup {
     html! {
         @match metric {
-            Some(metric) => { (significant(value(metric))) (table::mark(metric)) }
+            Some(metric) => { (significant(metric.mean())) (table::mark(metric)) }
             None => "–",
         }
     }
 }
 
+/// The 99th percentile at the stated step, with the mark of that step.
+fn p99(row: &Row) -> Markup {
+    html! {
+        (significant_or_dash(row.p99_ms))
+        (table::mark_of(&row.stated, || row.stated.evidence()))
+    }
+}
+
 fn matrices(cells: &[Cell<'_>], rows: &str, columns: &str) -> Markup {
-    let throughput = |row: &Row| point(Some(&row.throughput), Metric::mean);
-    // At the same step, so it is marked for the same reason.
-    let p99 = |row: &Row| {
-        html! { (significant_or_dash(row.p99_ms)) (table::mark(&row.throughput)) }
-    };
-    let cpu = |row: &Row| point(row.cpu_us.as_ref(), Metric::mean);
+    let throughput = |row: &Row| point(Some(&row.throughput));
+    let cpu = |row: &Row| point(row.cpu_us.as_ref());
     html! {
         (matrix(cells, rows, columns, "requests/s", throughput))
         (matrix(cells, rows, columns, "p99 ms", p99))

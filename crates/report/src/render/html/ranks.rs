@@ -9,6 +9,7 @@ use super::table::{self, Heading};
 use crate::analysis::comparison::{Conclusion, Matrix, rank_text};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
+use crate::analysis::stated::StatedStep;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
 use crate::number::{range, ratio_text, significant, significant_or_dash};
 
@@ -18,24 +19,26 @@ const CONCLUSIONS_OPEN: usize = 6;
 const TIES: &str = "“=”: not told apart from the first of the rank by these runs, so that their \
     order means nothing. “≈”: equivalent to it, within 3 %.";
 
-const HEADINGS: [Heading; 14] = [
+const HEADINGS: [Heading; 13] = [
     ("#", ""),
     ("contender", ""),
     (
         "requests/s",
         "mean over runs at the best step, 95 % interval",
     ),
-    ("at", "connections or rate of that step"),
-    ("p50 ms", "at that step, all runs merged"),
-    ("p99 ms", "at that step, all runs merged"),
-    ("CPU µs/request", "over the measured steps"),
+    ("best at", "connections or rate of that step"),
+    ("p50 ms", "at the step named above, all runs merged"),
+    ("p99 ms", "at the step named above, all runs merged"),
     (
-        "whole life",
-        "CPU µs/request, start-up, checks and warm-up included",
+        "CPU µs/request",
+        "at the step named above, for each request that came to an end, well or not",
     ),
-    ("max MiB", "highest of all runs, over all steps"),
+    (
+        "MiB",
+        "highest from the start to the end of the step named above, mean over runs",
+    ),
     ("start-up s", ""),
-    ("errors", "over the measured steps"),
+    ("errors", "over all measured steps"),
     ("checks", ""),
     ("lifecycle", ""),
     ("runs", "completed of begun"),
@@ -70,6 +73,7 @@ fn ranked(table: &RankTable) -> Markup {
     html! {
         h4 class=(class) { (table.title) }
         (conclusions(&table.conclusions))
+        (stated(table.stated.as_ref()))
         (rows(table.rows.iter(), best))
         @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
         (evidence(&table.rows))
@@ -100,6 +104,18 @@ fn conclusion(one: &Conclusion) -> Markup {
     }
 }
 
+/// At which step the table has what is not at each one's own.
+fn stated(stated: Option<&StatedStep>) -> Markup {
+    html! {
+        @if let Some(step) = stated {
+            p.hint {
+                "Requests/s: each at its own best step. Latencies, CPU per request and memory: all "
+                b { (step.words()) } ", a dash where that step is not valid for the contender."
+            }
+        }
+    }
+}
+
 fn rows<'s>(rows: impl Iterator<Item = &'s Row>, best: f64) -> Markup {
     table::framed(
         "ranks",
@@ -123,16 +139,10 @@ fn line(row: &Row, best: f64) -> Markup {
                 (table::estimate(&row.throughput.estimate)) (badge(&row.throughput))
             }
             td { (row.step) }
-            td { (significant_or_dash(row.p50_ms)) }
-            td { (significant_or_dash(row.p99_ms)) }
+            td { (latency(row, row.p50_ms)) }
+            td { (latency(row, row.p99_ms)) }
             td { (table::metric(row.cpu_us.as_ref())) }
-            td { (table::metric(row.cpu_us_whole.as_ref())) }
-            td {
-                @match &row.memory_mib {
-                    Some(memory) => { (significant(memory.highest())) (table::mark(memory)) }
-                    None => "–",
-                }
-            }
+            td { (table::metric(row.memory_mib.as_ref())) }
             td { (table::metric(row.startup_s.as_ref())) }
             td { (errors(row)) }
             td { (table::fraction(row.checks.good, row.checks.total)) }
@@ -140,6 +150,19 @@ fn line(row: &Row, best: f64) -> Markup {
             td { (table::fraction(row.runs, row.runs_begun)) }
         }
     }
+}
+
+/// A time at the stated step, with that step's mark.
+fn latency(row: &Row, time_ms: Option<f64>) -> Markup {
+    html! {
+        (significant_or_dash(time_ms)) (table::mark_of(&row.stated, || stated_reason(row)))
+    }
+}
+
+/// What is wrong with the stated step of a contender.
+fn stated_reason(row: &Row) -> String {
+    let (name, evidence) = (row.stated.name(), row.stated.evidence());
+    format!("{name}: {evidence}")
 }
 
 /// The verdict as a badge; what is fair needs none.
@@ -165,31 +188,27 @@ fn errors(row: &Row) -> Markup {
 
 /// The evidence behind each metric that is not fair.
 fn evidence(rows: &[Row]) -> Markup {
-    let unfair: Vec<(&str, &str, &Metric)> = rows
-        .iter()
-        .flat_map(|row| {
-            let metrics = [
-                ("throughput", Some(&row.throughput)),
-                ("CPU per request", row.cpu_us.as_ref()),
-                (
-                    "CPU per request over the whole life",
-                    row.cpu_us_whole.as_ref(),
-                ),
-                ("memory", row.memory_mib.as_ref()),
-            ];
-            metrics.map(|(name, metric)| Some((row.label.as_str(), name, metric?)))
+    let peaks = rows.iter().filter(|row| !row.validity().is_fair());
+    let mut unfair: Vec<(&str, String)> = peaks
+        .map(|row| {
+            let reason = format!("requests/s {}", table::reason(&row.throughput));
+            (row.label.as_str(), reason)
         })
-        .flatten()
-        .filter(|(_, _, metric)| !metric.validity.is_fair())
         .collect();
+    let stated = rows.iter().filter(|row| !row.stated.is_fair());
+    unfair.extend(stated.map(|row| {
+        let reason = stated_reason(row);
+        (
+            row.label.as_str(),
+            format!("latencies, CPU per request and memory: {reason}"),
+        )
+    }));
     html! {
         @if !unfair.is_empty() {
             details {
                 summary { "Why some of these are not fair numbers (!)" }
                 ul {
-                    @for (label, name, metric) in unfair {
-                        li { (label) ", " (name) ": " (table::reason(metric)) }
-                    }
+                    @for (label, reason) in unfair { li { (label) ", " (reason) } }
                 }
             }
         }
@@ -270,6 +289,7 @@ fn unranked_rows(summary: &BenchmarkSummary) -> Markup {
     html! {
         @if measured().next().is_some() {
             p.hint { "Their numbers all the same:" }
+            (stated(summary.stated.as_ref()))
             (rows(measured(), best))
         }
     }

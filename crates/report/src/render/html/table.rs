@@ -52,9 +52,14 @@ pub(super) fn metric(metric: Option<&Metric>) -> Markup {
 
 /// A sign on a number that is not fair, with the steps behind it and why.
 pub(super) fn mark(metric: &Metric) -> Markup {
+    mark_of(&metric.validity, || reason(metric))
+}
+
+/// A sign where a verdict is not fair, with what is wrong.
+pub(super) fn mark_of(validity: &Validity, reason: impl Fn() -> String) -> Markup {
     html! {
-        @if let Some(class) = class(&metric.validity) {
-            " " abbr class={ "mark " (class) } title=(reason(metric)) { "!" }
+        @if let Some(class) = class(validity) {
+            " " abbr class={ "mark " (class) } title=(reason()) { "!" }
         }
     }
 }

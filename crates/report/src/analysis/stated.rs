@@ -1,0 +1,104 @@
+//! The one step at which a table says what every contender takes: latencies, CPU per request and
+//! memory. At each one's own best step they would be at different loads, and over all steps a
+//! mixture weighted by each one's own throughput: neither can be compared.
+
+use bakeoff_model::load::Pace;
+use bakeoff_model::validity::Validity;
+
+use super::benchmark::{self, BenchmarkData, RunData, StepData};
+use super::metric::Metric;
+use super::validity;
+use crate::number::{counted, mib};
+
+/// The step nearest to so many connections is taken: enough to fill one core, and far from where
+/// the length of the queue is all that is measured.
+const CONNECTIONS: f64 = 64.0;
+
+/// A step of a benchmark, the same for all its contenders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedStep {
+    /// Its label: connections, users or a rate.
+    pub label: String,
+    /// Connections of closed load; `None` with users or a rate.
+    pub connections: Option<u32>,
+}
+
+impl StatedStep {
+    /// `at 64 connections`, `at 2000/s`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.connections {
+            Some(connections) => format!("at {}", counted(connections as usize, "connection")),
+            None => format!("at {}", self.label),
+        }
+    }
+}
+
+/// What a contender takes at the stated step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct AtStated {
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+    pub(crate) cpu_us: Option<Metric>,
+    pub(crate) memory_mib: Option<Metric>,
+    pub(crate) validity: Validity,
+}
+
+/// Of the measured steps that all completed runs have, the one nearest to 64 connections by their
+/// ratio, the smaller of two; without closed load the middle one in the plan's order, the earlier
+/// of two. Nothing that was measured has a say in it.
+pub(crate) fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
+    let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
+    let in_all = |step: &&StepData<'_>| {
+        let measured = |run: &RunData<'_>| run.measured().any(|other| other.label == step.label);
+        runs().all(measured)
+    };
+    let first = runs().next()?;
+    let common: Vec<&StepData<'_>> = first.measured().filter(in_all).collect();
+    let planned = &first.records.begin.run.steps;
+    let pace = |step: &StepData<'_>| planned.get(step.index).map(|planned| planned.pace);
+    let closed =
+        |step: &&&StepData<'_>| matches!(pace(step), Some(Pace::Closed | Pace::Users { .. }));
+    let far = |step: &StepData<'_>| (f64::from(step.connections) / CONNECTIONS).ln().abs();
+    let nearest = common.iter().filter(closed).min_by(|a, b| {
+        let smaller = a.connections.cmp(&b.connections);
+        far(a).total_cmp(&far(b)).then(smaller)
+    });
+    let middle = common.get(common.len().saturating_sub(1) / 2);
+    let step = nearest.or(middle)?;
+    Some(StatedStep {
+        label: step.label.clone(),
+        connections: matches!(pace(step), Some(Pace::Closed)).then_some(step.connections),
+    })
+}
+
+/// Nothing where the step is invalid or cannot be judged: a step that is not what its label says
+/// must not stand in a column of that label.
+pub(crate) fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated {
+    let Some(stated) = stated else {
+        return AtStated::default();
+    };
+    let found = runs.iter();
+    let found = found.filter_map(|run| Some((run.repetition(), run.step(&stated.label)?)));
+    let steps: Vec<(u32, &StepData<'_>)> = found.collect();
+    let verdict = validity::worst(steps.iter().map(|(_, step)| &step.validity));
+    if validity::unranked(&verdict).is_some() {
+        return AtStated {
+            validity: verdict,
+            ..AtStated::default()
+        };
+    }
+    let metric = |value: fn(&StepData<'_>) -> Option<f64>| {
+        let with_value = steps.iter();
+        let with_value = with_value.filter_map(|(block, step)| Some((*block, value(step)?)));
+        Metric::new(with_value.collect(), steps.iter().map(|(_, step)| *step))
+    };
+    let latency = benchmark::latency(steps.iter().flat_map(|(_, step)| step.histograms()));
+    AtStated {
+        p50_ms: latency.map(|latency| latency.p50_ms),
+        p99_ms: latency.map(|latency| latency.p99_ms),
+        cpu_us: metric(|step| step.cpu_us_per_request()),
+        memory_mib: metric(|step| Some(mib(step.memory()?.peak_bytes))),
+        validity: verdict,
+    }
+}
