@@ -60,8 +60,8 @@ pub(crate) fn peaks(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -
     Chart {
         id: "peaks",
         title: "Peak throughput".to_owned(),
-        note: "Mean over runs at the step where it is highest, with its 95 % interval. Hollow: \
-               not a fair number.",
+        note: "Mean over runs at the best step, from four runs on the one that is best in the \
+               other runs, with its 95 % interval. Hollow: not a fair number.",
         shape: Shape::Estimates,
         x: axis("requests/s", Scale::Linear),
         y: axis("", Scale::Categories(categories)),
