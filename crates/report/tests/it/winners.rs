@@ -74,6 +74,12 @@ fn the_best_by_the_rule_wins_with_its_interval() {
     assert_eq!(found.rule, "highest throughput at its peak");
     let found = decided(&two, 4, WinnerRule::CpuPerRequest, None);
     check(&found, "synthetic-efficient", &["µs of CPU per request"]);
+    assert_eq!(
+        found.rule, "lowest CPU per request at 64 connections",
+        "the stated step"
+    );
+    let found = decided(&two, 4, WinnerRule::CpuPerRequest, Some(8));
+    assert_eq!(found.rule, "lowest CPU per request at 8 connections");
     let found = decided(&two, 4, WinnerRule::CpuPerRequest, Some(64));
     check(&found, "synthetic-efficient", &[]);
     assert_eq!(found.rule, "lowest CPU per request at 64 connections");
@@ -95,7 +101,7 @@ fn a_tie_is_said_and_broken_by_the_other_metric() {
         "synthetic-b",
         &[
             "are tied: these runs do not distinguish them",
-            "The tie goes to the lower CPU per request",
+            "The tie goes to the lower CPU per request at 64 connections: ",
         ],
     );
     let apart = [
