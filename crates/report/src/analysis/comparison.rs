@@ -52,7 +52,9 @@ pub(crate) fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> 
     };
     let rest = rows.iter().skip(1);
     rest.filter_map(|row| {
-        let inverse = row.against_best?.inverse();
+        let found = row.against_best?;
+        // Without a ratio there is nothing to say.
+        let inverse = found.ratio.point.is_finite().then(|| found.inverse())?;
         let middle = match inverse.verdict {
             Verdict::Equivalent => "serves as many requests per second as".to_owned(),
             _ => format!(

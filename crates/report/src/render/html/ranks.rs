@@ -251,8 +251,8 @@ fn matrix(table: &RankTable, matrix: &Matrix) -> Markup {
                         th scope="row" { (row.label) }
                         @for (column, cell) in cells.iter().enumerate() {
                             @match cell {
-                                Some(comparison) => (pair(comparison)),
-                                None => td { @if line != column { "–" } },
+                                Some(one) if one.ratio.point.is_finite() => (pair(one)),
+                                _ => td { @if line != column { "–" } },
                             }
                         }
                     }
