@@ -8,9 +8,9 @@ use crate::sample::Sample;
 pub enum Tie {
     /// Nobody else has the rank.
     Alone,
-    /// Equivalent to the first of the rank (the first itself: all others are).
+    /// Equivalent to the others of the rank.
     Equivalent,
-    /// Not told apart from the first of the rank (the first itself: from one of the others).
+    /// Not told apart from another one of the rank.
     Unknown,
 }
 
@@ -19,16 +19,18 @@ pub enum Tie {
 pub struct Ranked {
     /// Index in the list that was given.
     pub index: usize,
-    /// The rank from 1; equal ranks are ties and the next rank counts them (1, 1, 3). `None` for a
-    /// sample with a value that is not positive, which has no ratio to any other: they come last.
+    /// One more than how many are faster. `None` for a sample with a value that is not positive,
+    /// which has no ratio to any other: they come last.
     pub rank: Option<usize>,
     /// Whether and how it shares its rank.
     pub tie: Tie,
 }
 
-/// Orders `samples` from the best mean to the worst. One that is not slower than the best of a
-/// group of ties belongs to that group, by the verdicts of `pairs`, which must be of the same
-/// samples. With single runs everything is tied: nothing is sure then.
+/// Orders `samples` from the best mean to the worst. The rank of each is one more than how many
+/// are faster by the verdicts of `pairs`, which must be of the same samples. So every rank rests on
+/// tests of the family (Klein, Wright and Wieczorek, "A Joint Confidence Region for an Overall
+/// Ranking of Populations", Journal of the Royal Statistical Society C 2020), and a noisy one may
+/// have a better rank than one with a better mean. With single runs all are first.
 #[must_use]
 pub fn rank(samples: &[&Sample], pairs: &Pairs, criteria: &Criteria) -> Vec<Ranked> {
     let has_ratio = |index: usize| samples[index].values().iter().all(|value| *value > 0.0);
@@ -41,39 +43,35 @@ pub fn rank(samples: &[&Sample], pairs: &Pairs, criteria: &Criteria) -> Vec<Rank
         };
         has_ratio(*b).cmp(&has_ratio(*a)).then(by_mean)
     });
-    let verdict = |index: usize, best: usize| pairs.get(index, best).map(|found| found.verdict);
-    let mut ranked: Vec<Ranked> = Vec::with_capacity(order.len());
-    let mut best = 0;
-    for (place, &index) in order.iter().enumerate() {
-        if verdict(index, order[best]) == Some(Verdict::Slower) {
-            best = place;
-        }
-        let tie = match verdict(index, order[best]) {
-            None => Tie::Alone,
-            Some(Verdict::Equivalent) => Tie::Equivalent,
-            Some(_) => Tie::Unknown,
-        };
-        ranked.push(Ranked {
-            index,
-            rank: has_ratio(index).then_some(best + 1),
-            tie: if has_ratio(index) { tie } else { Tie::Alone },
-        });
-    }
-    for place in 0..ranked.len() {
-        if ranked[place].rank == Some(place + 1) {
-            ranked[place].tie = of_first(place + 1, &ranked[place + 1..]);
-        }
-    }
-    ranked
+    let slower = |index: usize| {
+        let others = 0..samples.len();
+        let verdicts = others.filter_map(|other| Some(pairs.get(index, other)?.verdict));
+        verdicts
+            .filter(|verdict| *verdict == Verdict::Slower)
+            .count()
+    };
+    let ranks: Vec<Option<usize>> = (0..samples.len())
+        .map(|index| has_ratio(index).then(|| slower(index) + 1))
+        .collect();
+    let ranked = order.iter().map(|&index| Ranked {
+        index,
+        rank: ranks[index],
+        tie: tie(index, &ranks, pairs),
+    });
+    ranked.collect()
 }
 
-/// How the first of a rank stands to those after it.
-fn of_first(rank: usize, after: &[Ranked]) -> Tie {
-    let others = after.iter().filter(|other| other.rank == Some(rank));
-    let ties: Vec<Tie> = others.map(|other| other.tie).collect();
-    match ties.as_slice() {
-        [] => Tie::Alone,
-        ties if ties.contains(&Tie::Unknown) => Tie::Unknown,
-        _ => Tie::Equivalent,
+/// How one stands to the others of its rank.
+fn tie(index: usize, ranks: &[Option<usize>], pairs: &Pairs) -> Tie {
+    let others = ranks.iter().enumerate();
+    let same = others.filter(|(_, rank)| rank.is_some() && **rank == ranks[index]);
+    let verdicts = same.filter_map(|(other, _)| Some(pairs.get(index, other)?.verdict));
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    if verdicts.contains(&Verdict::Inconclusive) {
+        Tie::Unknown
+    } else if verdicts.contains(&Verdict::Equivalent) {
+        Tie::Equivalent
+    } else {
+        Tie::Alone
     }
 }

@@ -13,7 +13,7 @@ use crate::number::as_f64;
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Rank from 1; equal for ties; `None` when not ranked.
+    /// One more than how many are faster; `None` when not ranked.
     pub rank: Option<usize>,
     /// Whether and how it shares its rank.
     pub tie: Tie,

@@ -50,7 +50,7 @@ pub struct StartupSummary {
 /// The starts of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartRow {
-    /// Rank from 1; equal for ties.
+    /// One more than how many are faster.
     pub rank: Option<usize>,
     /// Whether and how it shares its rank.
     pub tie: Tie,

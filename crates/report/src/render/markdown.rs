@@ -239,7 +239,8 @@ fn push_table(text: &mut String, table: &RankTable) {
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
         text.push_str(
-            "\n=: not told apart from the first of the rank. ≈: equivalent to it, within 3 %.\n",
+            "\nRank: one more than are faster. =: not told apart from another of the rank. ≈: \
+             equivalent to the others, within 3 %.\n",
         );
     }
 }

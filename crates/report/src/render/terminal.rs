@@ -211,8 +211,8 @@ fn push_rows<R>(
         text.push('\n');
     }
     for (sign, words) in [
-        ('=', "= not told apart from the first of the rank"),
-        ('≈', "≈ equivalent to the first of the rank, within 3 %"),
+        ('=', "= not told apart from another of the rank"),
+        ('≈', "≈ equivalent to the others of the rank, within 3 %"),
     ] {
         if rows.iter().any(|row| key(row).0.ends_with(sign)) {
             wrap(text, "", words, width);

@@ -42,7 +42,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
       4 synthet…ktor-1   4606  ±1.3%   256   48.5    466   170    2.60  0.17%    2/2
       5 synthet…dertow   3230  ±0.9%   256   66.7    571   170    2.60      0    2/2
       6 synthet…ache-4   2821  ±0.9%   256   75.8    640   170    2.60      0    2/2
-    = not told apart from the first of the rank
+    = not told apart from another of the rank
     why: 0.34 % of the requests failed (64 header-timeout of 18567)
 
     Not ranked
@@ -69,7 +69,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
      1= synthet…ctix-4   8052          256  26.7!   200! 17.0! 0.00198      0    2/2
      1= synthet…ktor-1   3655          256  57.6!   480!  170!    2.60      0    2/2
-    = not told apart from the first of the rank
+    = not told apart from another of the rank
     ! that step is not fair for this contender
     why: 100 % of the time is host-bound: contender, load generator and backend used
         1.93 of 2 cores
@@ -85,7 +85,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
      5≈ synthetic-ktor-1       2.60  ±0.4%    2.59    2.64    3.64  120   120  20/20
      5≈ synthetic…/undertow    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
      5≈ synthetic…/apache-4    2.61  ±0.4%    2.61    2.64    3.64  120   120  20/20
-    ≈ equivalent to the first of the rank, within 3 %
+    ≈ equivalent to the others of the rank, within 3 %
 
     Not ranked
       synthetic-tide: no completed run; first failure at ready: not ready after 15 s

@@ -16,8 +16,8 @@ use crate::number::{range, ratio_text, significant, significant_or_dash};
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;
 
-const TIES: &str = "“=”: not told apart from the first of the rank by these runs, so that their \
-    order means nothing. “≈”: equivalent to it, within 3 %.";
+const TIES: &str = "Rank: one more than are faster. “=”: not told apart from another of the rank, \
+    so that their order means nothing. “≈”: equivalent to the others of the rank, within 3 %.";
 
 const HEADINGS: [Heading; 13] = [
     ("#", ""),

@@ -45,8 +45,8 @@ pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
                      runs from the beginning of the program to its first valid response; to create \
                      and to execute comes before that. Image: of the container image, or of the \
                      artifact where there is none (a JVM is not in it then). “=”: not \
-                     told apart from the first of the rank by these starts. “≈”: equivalent to \
-                     it, within 3 %."
+                     told apart from another of the rank by these starts. “≈”: equivalent to \
+                     the others, within 3 %."
                 }
             }
             @if !summary.unranked.is_empty() {
