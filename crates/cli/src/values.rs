@@ -18,6 +18,8 @@ pub(crate) enum RuntimeKind {
     Process,
     /// Docker container.
     Docker,
+    /// A service that runs already, at the contender's `url`: nothing is started or metered.
+    External,
 }
 
 impl From<RuntimeKind> for conditions::RuntimeKind {
@@ -25,6 +27,7 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
         match kind {
             RuntimeKind::Process => Self::Process,
             RuntimeKind::Docker => Self::Docker,
+            RuntimeKind::External => Self::External,
         }
     }
 }

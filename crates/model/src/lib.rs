@@ -24,6 +24,7 @@ pub mod request;
 pub mod resource;
 pub mod scenario;
 pub mod schema;
+pub mod service_url;
 pub mod step;
 pub mod suite;
 mod text_enum;

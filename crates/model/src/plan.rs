@@ -206,6 +206,8 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         return Err(errors);
     };
     let cases = cases(suite, options, &contenders, &benchmarks);
+    // The life of a service that somebody else runs is not ours to check.
+    let has_lifecycle = suite.lifecycle && options.runtime != RuntimeKind::External;
     Ok(Plan {
         format: FORMAT,
         suite: suite.name.clone(),
@@ -214,7 +216,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         runtime: options.runtime,
         backend: options.backend,
         seed: options.seed,
-        runs: runs(profile, cases, options),
+        runs: runs(profile, cases, options, has_lifecycle),
     })
 }
 
@@ -271,7 +273,12 @@ fn cases<'s>(
     cases
 }
 
-fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> Vec<PlannedRun> {
+fn runs(
+    profile: &Profile,
+    mut cases: Vec<Case<'_>>,
+    options: &PlanOptions,
+    has_lifecycle: bool,
+) -> Vec<PlannedRun> {
     let mut random = Random::new(options.seed);
     let mut seen = BTreeSet::new();
     let mut runs = Vec::new();
@@ -289,7 +296,8 @@ fn runs(profile: &Profile, mut cases: Vec<Case<'_>>, options: &PlanOptions) -> V
                 BenchmarkKind::Startup { .. } => RunKind::Startup,
             };
             let is_first = kind.is_load() && seen.insert(case.contender.name.as_str());
-            let lifecycle = kind.is_load() && (is_first || profile.lifecycle_every_run);
+            let lifecycle =
+                has_lifecycle && kind.is_load() && (is_first || profile.lifecycle_every_run);
             // A benchmark with steps of its own means those: they are part of the workload.
             let steps = match (kind, case.benchmark.steps.as_slice()) {
                 (RunKind::Startup, _) => &[],

@@ -14,6 +14,7 @@ use crate::load::RequestSpec;
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::scenario::Scenario;
+use crate::service_url::ServiceUrl;
 pub use crate::step::Step;
 use crate::transport::Transport;
 
@@ -35,6 +36,8 @@ pub struct Suite {
     pub ready_path: String,
     /// Whether contenders log each request, which a lifecycle check then demands.
     pub logs_requests: bool,
+    /// Whether contenders are checked for how they start and log, and how many threads they have.
+    pub lifecycle: bool,
     /// Backends by name; every suite may also run on `replay` when it has recordings.
     pub backends: Vec<BackendSpec>,
     /// The backend used unless another is chosen.
@@ -240,15 +243,23 @@ pub struct Contender {
     pub build: Vec<String>,
     /// Extra environment of the build.
     pub build_env: BTreeMap<String, String>,
-    /// What the build makes, relative to that copy: a file or a folder.
-    pub artifact: String,
+    /// What the build makes, relative to that copy: a file or a folder. `None` where the command
+    /// needs none.
+    pub artifact: Option<String>,
     /// Command that starts it. `{artifact}` is the artifact's path, `{java}` the java of the
-    /// wanted JDK, `{jvm-options}` the profile's JVM options.
+    /// wanted JDK, `{jvm-options}` the profile's JVM options. Empty where there is only an image or
+    /// a URL.
     pub run: Vec<String>,
+    /// Where the command starts, absolute or relative to its folder; the copy when absent.
+    pub workdir: Option<String>,
+    /// A service that runs already, for the runtime `external`.
+    pub url: Option<ServiceUrl>,
     /// Command that prints a version receipt; same placeholders. Empty = none.
     pub version: Vec<String>,
     /// The wanted JDK (11, 17, 25) of JVM contenders.
     pub jdk: Option<u32>,
+    /// An image that is the service already, with an entry point of its own.
+    pub image: Option<String>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
     /// Environment of its own.

@@ -139,6 +139,7 @@ fn session(base: PathBuf, port: u16, unlimited: bool) -> Outcome {
         ready_path: "/".to_owned(),
         start_timeout: Duration::from_secs(15),
         image: None,
+        service: None,
         log_path: base.join("left.log"),
     };
     let executor = tokio::runtime::Builder::new_multi_thread()

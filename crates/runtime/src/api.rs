@@ -15,6 +15,7 @@ use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 
 /// A future behind a pointer: what an object-safe trait can return.
@@ -25,11 +26,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct StartSpec {
     /// Names the cgroup, the container and the messages: `http4k-3/undertow`.
     pub label: String,
-    /// The command with every placeholder resolved; for a container, as seen inside the image.
+    /// The command with every placeholder resolved; for a container, as seen inside the image, and
+    /// empty where the image's own entry point is meant.
     pub command: Vec<String>,
     /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited beside it.
     pub env: BTreeMap<String, String>,
-    /// Where the command starts.
+    /// Where the command starts; empty where the image says it.
     pub workdir: PathBuf,
     /// The limits.
     pub limits: Limits,
@@ -43,6 +45,8 @@ pub struct StartSpec {
     pub start_timeout: Duration,
     /// The image; `None` for a local process.
     pub image: Option<String>,
+    /// The service that runs already; `None` for what is started.
+    pub service: Option<ServiceUrl>,
     /// Where its standard output and standard error go.
     pub log_path: PathBuf,
 }
@@ -75,6 +79,11 @@ pub trait Runtime: Send + Sync {
 pub trait Instance: Send + Sync {
     /// Where it is to be reached.
     fn address(&self) -> SocketAddr;
+
+    /// What requests name in `Host`; the address when absent.
+    fn host(&self) -> Option<&str> {
+        None
+    }
 
     /// Waits for the first valid answer on the ready path. Call it once, right after the start:
     /// its polling is what times the start.

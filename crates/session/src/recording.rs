@@ -93,10 +93,11 @@ async fn record_one(testbed: &Testbed, contender: &Contender) -> anyhow::Result<
         .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.details()))?;
     let mut instance = testbed.runtime().start(&spec).await?;
     instance.await_ready(spec.start_timeout).await?;
+    let to = verify::Destination::of(instance.as_ref());
     let suite = testbed.suite();
     for round in 0..ROUNDS {
         for check in suite.checks.iter().cloned().chain(workload_checks(suite)) {
-            let record = verify::check(&client, instance.address(), &check).await;
+            let record = verify::check(&client, &to, &check).await;
             // Wrong responses must not become recordings that are then measured.
             if round == 0 && record.outcome != CheckOutcome::Good {
                 instance.stop(STOP_GRACE).await;

@@ -303,6 +303,7 @@ fn case(pending: &PendingRun) -> Case {
         ready_path: "/".to_owned(),
         start_timeout: Duration::from_secs(15),
         image: None,
+        service: None,
         log_path: "fake.log".into(),
     };
     let slice = Duration::from_secs(1);
@@ -338,6 +339,7 @@ fn suite() -> Suite {
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
         logs_requests: true,
+        lifecycle: true,
         backends: Vec::new(),
         default_backend: BackendName::None,
         profiles: BTreeMap::new(),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::external::External;
 use bakeoff_runtime::{Runtime as _, StartSpec};
@@ -17,7 +18,7 @@ use crate::event::{Event, Observer};
 use crate::selection;
 use crate::stages::lifecycle::{self, Figures};
 use crate::stages::start::{await_ready, start};
-use crate::stages::verify;
+use crate::stages::verify::{self, Destination};
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;
 use crate::testbed::loader::ProcessLoader;
@@ -42,7 +43,9 @@ impl Wanted {
                 known.push(check.group.clone());
             }
         }
-        known.push(GROUP.to_owned());
+        if suite.lifecycle {
+            known.push(GROUP.to_owned());
+        }
         let groups = plan::select("group", &known, groups).map_err(selection::unknown)?;
         let lifecycle = groups.iter().any(|group| group == GROUP);
         Ok(Self { groups, lifecycle })
@@ -82,21 +85,21 @@ pub fn is_bad(check: &CheckRecord) -> bool {
 /// # Errors
 /// The URL is none, or the service does not respond.
 pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Result<Verified> {
-    let service = External::new(url)?;
+    let service = ServiceUrl::new(url)?;
     let client = HttpClient {
         prefix: service.prefix().to_owned(),
     };
-    let spec = external_spec(suite, url);
-    let mut instance = service.start(&spec).await?;
+    let spec = external_spec(suite, url, service);
+    let mut instance = External.start(&spec).await?;
     instance.await_ready(spec.start_timeout).await?;
-    let address = instance.address();
+    let to = Destination::of(instance.as_ref());
     let mut checks = Vec::new();
     for check in suite
         .checks
         .iter()
         .filter(|check| wanted.groups.contains(&check.group))
     {
-        checks.push(verify::check(&client, address, check).await);
+        checks.push(verify::check(&client, &to, check).await);
     }
     Ok(Verified {
         contender: url.to_owned(),
@@ -106,7 +109,7 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
 }
 
 /// A start of something that runs already: only its label and its ready path matter.
-fn external_spec(suite: &Suite, url: &str) -> StartSpec {
+fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
     StartSpec {
         label: url.to_owned(),
         command: Vec::new(),
@@ -118,6 +121,7 @@ fn external_spec(suite: &Suite, url: &str) -> StartSpec {
         ready_path: suite.ready_path.clone(),
         start_timeout: Profile::START_TIMEOUT,
         image: None,
+        service: Some(service),
         log_path: PathBuf::new(),
     }
 }
@@ -190,13 +194,14 @@ async fn check_one(
     }
     let mut instance = start(&parts, spec).await?;
     let startup = await_ready(instance.as_mut(), spec).await?;
+    let to = Destination::of(instance.as_ref());
     for check in parts
         .suite
         .checks
         .iter()
         .filter(|one| wanted.groups.contains(&one.group))
     {
-        checks.push(verify::check(&client, instance.address(), check).await);
+        checks.push(verify::check(&client, &to, check).await);
     }
     if wanted.lifecycle {
         let artifact_bytes = testbed.artifact_bytes(&spec.label);
@@ -206,7 +211,7 @@ async fn check_one(
         };
         checks.extend(lifecycle::observed(&parts, instance.as_ref(), figures).await);
         if let Some(check) = parts.suite.checks.last() {
-            checks.push(verify::alive(&client, instance.address(), check).await);
+            checks.push(verify::alive(&client, &to, check).await);
         }
     }
     let died = instance.exited().await.is_some();

@@ -50,8 +50,8 @@ fn print(
         Ok(built) if as_json => {
             let receipt = json!({
                 "contender": name,
-                "artifact": built.artifact,
-                "digest": built.digest,
+                "artifact": built.artifact.as_ref().map(|artifact| &artifact.path),
+                "digest": built.artifact.as_ref().map(|artifact| &artifact.digest),
                 "version": built.version,
                 "toolchains": built.toolchains,
                 "command": contender.build,
@@ -67,7 +67,9 @@ fn print(
                 .unwrap_or_else(|| "no version receipt".to_owned());
             writeln!(output, "{name}: {state}: {}", version.trim())?;
             let toolchains: Vec<&str> = built.toolchains.values().map(String::as_str).collect();
-            writeln!(output, "  {}", built.digest)?;
+            if let Some(artifact) = &built.artifact {
+                writeln!(output, "  {}", artifact.digest)?;
+            }
             writeln!(output, "  {}", toolchains.join("; "))?;
         }
         Err(error @ BuildError::Missing { .. }) => writeln!(output, "skipped: {error}")?,

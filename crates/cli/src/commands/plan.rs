@@ -180,6 +180,7 @@ fn spec_of(
         .map(|profile| profile.slice)
         .unwrap_or_default();
     let mut spec = load_spec(&SpecInput {
+        host: None,
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),

@@ -6,6 +6,7 @@ use super::raw_contender::{ContenderFile, MatrixValues, VariantTable};
 use super::shape;
 use super::source::{Place, Reading};
 use crate::names;
+use crate::service_url::ServiceUrl;
 use crate::suite::Contender;
 
 /// What the runtime fills into commands.
@@ -43,8 +44,15 @@ pub(super) fn contenders(
     environment(reading, &root.key("env"), &file.env);
     environment(reading, &root.key("build-env"), &file.build_env);
     matrix(reading, &root.key("matrix"), &file.matrix);
-    let bare = bare(folder, file);
+    let url = service_url(reading, &place.key("url"), table.url.as_deref());
+    let bare = Contender {
+        url,
+        ..bare(folder, file)
+    };
     check_commands(reading, &place, &bare);
+    if !table.only_variants {
+        check_start(reading, &place, &bare);
+    }
     let mut contenders = Vec::new();
     for (name, variant) in &file.variant {
         let place = root.key("variant").key(name);
@@ -57,10 +65,15 @@ pub(super) fn contenders(
         if let Some(own) = &variant.matrix {
             matrix(reading, &place.key("matrix"), own);
         }
-        let contender = vary(&bare, name, variant);
+        let url = service_url(reading, &place.key("url"), variant.url.as_deref());
+        let mut contender = vary(&bare, name, variant);
+        contender.url = url.or(contender.url);
         let commands = variant.run.is_some() || variant.version.is_some();
         if commands || variant.artifact.is_some() {
             check_commands(reading, &place, &contender);
+        }
+        if table.only_variants {
+            check_start(reading, &place, &contender);
         }
         contenders.push(contender);
     }
@@ -85,8 +98,11 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         build_env: file.build_env.clone(),
         artifact: table.artifact.clone(),
         run: table.run.clone(),
+        workdir: table.workdir.clone(),
+        url: None,
         version: table.version.clone(),
         jdk: table.jdk,
+        image: file.image.name.clone(),
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),
@@ -102,12 +118,14 @@ fn vary(bare: &Contender, name: &str, variant: &VariantTable) -> Contender {
     replace(&mut contender.language, &variant.language);
     replace(&mut contender.needs, &variant.needs);
     replace(&mut contender.build, &variant.build);
-    replace(&mut contender.artifact, &variant.artifact);
     replace(&mut contender.run, &variant.run);
     replace(&mut contender.version, &variant.version);
     replace(&mut contender.image_base, &variant.image.base);
     contender.note = variant.note.clone().or(contender.note);
     contender.jdk = variant.jdk.or(contender.jdk);
+    contender.artifact = variant.artifact.clone().or(contender.artifact);
+    contender.workdir = variant.workdir.clone().or(contender.workdir);
+    contender.image = variant.image.name.clone().or(contender.image);
     contender.env.extend(variant.env.clone());
     contender.build_env.extend(variant.build_env.clone());
     replace(&mut contender.matrix, &variant.matrix.as_ref().map(values));
@@ -164,11 +182,19 @@ fn matrix(reading: &mut Reading<'_>, place: &Place, matrix: &BTreeMap<String, Ma
 
 /// Checks the artifact and the commands of a contender; `place` is the table they come from.
 fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
-    reading.check_inside(&place.key("artifact"), &contender.artifact, "contender");
+    if let Some(artifact) = &contender.artifact {
+        reading.check_inside(&place.key("artifact"), artifact, "contender");
+    }
     for (key, command) in [("run", &contender.run), ("version", &contender.version)] {
         let place = place.key(key);
         for (index, argument) in command.iter().enumerate() {
             check_placeholders(reading, &place.index(index), argument);
+        }
+        let uses_artifact = command.iter().any(|one| one.contains("{artifact}"));
+        if uses_artifact && contender.artifact.is_none() {
+            let message = format!("`{place}`: uses `{{artifact}}`, but there is no `artifact`");
+            let hint = Some("say what the build makes: artifact = \"target/app\"".to_owned());
+            reading.complain(&place, &message, hint);
         }
         let uses_java = command.iter().any(|argument| argument.contains("{java}"));
         if uses_java && contender.jdk.is_none() {
@@ -177,6 +203,30 @@ fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contende
             reading.complain(&place, &message, hint);
         }
     }
+}
+
+/// Complains when there is no way to start a contender; `place` is the table that should say it.
+fn check_start(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
+    let started = !contender.run.is_empty() || contender.image.is_some();
+    let said = reading.is_whole(&place.key("run")) && reading.is_whole(&place.key("url"));
+    if !started && contender.url.is_none() && said {
+        let message = format!("missing key `run` in `{place}`");
+        let hint = "command that starts it; or give `image.name` or `url`";
+        reading.complain(place, &message, Some(hint.to_owned()));
+    }
+}
+
+/// The service that runs already.
+fn service_url(reading: &mut Reading<'_>, place: &Place, text: Option<&str>) -> Option<ServiceUrl> {
+    let message = match ServiceUrl::new(text?) {
+        Ok(url) if url.prefix().is_empty() => return Some(url),
+        Ok(_) => "it goes on after the port; paths belong to requests".to_owned(),
+        Err(error) => error.message,
+    };
+    let hint = "write `http://HOST` or `http://HOST:PORT`".to_owned();
+    reading.complain(place, &format!("`{place}`: {message}"), Some(hint));
+    reading.mark_broken(place.clone());
+    None
 }
 
 /// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours

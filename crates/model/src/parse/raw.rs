@@ -61,6 +61,10 @@ pub(crate) struct SuiteTable {
     /// not applicable.
     #[serde(default = "yes")]
     pub(crate) logs_requests: bool,
+    /// Whether contenders are checked for how they start and log, and how many threads they have,
+    /// which takes instances of their own; `true` unless given.
+    #[serde(default = "yes")]
+    pub(crate) lifecycle: bool,
     /// The backend used when none is chosen; the first one unless given.
     pub(crate) default_backend: Option<String>,
 }

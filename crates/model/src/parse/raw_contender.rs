@@ -48,11 +48,20 @@ pub(crate) struct ContenderTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) build: Vec<String>,
-    /// What the build makes, relative to that copy: a file or a folder.
-    pub(crate) artifact: String,
-    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`.
+    /// What the build makes, relative to that copy: a file or a folder. Absent where `run` needs
+    /// none, such as a program that is installed.
+    pub(crate) artifact: Option<String>,
+    /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`. Absent where there
+    /// is only an image or a URL.
+    #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) run: Vec<String>,
+    /// Where `run` starts, absolute or relative to the contender's folder; the copy in which it is
+    /// built unless given.
+    #[schemars(length(min = 1))]
+    pub(crate) workdir: Option<String>,
+    /// `http://HOST[:PORT]` of a service that runs already, for the runtime `external`.
+    pub(crate) url: Option<String>,
     /// Command that prints a version receipt, with the same placeholders.
     #[serde(default)]
     #[schemars(length(min = 1))]
@@ -65,10 +74,13 @@ pub(crate) struct ContenderTable {
     pub(crate) only_variants: bool,
 }
 
-/// The image a contender is put into.
+/// The image a contender is put into, or is.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ImageTable {
+    /// An image that is the service already: it is started as it is, by its own entry point.
+    #[schemars(length(min = 1))]
+    pub(crate) name: Option<String>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     pub(crate) base: Option<String>,
 }
@@ -93,6 +105,11 @@ pub(crate) struct VariantTable {
     /// Command that starts it.
     #[schemars(length(min = 1))]
     pub(crate) run: Option<Vec<String>>,
+    /// Where that starts.
+    #[schemars(length(min = 1))]
+    pub(crate) workdir: Option<String>,
+    /// A service that runs already.
+    pub(crate) url: Option<String>,
     /// Command that prints a version receipt.
     #[schemars(length(min = 1))]
     pub(crate) version: Option<Vec<String>>,

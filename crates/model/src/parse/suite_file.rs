@@ -58,6 +58,7 @@ pub(super) fn suite(
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
         logs_requests: file.suite.logs_requests,
+        lifecycle: file.suite.lifecycle,
         backends,
         default_backend,
         profiles,

@@ -587,6 +587,35 @@ builds = ["make"]
 }
 
 #[test]
+fn contenders_that_are_not_built() {
+    let without = CONTENDER.replace("artifact = \"target/release/service\"\n", "");
+    assert_eq!(
+        contender_complaints(&without),
+        "contender.toml:6:7: `contender.run`: uses `{artifact}`, but there is no `artifact`\n  \
+         hint: say what the build makes: artifact = \"target/app\""
+    );
+    let nothing = without.replace("run = [\"{artifact}\"]", "");
+    assert_snapshot!(contender_complaints(&nothing), @r"
+    contender.toml:2:1: missing key `run` in `contender`
+      hint: command that starts it; or give `image.name` or `url`
+    ");
+    assert_snapshot!(contender_complaints(&format!("{nothing}url = \"http://a/b\"")), @r"
+    contender.toml:7:7: `contender.url`: it goes on after the port; paths belong to requests
+      hint: write `http://HOST` or `http://HOST:PORT`
+    ");
+    for enough in [
+        "run = [\"node\", \"a.js\"]",
+        "url = \"http://a:1\"",
+        "[image]\nname = \"nginx\"",
+    ] {
+        assert_eq!(
+            contender_complaints(&format!("{nothing}{enough}")),
+            "no complaints"
+        );
+    }
+}
+
+#[test]
 fn spans_are_bytes_and_columns_are_characters() {
     let suite = SUITE.replace("name = \"small\"", "analysis = \"Plzeň\"; name = \"small\"");
     let suite = suite.replace(";", "\n\"ň\" = 1\n");

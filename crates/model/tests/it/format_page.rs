@@ -6,6 +6,12 @@ use bakeoff_model::suite::Suite;
 
 const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
 
+/// The contenders of the page, and the headings below which they stand.
+const CONTENDERS: [(&str, &str); 2] = [
+    ("http4k-3", "contenders/NAME/contender.toml"),
+    ("shop", "Contenders that are not built"),
+];
+
 /// The TOML blocks of the page by the heading they stand below.
 fn blocks() -> Vec<(String, String)> {
     let mut heading = String::new();
@@ -33,6 +39,11 @@ fn blocks() -> Vec<(String, String)> {
 
 /// The suite of the examples: blocks below one heading are parts of one file.
 pub(crate) fn page_suite() -> Suite {
+    suite_with(&["http4k-3"])
+}
+
+/// The suite with these of the contenders.
+fn suite_with(contenders: &[&str]) -> Suite {
     let text_below = |wanted: &str| -> String {
         let wanted = blocks()
             .into_iter()
@@ -46,13 +57,11 @@ pub(crate) fn page_suite() -> Suite {
     let sources = SuiteSources {
         suite: file("suite.toml", "suite.toml"),
         checks: vec![file("checks/get.toml", "checks/*.toml")],
-        contenders: vec![(
-            "http4k-3".to_owned(),
-            file(
-                "contenders/http4k-3/contender.toml",
-                "contenders/NAME/contender.toml",
-            ),
-        )],
+        contenders: CONTENDERS
+            .iter()
+            .filter(|(name, _)| contenders.contains(name))
+            .map(|(name, heading)| ((*name).to_owned(), file(name, heading)))
+            .collect(),
         published: Some(file("published.toml", "published.toml")),
     };
     parse::suite(&sources).unwrap_or_else(|diagnostics| {
@@ -63,13 +72,9 @@ pub(crate) fn page_suite() -> Suite {
 
 #[test]
 fn all_examples_parse() {
-    let suite = page_suite();
-    let known = [
-        "suite.toml",
-        "checks/*.toml",
-        "contenders/NAME/contender.toml",
-        "published.toml",
-    ];
+    let suite = suite_with(&CONTENDERS.map(|(name, _)| name));
+    let mut known = vec!["suite.toml", "checks/*.toml", "published.toml"];
+    known.extend(CONTENDERS.map(|(_, heading)| heading));
     for (heading, _) in blocks() {
         assert!(
             known.contains(&heading.as_str()),
@@ -83,5 +88,5 @@ fn all_examples_parse() {
     assert_eq!(suite.profiles["seed"].steps.len(), 16);
     assert_eq!(suite.checks.len(), 3);
     let names: Vec<&str> = suite.contenders.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["http4k-3", "http4k-3/jetty"]);
+    assert_eq!(names, ["http4k-3", "http4k-3/jetty", "shop"]);
 }

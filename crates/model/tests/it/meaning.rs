@@ -90,7 +90,9 @@ note = "another caveat"
 build = ["make", "zoom"]
 env = { B = "2" }
 build-env = { FLAGS = "-O" }
-image = { base = "scratch" }
+image = { base = "scratch", name = "zoom:1" }
+url = "http://zoom:81"
+workdir = "elsewhere"
 matrix = {}
 
 [variant.all]
@@ -156,6 +158,13 @@ fn variants_replace_by_key() {
     );
     assert_eq!(zoom.build, ["make", "zoom"]);
     assert_eq!(zoom.run, bare.run);
+    assert_eq!(
+        (bare.image.as_deref(), zoom.image.as_deref()),
+        (None, Some("zoom:1"))
+    );
+    assert_eq!(zoom.workdir.as_deref(), Some("elsewhere"));
+    let url = zoom.url.as_ref().map(ToString::to_string);
+    assert_eq!(url.as_deref(), Some("http://zoom:81"));
     assert_eq!(zoom.env, map(&[("A", "1"), ("B", "2")]));
     assert_eq!(zoom.build_env, map(&[("FLAGS", "-O")]));
     assert_eq!(

@@ -221,6 +221,15 @@ fn slow_checks_belong_to_the_first_run_of_each_contender() {
     suite.profiles.get_mut("seed").unwrap().lifecycle_every_run = true;
     let plan = plan::plan(&suite, &options()).unwrap();
     assert!(plan.runs.iter().all(|run| run.lifecycle));
+    let external = PlanOptions {
+        runtime: RuntimeKind::External,
+        ..options()
+    };
+    let plan = plan::plan(&suite, &external).unwrap();
+    assert!(plan.runs.iter().all(|run| !run.lifecycle), "not ours");
+    suite.lifecycle = false;
+    let plan = plan::plan(&suite, &options()).unwrap();
+    assert!(plan.runs.iter().all(|run| !run.lifecycle));
 }
 
 #[test]

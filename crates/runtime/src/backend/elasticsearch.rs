@@ -58,7 +58,8 @@ pub(super) async fn start(
     let data = runtime
         .folder()
         .join(format!("elasticsearch-{}", address.port()));
-    let command = command(&java, &built.artifact, own.heap_mib, address, &data);
+    let artifact = built.artifact.expect("the module below names its artifact");
+    let command = command(&java, &artifact.path, own.heap_mib, address, &data);
     let mut spec = spec(NAME, options, address, command);
     spec.workdir = built.workdir;
     let instance = runtime.start(&spec).await?;
@@ -87,10 +88,13 @@ fn module() -> Contender {
             .map(str::to_owned)
             .to_vec(),
         build_env: BTreeMap::new(),
-        artifact: "target/app".to_owned(),
+        artifact: Some("target/app".to_owned()),
         run: Vec::new(),
+        workdir: None,
+        url: None,
         version: Vec::new(),
         jdk: Some(JDK),
+        image: None,
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

@@ -74,6 +74,7 @@ pub(super) fn spec(
         ready_path: "/".to_owned(),
         start_timeout: Duration::from_secs(15),
         image: None,
+        service: None,
         log_path: options.log_path.clone(),
     }
 }

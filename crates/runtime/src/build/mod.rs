@@ -4,6 +4,7 @@
 //! versions of the last build that succeeded. Images are the Docker part's business.
 
 mod command;
+mod receipt;
 mod sources;
 mod toolchain;
 
@@ -23,11 +24,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::{last_lines, tail};
 
+use self::receipt::{nothing_of_its_folder, receipts, unbuilt, version, workdir};
+
 pub use self::command::{PlaceholderError, Placeholders, resolve};
 pub use self::toolchain::{MissingToolchain, Toolchain, java, toolchain};
-
-/// How long a version command may take.
-const VERSION_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a build may take before it counts as hanging: many times what the slowest one needs.
 pub const BUILD_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -45,9 +45,6 @@ const INHERITED_PREFIX: &str = "CARGO_PROFILE_";
 /// them are made of the same packages. Older Cargos do not know it and use the artifact's folder.
 const CARGO_BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
 
-/// Longest version text that is kept, letters.
-const VERSION_MAX: usize = 2000;
-
 /// Where contenders are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildOptions {
@@ -62,12 +59,10 @@ pub struct BuildOptions {
 /// A contender that is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The artifact, absolute: a file or a folder.
-    pub artifact: PathBuf,
-    /// The copy of its folder, in which it was built and runs.
+    /// What was built; `None` where there is nothing to build.
+    pub artifact: Option<Artifact>,
+    /// Where it runs: the copy of its folder, in which it was built, unless it names another.
     pub workdir: PathBuf,
-    /// `sha256:HEX` of the artifact.
-    pub digest: String,
     /// What its version command printed.
     pub version: Option<String>,
     /// The toolchains that it needs: name -> version.
@@ -76,6 +71,23 @@ pub struct Built {
     pub log_path: PathBuf,
     /// It was built now; `false` when the last build was still good.
     pub fresh: bool,
+}
+
+impl Built {
+    /// Whether nothing was built or looked up, because the contender is there already.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.artifact.is_none() && self.version.is_none() && !self.fresh
+    }
+}
+
+/// What a build made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// A file or a folder, absolute.
+    pub path: PathBuf,
+    /// `sha256:HEX` of it.
+    pub digest: String,
 }
 
 /// Why a contender is not built.
@@ -156,6 +168,9 @@ pub async fn build(
         contender: contender.name.clone(),
         missing,
     })?;
+    if nothing_of_its_folder(contender) {
+        return Ok(unbuilt(contender, contender_folder, &tools).await);
+    }
     let job = Job::new(contender, contender_folder, options, &tools);
     job.run(&tools).await
 }
@@ -224,47 +239,46 @@ impl<'a> Job<'a> {
         let input = self
             .prepare(tools)
             .map_err(|error| self.broken(self.source, &error))?;
-        let artifact = self.tree().join(&self.contender.artifact);
         let last: Receipt = self.read("receipt.json");
         let good = last.input == input
-            && artifact.exists()
-            && sources::artifact_digest(&artifact).is_ok_and(|digest| digest == last.artifact);
+            && self.artifact().is_ok_and(|artifact| {
+                artifact.is_none_or(|artifact| artifact.digest == last.artifact)
+            });
         if !good {
             // A build that fails must not leave the receipt of an earlier one behind.
             let _ = fs::remove_file(self.place.join("receipt.json"));
             self.execute().await?;
         }
-        if !artifact.exists() {
-            let message = format!("its build made no {}", self.contender.artifact);
-            return Err(self.failed(&message, Some("is `artifact` right?".to_owned())));
-        }
-        let digest =
-            sources::artifact_digest(&artifact).map_err(|error| self.broken(&artifact, &error))?;
+        let artifact = self.artifact()?;
+        let digest = artifact.as_ref().map(|artifact| artifact.digest.clone());
         let receipt = Receipt {
             input,
-            artifact: digest.clone(),
+            artifact: digest.unwrap_or_default(),
         };
         self.write("receipt.json", &receipt)
             .map_err(|error| self.broken(&self.place, &error))?;
-        let version = self.version(&artifact, tools).await;
-        // What is not the contender's own choice is named where its compiler is.
-        let toolchains = tools
-            .iter()
-            .map(|(name, tool)| (name.clone(), tool.version.clone()))
-            .chain(inherited().into_iter().map(|(name, value)| {
-                let setting = format!("{name}={value}");
-                (name, setting)
-            }))
-            .collect();
         Ok(Built {
+            version: version(self.contender, &self.tree(), artifact.as_ref(), tools).await,
             artifact,
-            workdir: self.tree(),
-            digest,
-            version,
-            toolchains,
+            workdir: workdir(self.contender, self.source).unwrap_or_else(|| self.tree()),
+            toolchains: receipts(tools),
             log_path: self.log_path(),
             fresh: !good,
         })
+    }
+
+    /// What the build made, where the contender names it.
+    fn artifact(&self) -> Result<Option<Artifact>, BuildError> {
+        let Some(artifact) = &self.contender.artifact else {
+            return Ok(None);
+        };
+        let path = self.tree().join(artifact);
+        if !path.exists() {
+            let message = format!("its build made no {artifact}");
+            return Err(self.failed(&message, Some("is `artifact` right?".to_owned())));
+        }
+        let digest = sources::artifact_digest(&path).map_err(|error| self.broken(&path, &error))?;
+        Ok(Some(Artifact { path, digest }))
     }
 
     /// Brings the copy up to date; the digest of everything that goes into the build.
@@ -329,46 +343,6 @@ impl<'a> Job<'a> {
             }
         };
         Err(self.failed(&message, Some(hint)))
-    }
-
-    /// What the version command prints; a version that cannot be told is no reason to fail.
-    async fn version(
-        &self,
-        artifact: &Path,
-        tools: &BTreeMap<String, Toolchain>,
-    ) -> Option<String> {
-        let jdk = self
-            .contender
-            .jdk
-            .and_then(|major| tools.get(&format!("jdk-{major}")));
-        let java = jdk.map(|jdk| jdk.path.join("bin/java").display().to_string());
-        let artifact = artifact.display().to_string();
-        let values = Placeholders {
-            artifact,
-            java,
-            jvm_options: Vec::new(),
-        };
-        let command = resolve(&self.contender.version, &values).ok()?;
-        let (program, args) = command.split_first()?;
-        let mut command = tokio::process::Command::new(program);
-        command
-            .args(args)
-            .current_dir(self.tree())
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        let output = tokio::time::timeout(VERSION_LIMIT, command.output())
-            .await
-            .ok()?
-            .ok()?;
-        if !output.status.success() {
-            return None;
-        }
-        let text: String = String::from_utf8_lossy(&output.stdout)
-            .trim()
-            .chars()
-            .take(VERSION_MAX)
-            .collect();
-        (!text.is_empty()).then_some(text)
     }
 
     fn tree(&self) -> PathBuf {

@@ -71,9 +71,9 @@ pub(super) fn body(
     ContainerCreateBody {
         image: Some(image.to_owned()),
         // The whole command: an entry point of the image would put itself before it.
-        entrypoint: Some(spec.command.clone()),
+        entrypoint: Some(spec.command.clone()).filter(|command| !command.is_empty()),
         env: Some(spec.env.iter().map(list).collect()),
-        working_dir: spec.workdir.to_str().map(str::to_owned),
+        working_dir: (spec.workdir.to_str().filter(|path| !path.is_empty())).map(str::to_owned),
         labels: Some(labels()),
         host_config: Some(host_config),
         ..ContainerCreateBody::default()
@@ -307,6 +307,7 @@ mod tests {
             ready_path: "/".to_owned(),
             start_timeout: std::time::Duration::from_secs(15),
             image: None,
+            service: None,
             log_path: "log".into(),
         };
         let found = body(&spec, "image", "net", Some(5));
@@ -325,9 +326,13 @@ mod tests {
         let free = StartSpec {
             limits: Limits::default(),
             cores: Vec::new(),
+            command: Vec::new(),
+            workdir: "".into(),
             ..spec
         };
-        let host = body(&free, "image", "net", None).host_config.unwrap();
+        let found = body(&free, "image", "net", None);
+        assert_eq!((found.entrypoint, found.working_dir), (None, None));
+        let host = found.host_config.unwrap();
         assert_eq!(
             (host.cpu_quota, host.cpu_period, host.memory),
             (None, None, None)

@@ -125,6 +125,19 @@ impl Engine {
             .map_err(failed)
     }
 
+    /// The image of this name; one of a registry is pulled when it is not here.
+    ///
+    /// # Errors
+    /// It is neither here nor in its registry.
+    pub async fn image_or_pull(&self, reference: &str) -> Result<Image, String> {
+        if let Some(image) = self.image(reference).await? {
+            return Ok(image);
+        }
+        self.pull(reference).await?;
+        let image = self.image(reference).await?;
+        image.ok_or_else(|| "the engine pulled it and has it not".to_owned())
+    }
+
     /// The id of the base; one of a registry is pulled when it is not here.
     async fn base_id(&self, spec: &ImageSpec, base: &str) -> Result<String, ImageError> {
         let missing = |message: String| ImageError::NoBase {
@@ -135,17 +148,14 @@ impl Engine {
         if base == "scratch" {
             return Ok(base.to_owned());
         }
-        if let Some(image) = self.image(base).await.map_err(missing)? {
+        if base == spec.base {
+            let image = self.image_or_pull(base).await.map_err(missing)?;
             return Ok(image.id);
         }
-        if base != spec.base {
-            return Err(missing("`cargo xtask base-images` makes it".to_owned()));
-        }
-        self.pull(base).await.map_err(missing)?;
         let image = self.image(base).await.map_err(missing)?;
         image
             .map(|image| image.id)
-            .ok_or_else(|| missing("the engine pulled it and has it not".to_owned()))
+            .ok_or_else(|| missing("`cargo xtask base-images` makes it".to_owned()))
     }
 
     /// Looks an image up.

@@ -262,10 +262,14 @@ fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError
     if found {
         return Ok(());
     }
+    let hint = match program.contains('/') {
+        true => "was it built? `bakeoff build` says what is missing",
+        false => "install it, or name it with its folder: ./PROGRAM",
+    };
     Err(StartError::Failed {
         label: label.clone(),
         message: format!("cannot execute {program}: there is no such program"),
-        hint: Some("was it built? `bakeoff build` says what is missing".to_owned()),
+        hint: Some(hint.to_owned()),
     })
 }
 

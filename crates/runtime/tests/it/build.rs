@@ -22,10 +22,13 @@ fn contender(script: &str) -> Contender {
         needs: Vec::new(),
         build: words(&["sh", "-c", script]),
         build_env: BTreeMap::new(),
-        artifact: "target/app".to_owned(),
+        artifact: Some("target/app".to_owned()),
         run: words(&["{artifact}"]),
+        workdir: None,
+        url: None,
         version: words(&["./{artifact}", "--version"]),
         jdk: None,
+        image: None,
         image_base: "debian".to_owned(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),
@@ -54,9 +57,10 @@ async fn a_contender_is_built_when_something_changed() {
     let mut contender = contender(SCRIPT);
     app(source.path(), "1");
     let first = build(&contender, source.path(), &options).await.unwrap();
-    assert!(first.fresh && first.artifact.is_absolute());
+    let made = first.artifact.clone().unwrap();
+    assert!(first.fresh && made.path.is_absolute());
     assert_eq!(first.version.as_deref(), Some("app 1"));
-    assert!(first.digest.starts_with("sha256:"), "{}", first.digest);
+    assert!(made.digest.starts_with("sha256:"), "{}", made.digest);
     assert!(
         !source.path().join("target").exists(),
         "the clone stays clean"
@@ -64,14 +68,11 @@ async fn a_contender_is_built_when_something_changed() {
 
     let again = build(&contender, source.path(), &options).await.unwrap();
     assert!(!again.fresh);
-    assert_eq!(
-        (again.digest.as_str(), &again.artifact),
-        (first.digest.as_str(), &first.artifact)
-    );
+    assert_eq!(again.artifact, first.artifact);
 
     app(source.path(), "2");
     let changed = build(&contender, source.path(), &options).await.unwrap();
-    assert!(changed.fresh && changed.digest != first.digest);
+    assert!(changed.fresh && changed.artifact != first.artifact);
     assert_eq!(changed.version.as_deref(), Some("app 2"));
     let count = fs::read_to_string(changed.workdir.join("target/count")).unwrap();
     assert_eq!(
@@ -80,7 +81,7 @@ async fn a_contender_is_built_when_something_changed() {
         "outputs survive, and nothing else was run"
     );
 
-    fs::write(&changed.artifact, "damaged").unwrap();
+    fs::write(changed.artifact.unwrap().path, "damaged").unwrap();
     assert!(
         build(&contender, source.path(), &options)
             .await

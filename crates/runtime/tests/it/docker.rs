@@ -111,6 +111,7 @@ impl Bench {
             ready_path: "/".to_owned(),
             start_timeout: Duration::from_secs(15),
             image: Some(self.image.clone()),
+            service: None,
             log_path: self.folder.path().join("one.log"),
         }
     }

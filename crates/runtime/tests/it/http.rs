@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::Runtime;
 use bakeoff_runtime::external::External;
 use bakeoff_runtime::http::{AskError, ask};
@@ -98,10 +99,13 @@ async fn an_answer_comes_whole() {
 #[tokio::test]
 async fn an_external_service_is_awaited_and_left_alone() {
     let address = server(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true);
-    let external = External::new(&format!("http://localhost:{}/api", address.port())).unwrap();
+    let host = format!("localhost:{}", address.port());
     let bench = Bench::unlimited();
-    let spec = bench.spec(address.port(), &[]);
-    let mut instance = external.start(&spec).await.unwrap();
+    let mut spec = bench.spec(address.port(), &[]);
+    assert!(External.start(&spec).await.is_err(), "it names no service");
+    spec.service = Some(ServiceUrl::new(&format!("http://{host}/api")).unwrap());
+    let mut instance = External.start(&spec).await.unwrap();
+    assert_eq!(instance.host(), Some(host.as_str()));
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert_eq!((startup.startup_ns, startup.resources.cpu), (0, None));
     assert_eq!(instance.sample().await.memory, None);
@@ -113,7 +117,7 @@ async fn an_external_service_is_awaited_and_left_alone() {
         "still there"
     );
     assert_eq!(
-        external.enforcement().unlimited_because(),
+        External.enforcement().unlimited_because(),
         Some("the service is external")
     );
 }

@@ -85,6 +85,7 @@ impl Bench {
             ready_path: "/".to_owned(),
             start_timeout: Duration::from_secs(15),
             image: None,
+            service: None,
             log_path: self.base.path().join("one.log"),
         }
     }

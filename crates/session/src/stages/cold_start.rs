@@ -1,7 +1,8 @@
 //! One cold start: a fresh instance is started, asked until it answers, and stopped. No checks and
 //! no load, so that nothing but the start is in its figures.
 
-use bakeoff_model::failure::Stage;
+use bakeoff_model::conditions::TrafficPath;
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::Record;
 
@@ -18,6 +19,10 @@ pub(crate) async fn make<L>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let spec = case.startable()?;
+    if parts.runtime.traffic_path() == TrafficPath::External {
+        let message = "a service that runs already has no cold starts";
+        return Err(Failure::new(Stage::Start, message).into());
+    }
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;

@@ -13,7 +13,7 @@ use bakeoff_runtime::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};
 
 use super::start::{await_ready, start};
-use super::verify;
+use super::verify::{self, Destination};
 use crate::case::environment_unreachable;
 use crate::contracts::{GROUP, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
@@ -152,8 +152,9 @@ async fn threads<L>(
         Err(failure) => unreachable(failure),
     };
     // One request may still create threads lazily, so a few are asked before counting.
+    let to = Destination::of(instance.as_ref());
     for check in parts.suite.checks.iter().take(3) {
-        verify::check(parts.client, instance.address(), check).await;
+        verify::check(parts.client, &to, check).await;
     }
     let sample = instance.sample().await;
     instance.stop(STOP_GRACE).await;

@@ -20,6 +20,8 @@ const CHECK_BODY_EVERY: u32 = 64;
 pub struct SpecInput<'a> {
     /// Where the contender listens.
     pub address: SocketAddr,
+    /// What requests name in `Host`; the address when absent.
+    pub host: Option<&'a str>,
     /// What it is asked.
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
@@ -53,7 +55,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
     LoadSpec {
         target: Target {
             address: input.address.to_string(),
-            host: None,
+            host: input.host.map(str::to_owned),
             tls: false,
             insecure: false,
             unix_socket: None,

@@ -32,6 +32,7 @@ pub(crate) async fn load<L: Loader>(
 ) -> Result<(), Halt> {
     let spec = load_spec::load_spec(&SpecInput {
         address: instance.address(),
+        host: instance.host(),
         requests: &case.requests,
         scenario: case.scenario.as_ref(),
         steps: &case.begin.run.steps,

@@ -1,12 +1,14 @@
 //! One run: start, verify, load, stop. Every stage can end it; what was recorded stays.
 
 use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
 use bakeoff_runtime::Instance;
 
 use super::start::{stage, start, started};
+use super::verify::Destination;
 use super::{lifecycle, measure, verify};
 use crate::case::Case;
 use crate::contracts::{Halt, Loader, Parts, STOP_GRACE};
@@ -29,7 +31,10 @@ pub(crate) async fn make<L: Loader>(
     let mut instance = start(parts, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
-    event::record(observer, Record::Started(startup))?;
+    let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
+    if is_ours {
+        event::record(observer, Record::Started(startup))?;
+    }
     idle(parts, instance.as_ref(), Moment::Started, observer).await?;
 
     stage(observer, case, Stage::Verify)?;
@@ -52,16 +57,17 @@ pub(crate) async fn make<L: Loader>(
     if ended.is_none() {
         idle(parts, instance.as_ref(), Moment::AfterLoad, observer).await?;
         if let Some(check) = parts.suite.checks.first() {
-            let alive = verify::alive(parts.client, instance.address(), check).await;
+            let to = Destination::of(instance.as_ref());
+            let alive = verify::alive(parts.client, &to, check).await;
             event::record(observer, Record::Check(alive))?;
         }
     }
     stage(observer, case, Stage::Stop)?;
     let report = instance.stop(STOP_GRACE).await;
-    event::record(
-        observer,
-        Record::Check(lifecycle::stopped(&report, ended.is_some(), last.asked)),
-    )?;
+    if is_ours {
+        let stopped = lifecycle::stopped(&report, ended.is_some(), last.asked);
+        event::record(observer, Record::Check(stopped))?;
+    }
     loaded?;
     if let Some(exit) = ended {
         notes.push(format!("{exit} after the load"));
@@ -75,9 +81,10 @@ async fn verified<L>(
     instance: &dyn Instance,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
+    let to = Destination::of(instance);
     let mut failed: Vec<CheckRecord> = Vec::new();
     for check in &parts.suite.checks {
-        let record = verify::check(parts.client, instance.address(), check).await;
+        let record = verify::check(parts.client, &to, check).await;
         if record.outcome != CheckOutcome::Good {
             failed.push(record.clone());
         }

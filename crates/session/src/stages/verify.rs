@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bakeoff_model::check::{Check, CheckOutcome};
+use bakeoff_model::check::{Answer, Check, CheckOutcome};
 use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
+use bakeoff_runtime::Instance;
 use tokio::time::{Instant, sleep};
 
 use crate::contracts::{Client, GROUP};
@@ -13,10 +14,43 @@ use crate::contracts::{Client, GROUP};
 /// Pause before the one repetition of a check that found no service.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
+/// Where requests go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    address: SocketAddr,
+    /// What they name in `Host`; the address when absent.
+    host: Option<String>,
+}
+
+impl Destination {
+    /// Where an instance is reached.
+    #[must_use]
+    pub fn of(instance: &dyn Instance) -> Self {
+        Self {
+            address: instance.address(),
+            host: instance.host().map(str::to_owned),
+        }
+    }
+}
+
+/// Sends the request of a check; the response, or why there is none.
+pub(crate) async fn ask(
+    client: &dyn Client,
+    to: &Destination,
+    check: &Check,
+) -> Result<Answer, String> {
+    let Some(host) = &to.host else {
+        return client.ask(to.address, check).await;
+    };
+    let mut check = check.clone();
+    check.headers.push(("host".to_owned(), host.clone()));
+    client.ask(to.address, &check).await
+}
+
 /// Makes one check.
-pub async fn check(client: &dyn Client, to: SocketAddr, check: &Check) -> CheckRecord {
+pub async fn check(client: &dyn Client, to: &Destination, check: &Check) -> CheckRecord {
     let begun = Instant::now();
-    let outcome = match client.ask(to, check).await {
+    let outcome = match ask(client, to, check).await {
         Err(message) => CheckOutcome::ConnErr { message },
         Ok(answer) => match check.expect.evaluate(&answer) {
             Ok(()) => CheckOutcome::Good,
@@ -33,7 +67,7 @@ pub async fn check(client: &dyn Client, to: SocketAddr, check: &Check) -> CheckR
 }
 
 /// The check "alive at the end": one functional check, repeated once on a fresh connection.
-pub async fn alive(client: &dyn Client, to: SocketAddr, one: &Check) -> CheckRecord {
+pub async fn alive(client: &dyn Client, to: &Destination, one: &Check) -> CheckRecord {
     let mut record = check(client, to, one).await;
     if record.outcome != CheckOutcome::Good {
         sleep(RETRY_PAUSE).await;

@@ -25,17 +25,19 @@ pub fn build_options(suite: &Suite) -> BuildOptions {
     }
 }
 
-pub(super) fn built_event(name: &str, built: &Result<Ready, Failure>) -> Event {
+/// What came of a build; nothing where there was nothing to build.
+pub(super) fn built_event(name: &str, built: &Result<Ready, Failure>) -> Option<Event> {
     match built {
-        Ok(ready) => Event::Built {
+        Ok(ready) if ready.built.is_nothing() => None,
+        Ok(ready) => Some(Event::Built {
             contender: name.to_owned(),
             fresh: ready.built.fresh,
             version: ready.built.version.clone(),
-        },
-        Err(failure) => Event::BuildFailed {
+        }),
+        Err(failure) => Some(Event::BuildFailed {
             contender: name.to_owned(),
             failure: failure.clone(),
-        },
+        }),
     }
 }
 

@@ -1,5 +1,7 @@
 //! A contender that was built, in the form that a runtime starts.
 
+use std::path::PathBuf;
+
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, Built, Placeholders};
 
@@ -8,6 +10,8 @@ use bakeoff_runtime::build::{self, Built, Placeholders};
 pub(crate) struct Ready {
     pub(super) built: Built,
     pub(super) command: Vec<String>,
+    /// Where the command starts; empty where an image says it.
+    pub(super) workdir: PathBuf,
     pub(super) image: Option<String>,
     pub(super) image_digest: Option<String>,
     pub(super) artifact_bytes: Option<u64>,

@@ -136,7 +136,9 @@ impl Testbed {
             let Some(one) = builds.next().await else {
                 break;
             };
-            observer.observe(&built_event(&name, &one))?;
+            if let Some(event) = built_event(&name, &one) {
+                observer.observe(&event)?;
+            }
             ready.insert(name, one);
         }
         Ok(ready)
@@ -252,17 +254,14 @@ impl Testbed {
             label: contender.name.clone(),
             command: ready.command,
             env: case::environment(self.suite(), contender, parameters, &backend),
-            workdir: match ready.image {
-                // Where images keep the artifact.
-                Some(_) => PathBuf::from("/app"),
-                None => ready.built.workdir,
-            },
+            workdir: ready.workdir,
             limits,
             cores: self.options.cores.contender.clone(),
             port: self.suite().port,
             ready_path: self.suite().ready_path.clone(),
             start_timeout: self.start_timeout(),
             image: ready.image,
+            service: contender.url.clone(),
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
     }
@@ -332,12 +331,10 @@ impl Cases for Testbed {
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),
             note: contender.and_then(|c| c.note.clone()),
             version: ready.and_then(|ready| ready.built.version.clone()),
-            artifact_digest: ready.map(|ready| {
-                ready
-                    .image_digest
-                    .as_ref()
-                    .unwrap_or(&ready.built.digest)
-                    .clone()
+            artifact_digest: ready.and_then(|ready| {
+                let artifact = ready.built.artifact.as_ref();
+                let digest = artifact.map(|artifact| &artifact.digest);
+                ready.image_digest.as_ref().or(digest).cloned()
             }),
             enforcement: self.runtime().enforcement(),
             traffic_path: self.runtime().traffic_path(),

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::delay::Delay;
 use bakeoff_model::resource::ResourceSample;
@@ -17,6 +17,7 @@ use bakeoff_runtime::backend::{
 };
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::external::External;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{BoxFuture, Runtime, sweep};
 
@@ -35,35 +36,53 @@ const STOP_GRACE: Duration = Duration::from_secs(20);
 /// What runs contenders, and always local processes for the backends.
 pub(super) struct Runtimes {
     process: ProcessRuntime,
-    docker: Option<DockerRuntime>,
+    contenders: Contenders,
+}
+
+/// What runs contenders.
+enum Contenders {
+    /// The same local processes.
+    Process,
+    Docker(Box<DockerRuntime>),
+    External,
 }
 
 impl Runtimes {
     /// Connects to the runtime of this name.
     pub(super) async fn start(runtime: RuntimeKind) -> anyhow::Result<Self> {
-        let docker = match runtime {
-            RuntimeKind::Docker => Some(DockerRuntime::new(find_engine().await?)),
-            RuntimeKind::Process => None,
-            RuntimeKind::External => bail!("an external service is not started"),
+        let contenders = match runtime {
+            RuntimeKind::Docker => {
+                Contenders::Docker(Box::new(DockerRuntime::new(find_engine().await?)))
+            }
+            RuntimeKind::Process => Contenders::Process,
+            RuntimeKind::External => Contenders::External,
         };
         Ok(Self {
             process: process_runtime()?,
-            docker,
+            contenders,
         })
     }
 
     /// What contenders run on.
     pub(super) fn runtime(&self) -> &dyn Runtime {
-        match &self.docker {
-            Some(docker) => docker,
-            None => &self.process,
+        match &self.contenders {
+            Contenders::Docker(docker) => docker.as_ref(),
+            Contenders::Process => &self.process,
+            Contenders::External => &External,
+        }
+    }
+
+    fn docker(&self) -> Option<&DockerRuntime> {
+        match &self.contenders {
+            Contenders::Docker(docker) => Some(docker),
+            Contenders::Process | Contenders::External => None,
         }
     }
 
     /// Removes what dead sessions left behind, on every runtime; one line a thing.
     pub(super) async fn sweep(&self) -> anyhow::Result<Vec<String>> {
         let mut removed = self.process.sweep().await?;
-        if let Some(docker) = &self.docker {
+        if let Some(docker) = self.docker() {
             removed.extend(docker.sweep().await?);
         }
         Ok(removed)
@@ -71,7 +90,7 @@ impl Runtimes {
 
     /// Fails where processes of contenders could not listen: a whole session would fail after it.
     pub(super) fn port_is_free(&self, suite: &Suite) -> anyhow::Result<()> {
-        if self.docker.is_some() {
+        if !matches!(self.contenders, Contenders::Process) {
             return Ok(());
         }
         port_is_free(&suite.name, suite.port).map_err(|error| {
@@ -84,7 +103,7 @@ impl Runtimes {
 
     /// Versions of what the runtime itself consists of.
     pub(super) fn versions(&self) -> BTreeMap<String, String> {
-        let docker = self.docker.iter();
+        let docker = self.docker().into_iter();
         docker
             .map(|one| ("docker".to_owned(), one.engine().version().to_owned()))
             .collect()
@@ -98,19 +117,28 @@ impl Runtimes {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
-        if let Some(docker) = &self.docker {
-            return in_image(docker.engine(), suite, contender, built, jvm_options).await;
+        match &self.contenders {
+            Contenders::Docker(docker) => {
+                return in_image(docker.engine(), suite, contender, built, jvm_options).await;
+            }
+            Contenders::External => return Ok(elsewhere(built)),
+            Contenders::Process if contender.run.is_empty() => {
+                bail!("it has no command, so it cannot be --runtime process");
+            }
+            Contenders::Process => {}
         }
         let java = match contender.jdk {
             Some(major) => Some(build::java(major)?.display().to_string()),
             None => None,
         };
-        let artifact = built.artifact.display().to_string();
-        let command = resolve(contender, artifact, java, jvm_options)?;
-        let artifact_bytes = size_bytes(&built.artifact);
+        let artifact = built.artifact.as_ref().map(|one| one.path.as_path());
+        let path = artifact.map(|path| path.display().to_string());
+        let command = resolve(contender, path.unwrap_or_default(), java, jvm_options)?;
+        let artifact_bytes = artifact.and_then(size_bytes);
         Ok(Ready {
-            built,
             command,
+            workdir: built.workdir.clone(),
+            built,
             image: None,
             image_digest: None,
             artifact_bytes,
@@ -167,14 +195,26 @@ impl Runtimes {
     /// host's loopback, so for them it is the gateway of their own bridge.
     async fn backend_addresses(&self) -> anyhow::Result<(IpAddr, IpAddr)> {
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        match &self.docker {
+        match self.docker() {
             Some(docker) => Ok((IpAddr::V4(Ipv4Addr::UNSPECIFIED), docker.gateway().await?)),
             None => Ok((loopback, loopback)),
         }
     }
 }
 
-/// Puts the artifact of a contender on its base image.
+/// A service that somebody else runs.
+fn elsewhere(built: Built) -> Ready {
+    Ready {
+        built,
+        command: Vec::new(),
+        workdir: PathBuf::new(),
+        image: None,
+        image_digest: None,
+        artifact_bytes: None,
+    }
+}
+
+/// The image that a contender is, or its artifact put on its base image.
 async fn in_image(
     engine: &Engine,
     suite: &str,
@@ -182,24 +222,38 @@ async fn in_image(
     built: Built,
     jvm_options: Vec<String>,
 ) -> anyhow::Result<Ready> {
+    if let Some(reference) = &contender.image {
+        let found = engine.image_or_pull(reference).await;
+        let image = found.map_err(|why| anyhow!("image {reference} is not to be had: {why}"))?;
+        return Ok(Ready {
+            image: Some(image.reference),
+            image_digest: Some(image.id),
+            ..elsewhere(built)
+        });
+    }
+    let Some(artifact) = built
+        .artifact
+        .as_ref()
+        .map(|artifact| artifact.path.clone())
+    else {
+        bail!("it has neither `artifact` nor `image.name`, so it cannot be --runtime docker");
+    };
+    let path = artifact_in_image(&artifact);
     let spec = ImageSpec {
         suite: suite.to_owned(),
         contender: contender.name.clone(),
         base: contender.image_base.clone(),
-        artifact: built.artifact.clone(),
+        artifact,
     };
     let image = engine.assemble(&spec).await?;
     let java = contender.jdk.map(|_| java_in_image());
-    let command = resolve(
-        contender,
-        artifact_in_image(&built.artifact),
-        java,
-        jvm_options,
-    )?;
+    let command = resolve(contender, path, java, jvm_options)?;
     let (image, digest) = (Some(image.reference), Some(image.id));
     Ok(Ready {
         built,
         command,
+        // Where such images keep the artifact.
+        workdir: PathBuf::from("/app"),
         image,
         image_digest: digest,
         artifact_bytes: None,
