@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     };
     exit::code(match cli.command {
         Command::Run(args) => commands::run::run(args),
+        Command::Duel(args) => commands::duel::duel(&args),
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Load(args) => commands::load::load(&args),
         Command::Plan(args) => commands::plan::plan(&args),

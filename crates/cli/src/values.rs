@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
@@ -115,6 +116,81 @@ impl FromStr for Time {
     }
 }
 
+/// Time to warm up, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WarmUp(pub(crate) Option<Time>);
+
+impl FromStr for WarmUp {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self(None)),
+            _ => text.parse().map(|time| Self(Some(time))),
+        }
+    }
+}
+
+/// A number above zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Positive(pub(crate) f64);
+
+impl FromStr for Positive {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) if f64::is_finite(number) && number > 0.0 => Ok(Self(number)),
+            _ => Err("must be a number above zero".to_owned()),
+        }
+    }
+}
+
+/// A size as suite files write it, `512MiB`, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse::size_bytes(text).map(Self)
+    }
+}
+
+/// Path and query of a request, escaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestPath(pub(crate) String);
+
+impl FromStr for RequestPath {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.starts_with('/') {
+            return Err("begin with `/`, without scheme and host".to_owned());
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("escape spaces and everything beyond ASCII with `%`".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// A variable of an environment, `NAME=VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variable(pub(crate) String, pub(crate) String);
+
+impl FromStr for Variable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self(name.to_owned(), value.to_owned())),
+            _ => Err("no name and `=` in it; write it as NAME=VALUE".to_owned()),
+        }
+    }
+}
+
 /// Requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rate(pub(crate) f64);
@@ -154,6 +230,18 @@ pub(crate) enum Body {
     File(PathBuf),
 }
 
+impl Body {
+    /// The bytes.
+    pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Text(text) => Ok(text.clone().into_bytes()),
+            Self::File(file) => {
+                std::fs::read(file).with_context(|| format!("--body {}", file.display()))
+            }
+        }
+    }
+}
+
 impl FromStr for Body {
     type Err = std::convert::Infallible;
 
@@ -167,7 +255,7 @@ impl FromStr for Body {
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, Header, Rate, Time};
+    use super::{Body, Header, Positive, Rate, RequestPath, Size, Time, Variable, WarmUp};
 
     #[test]
     fn what_a_flag_cannot_take_is_refused() {
@@ -176,7 +264,14 @@ mod tests {
         }
         for wrong in ["", "0", "-1", "nan", "inf", "many"] {
             assert!(wrong.parse::<Rate>().is_err(), "{wrong}");
+            assert!(wrong.parse::<Positive>().is_err(), "{wrong}");
+            assert!(wrong.parse::<Size>().is_err(), "{wrong}");
+            assert!(wrong.parse::<WarmUp>().is_err(), "{wrong}");
         }
+        for wrong in ["", "items", "http://a/", "/a b", "/Plzeň"] {
+            assert!(wrong.parse::<RequestPath>().is_err(), "{wrong}");
+        }
+        assert!("=a".parse::<Variable>().is_err());
         assert!("no colon".parse::<Header>().is_err());
     }
 
@@ -184,6 +279,10 @@ mod tests {
     fn values_mean_what_they_say() {
         assert_eq!("250ms".parse::<Time>().unwrap().as_ns(), 250_000_000);
         assert_eq!("1e3".parse(), Ok(Rate(1000.0)));
+        assert_eq!("none".parse(), Ok(WarmUp(None)));
+        assert_eq!("1MiB".parse(), Ok(Size(1 << 20)));
+        let variable = Variable("A".to_owned(), "b=c".to_owned());
+        assert_eq!("A=b=c".parse(), Ok(variable));
         let header = Header("A".to_owned(), "b:c".to_owned());
         assert_eq!("A: b:c".parse(), Ok(header));
         assert_eq!("@a".parse(), Ok(Body::File("a".into())));

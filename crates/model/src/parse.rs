@@ -29,6 +29,7 @@ use crate::suite::{Contender, Suite};
 use source::{Place, Reading};
 
 pub use crate::units::{duration, size_bytes};
+pub use shape::is_name;
 
 /// All files of a suite, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,4 +27,5 @@ pub use input::{ReportInput, RoundResults};
 pub use render::csv::csv;
 pub use render::html::html;
 pub use render::markdown::markdown;
+pub use render::sentence::sentence;
 pub use render::terminal::{terminal_comparison, terminal_table};

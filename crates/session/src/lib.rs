@@ -9,6 +9,7 @@ pub mod case;
 pub mod clock;
 pub mod contracts;
 pub mod driver;
+pub mod duel;
 pub mod event;
 pub mod hint;
 pub mod placement;

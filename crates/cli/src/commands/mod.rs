@@ -5,6 +5,7 @@ pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod duel;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;

@@ -8,22 +8,28 @@ use bakeoff_session::session::{Audience, Ended, NewSession, Order};
 
 use super::signals::interrupted;
 use crate::args::RunArgs;
+use crate::output::terminal::Ending;
 use crate::{exit, output};
 
 /// Runs the command.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
-    let mut watcher = output::watcher(&args.output);
+    let mut watcher = output::watcher(&args.output, Ending::Table);
     let mut audience = Audience {
         watcher: &mut *watcher,
         interruption: || Box::pin(interrupted()),
     };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let ended = runtime.block_on(run_session(&order(args), &mut audience))?;
-    Ok(match ended {
+    Ok(status(ended))
+}
+
+/// The exit status of a session that ended so.
+pub(super) fn status(ended: Ended) -> u8 {
+    match ended {
         Ended::Completed => exit::DONE,
         Ended::WithFailures => exit::CHECK_FAILED,
         Ended::Interrupted => exit::INTERRUPTED,
-    })
+    }
 }
 
 /// What the arguments ask for.

@@ -3,7 +3,7 @@
 pub(crate) mod documents;
 mod json;
 pub(crate) mod progress;
-mod terminal;
+pub(crate) mod terminal;
 pub(crate) mod text;
 
 use bakeoff_session::event::Observer;
@@ -12,13 +12,13 @@ use crate::args::OutputArgs;
 use documents::WithDocuments;
 use json::JsonLines;
 use progress::Progress;
-use terminal::Terminal;
+use terminal::{Ending, Terminal};
 
 /// The observer that the arguments ask for.
-pub(crate) fn watcher(args: &OutputArgs) -> Box<dyn Observer> {
+pub(crate) fn watcher(args: &OutputArgs, ending: Ending) -> Box<dyn Observer> {
     if args.json {
         return Box::new(WithDocuments(JsonLines(std::io::stdout())));
     }
     let progress = Progress::stderr(args.quiet);
-    Box::new(WithDocuments(Terminal(progress)))
+    Box::new(WithDocuments(Terminal { progress, ending }))
 }

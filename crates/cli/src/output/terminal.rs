@@ -11,11 +11,23 @@ use super::progress::Progress;
 use super::{documents, text};
 
 /// Shows a session to a person.
-pub(crate) struct Terminal(pub(crate) Progress<std::io::Stderr>);
+pub(crate) struct Terminal {
+    pub(crate) progress: Progress<std::io::Stderr>,
+    pub(crate) ending: Ending,
+}
+
+/// What stands below the table at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Nothing: there are many to compare.
+    Table,
+    /// What it comes to, as a sentence.
+    Sentence,
+}
 
 impl Observer for Terminal {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        self.0.observe(event)?;
+        self.progress.observe(event)?;
         let mut output = std::io::stdout().lock();
         match event {
             Event::RoundBegan { round, describe } => {
@@ -40,7 +52,7 @@ impl Observer for Terminal {
                 if *made == 0 {
                     writeln!(output, "{}: nothing is left to run", results.display())?;
                 }
-                end(&mut output, results, *runs, *failed)?;
+                self.end(&mut output, results, *runs, *failed)?;
             }
             _ => {}
         }
@@ -48,22 +60,31 @@ impl Observer for Terminal {
     }
 }
 
-/// The table, where the report is, and whether all is well.
-fn end(
-    output: &mut impl std::io::Write,
-    folder: &Path,
-    runs: usize,
-    failed: usize,
-) -> anyhow::Result<()> {
-    let results = results::read(folder)?;
-    let table = documents::table(&documents::analysis(&results));
-    let page = documents::page(folder);
-    writeln!(output, "\n{table}\nreport: {}", page.display())?;
-    if failed > 0 {
-        writeln!(
-            output,
-            "{failed} of {runs} runs failed; the report says why"
-        )?;
+impl Terminal {
+    /// The table, what it comes to, where the report is, and whether all is well.
+    fn end(
+        &self,
+        output: &mut impl std::io::Write,
+        folder: &Path,
+        runs: usize,
+        failed: usize,
+    ) -> anyhow::Result<()> {
+        let results = results::read(folder)?;
+        let analysis = documents::analysis(&results);
+        writeln!(output, "\n{}", documents::table(&analysis))?;
+        if self.ending == Ending::Sentence {
+            let sentence = bakeoff_report::sentence(&analysis);
+            for line in text::wrapped(&sentence, text::columns()) {
+                writeln!(output, "{line}")?;
+            }
+        }
+        writeln!(output, "report: {}", documents::page(folder).display())?;
+        if failed > 0 {
+            writeln!(
+                output,
+                "{failed} of {runs} runs failed; the report says why"
+            )?;
+        }
+        Ok(())
     }
-    Ok(())
 }

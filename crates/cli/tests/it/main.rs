@@ -5,6 +5,7 @@
 
 mod about;
 mod bad_input;
+mod duel;
 mod engine;
 mod interruption;
 mod load_ends;

@@ -330,7 +330,8 @@ const PATTERN_HINT: &str = "write it in single quotes, where \\ is nothing speci
 const METHOD_HINT: &str = "write it in upper case: \"GET\"";
 
 /// Whether a text can be a name: in file names, addresses and globs it must need no quotes.
-pub(crate) fn is_name(text: &str) -> bool {
+#[must_use]
+pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text
             .chars()

@@ -3,4 +3,5 @@
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod markdown;
+pub(crate) mod sentence;
 pub(crate) mod terminal;

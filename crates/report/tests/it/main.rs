@@ -8,6 +8,7 @@
 mod page;
 mod published;
 mod ranking;
+mod sentence;
 mod synthetic;
 mod text;
 mod winners;

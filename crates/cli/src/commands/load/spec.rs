@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
 
 use super::{feed, url};
 use crate::args::LoadArgs;
-use crate::values::{Body, Header, Rate, Time};
+use crate::values::{Header, Rate, Time};
 
 /// Slices of a step started by hand: fine enough for a live view.
 const SLICE: Duration = Duration::from_secs(1);
@@ -94,18 +94,12 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
 }
 
 fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
-    let body = match &args.body {
-        Body::File(file) => {
-            std::fs::read(file).with_context(|| format!("--body {}", file.display()))?
-        }
-        Body::Text(text) => text.clone().into_bytes(),
-    };
     let headers = args.headers.iter().cloned();
     Ok(RequestSpec {
         method: args.method.to_uppercase(),
         path,
         headers: headers.map(|Header(name, value)| (name, value)).collect(),
-        body: body.into(),
+        body: args.body.read()?.into(),
         weight: 1,
         ..RequestSpec::default()
     })

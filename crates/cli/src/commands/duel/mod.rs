@@ -1,0 +1,144 @@
+//! `bakeoff duel`: services of the user's own against each other. Writes a suite for them and makes
+//! a session of it, as `bakeoff run` would.
+
+pub(crate) mod side;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::suite::Limits;
+use bakeoff_session::clock;
+use bakeoff_session::duel::{self, Agreement, Duel, Request, Service};
+use bakeoff_session::run::run as run_session;
+use bakeoff_session::selection::Selection;
+use bakeoff_session::session::{Audience, NewSession, Order};
+
+use super::run::status;
+use super::signals::interrupted;
+use crate::args::DuelArgs;
+use crate::output::terminal::Ending;
+use crate::{exit, output};
+
+/// The method unless another is named.
+const GET: &str = "GET";
+/// The limits of services that are started here, unless others are named: those of a small pod.
+const CPUS: f64 = 1.0;
+const MEMORY_BYTES: u64 = 512 << 20;
+
+/// Runs the command.
+pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
+    let results = args.out.clone().unwrap_or_else(|| {
+        let name = format!("{}-{}", duel::NAME, clock::now_compact());
+        PathBuf::from("results").join(name)
+    });
+    let suite = args.save.clone().unwrap_or_else(|| results.join("suite"));
+    let wanted = wanted(args)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let agreement = tokio::select! {
+            agreement = agree(args, &wanted, &suite) => agreement?,
+            () = interrupted() => return Ok(exit::INTERRUPTED),
+        };
+        let order = order(args, agreement.runtime, suite, results);
+        let mut watcher = output::watcher(&args.output, Ending::Sentence);
+        let mut audience = Audience {
+            watcher: &mut *watcher,
+            interruption: || Box::pin(interrupted()),
+        };
+        run_session(&order, &mut audience).await.map(status)
+    })
+}
+
+/// Asks every side once, and tells the user about it.
+async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> anyhow::Result<Agreement> {
+    let quiet = args.output.quiet || args.output.json;
+    let say = |text: &str| {
+        if !quiet {
+            // A closed terminal must not end a measurement.
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+    };
+    let Request { method, path, .. } = &wanted.request;
+    say(&format!("asking each once: {method} {path}"));
+    let agreement = duel::prepare(wanted, suite).await?;
+    say(&agreement.words);
+    if args.save.is_some() {
+        say(&format!("suite: {}", suite.display()));
+    }
+    Ok(agreement)
+}
+
+/// What the arguments ask for.
+fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
+    let body = String::from_utf8(args.body.read()?)
+        .context("--body: a suite file holds text, and this is none")?;
+    let path = args.get.0.clone();
+    let ready_path = match (&args.ready, args.method.as_str()) {
+        (Some(ready), _) => ready.0.clone(),
+        (None, GET) => path.clone(),
+        (None, _) => "/".to_owned(),
+    };
+    let sides = args.sides.iter();
+    let variables = args.env.iter();
+    let headers = args.headers.iter();
+    Ok(Duel {
+        sides: sides.map(|side| side.0.clone()).collect(),
+        request: Request {
+            method: args.method.clone(),
+            path,
+            headers: headers
+                .map(|header| (header.0.clone(), header.1.clone()))
+                .collect(),
+            body,
+        },
+        port: args.port,
+        ready_path,
+        env: variables
+            .map(|variable| (variable.0.clone(), variable.1.clone()))
+            .collect(),
+        limits: limits(args),
+        workdir: std::env::current_dir().context("this folder is gone")?,
+        connections: args.connections,
+        warm_up: args.warm_up.0.map(|time| time.0),
+        duration: args.duration.0,
+        runs: args.runs,
+        may_differ: args.differ,
+    })
+}
+
+/// The limits that are named, and for what is started here those that are not.
+fn limits(args: &DuelArgs) -> Limits {
+    let (cpus, memory) = (args.cpus.map(|cpus| cpus.0), args.memory.map(|size| size.0));
+    let is_url = |service: &Service| matches!(service, Service::Url(_));
+    if args.sides.iter().any(|side| is_url(&side.0.service)) {
+        return Limits {
+            cpus,
+            memory_bytes: memory,
+        };
+    }
+    Limits {
+        cpus: cpus.or(Some(CPUS)),
+        memory_bytes: memory.or(Some(MEMORY_BYTES)),
+    }
+}
+
+/// The session of the suite that was written.
+fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf) -> Order {
+    Order::Begin(NewSession {
+        suite,
+        selection: Selection {
+            contenders: Vec::new(),
+            benchmarks: Vec::new(),
+            profile: duel::NAME.to_owned(),
+            runtime,
+            backend: None,
+            runs: None,
+            seed: args.seed.unwrap_or_else(clock::fresh_seed),
+        },
+        slice: None,
+        out: Some(results),
+        round: None,
+    })
+}

@@ -1,0 +1,115 @@
+//! One side of a duel as it is typed: a name and a service.
+
+use std::str::FromStr;
+
+use bakeoff_model::parse::is_name;
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_session::duel::{self, Service};
+
+/// What only a shell understands, as a word of its own.
+const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
+
+/// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Side(pub(crate) duel::Side);
+
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let (name, text) = typed.split_once('=').ok_or(
+            "no `=` in it; write NAME=COMMAND, as in 'go=./server', or NAME=image:IMAGE, or \
+             NAME=url:URL",
+        )?;
+        if !is_name(name) {
+            return Err(format!(
+                "{name:?} is not a name: use letters, digits, `-`, `_` and `.`, the first a letter \
+                 or digit"
+            ));
+        }
+        let (name, text) = (name.to_owned(), text.trim().to_owned());
+        let service = service(&text)?;
+        Ok(Self(duel::Side {
+            name,
+            text,
+            service,
+        }))
+    }
+}
+
+fn service(text: &str) -> Result<Service, String> {
+    if let Some(image) = text.strip_prefix("image:") {
+        return match image {
+            "" => Err("no image after `image:`".to_owned()),
+            _ => Ok(Service::Image(image.to_owned())),
+        };
+    }
+    if let Some(url) = text.strip_prefix("url:") {
+        let url = ServiceUrl::new(url).map_err(|error| error.message)?;
+        return match url.prefix() {
+            "" => Ok(Service::Url(url)),
+            path => Err(format!(
+                "the URL goes on after the port; write {path} in --get"
+            )),
+        };
+    }
+    let words = shlex::split(text).ok_or("a quote or a backslash in it has no end")?;
+    if let Some(word) = words.iter().find(|word| SHELL.contains(&word.as_str())) {
+        return Err(format!(
+            "`{word}` is a shell's, and no shell runs this; write sh -c '...' if one is meant"
+        ));
+    }
+    match words.is_empty() {
+        true => Err("no command after the `=`".to_owned()),
+        false => Ok(Service::Command(words)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_session::duel::Service;
+
+    use super::Side;
+
+    #[test]
+    fn sides_are_taken_apart() {
+        let check = |typed: &str, name: &str, expect: Service| {
+            let Side(side) = typed.parse().unwrap();
+            assert_eq!((side.name.as_str(), side.service), (name, expect));
+        };
+        let command = |words: &[&str]| {
+            Service::Command(words.iter().map(|word| (*word).to_owned()).collect())
+        };
+        check("go=./server", "go", command(&["./server"]));
+        check(
+            "a.b-1=x 'y z' A=\"b c\"",
+            "a.b-1",
+            command(&["x", "y z", "A=b c"]),
+        );
+        let image = "registry:5000/shop:1.5".to_owned();
+        check("x=image:registry:5000/shop:1.5", "x", Service::Image(image));
+        let Side(side) = "x=url:http://a:81/".parse().unwrap();
+        let Service::Url(url) = side.service else {
+            panic!("{side:?}")
+        };
+        assert_eq!(url.to_string(), "http://a:81");
+    }
+
+    #[test]
+    fn what_is_no_side_is_refused_with_what_to_do() {
+        for (typed, text) in [
+            ("./server", "no `=` in it"),
+            ("a b=./server", "is not a name"),
+            ("=./server", "is not a name"),
+            ("a=", "no command"),
+            ("a='b", "has no end"),
+            ("a=cd b && ./server", "sh -c"),
+            ("a=image:", "no image"),
+            ("a=url:localhost:80", "begins with http://"),
+            ("a=url:http://a/b", "write /b in --get"),
+        ] {
+            let message = typed.parse::<Side>().unwrap_err();
+            assert!(message.contains(text), "{typed}: {message}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Services of the user's own against each other, without a suite.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
+use crate::world::{Ran, World, program};
+
+/// As short as it gets.
+const SHORT: &str = "--get /item --runs 2 --duration 300ms --warm-up 200ms --connections 2";
+
+/// A side that is a service which behaves so.
+fn side(name: &str, mode: &str) -> String {
+    format!("{name}=env 'MODE={mode}' {}", program().display())
+}
+
+/// `bakeoff duel` of these sides on the port of the world.
+fn duel(world: &World, sides: &[&str], options: &str) -> Ran {
+    let mut command = world.command(&format!("duel --out OUT --port {}", world.port()));
+    command.args(sides).args(options.split_whitespace());
+    Ran::from(command.output().unwrap())
+}
+
+/// A service that runs already; it ends with this value.
+struct Running(Child, String);
+
+impl Running {
+    fn start(body_bytes: usize) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+        command.args(["null-server", "--until-input-ends", "--body-bytes"]);
+        command.arg(body_bytes.to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let address = line.split_whitespace().last().unwrap();
+        let url = format!("http://{address}");
+        Self(child, url)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn two_services_end_in_a_table_a_sentence_and_a_report() {
+    let world = World::new(&[]);
+    let (a, b) = (side("one", "good"), side("other", "good"));
+    let ran = duel(&world, &[&a, &b], SHORT);
+    ran.check(
+        0,
+        &[
+            "asking each once: GET /item",
+            "all answer alike: 200,",
+            "one",
+            "other",
+        ],
+    );
+    let (sentence, report) = ran.stdout.trim_end().rsplit_once("\nreport: ").unwrap();
+    let sentence = sentence.rsplit("\n\n").next().unwrap();
+    assert!(sentence.ends_with('.'), "{sentence}");
+    for name in ["one", "other"] {
+        assert!(sentence.contains(name), "{sentence}");
+    }
+    assert!(report.ends_with("out/report/index.html"), "{report}");
+    let page = world.read("out/report/index.html");
+    assert!(page.contains("one") && page.contains("GET /item"));
+    // The suite is one like others, and where it is the session can be resumed.
+    world
+        .run("run suite --resume OUT")
+        .check(0, &["nothing is left to run"]);
+    let contender = world.read("out/suite/contenders/one/contender.toml");
+    assert!(contender.contains("MODE=good"), "{contender}");
+    let plan = world.run("plan out/suite --profile duel");
+    plan.check(0, &["one", "other"]);
+}
+
+#[test]
+fn services_that_answer_differently_are_measured_only_with_leave() {
+    let world = World::new(&[]);
+    let (a, b) = (side("right", "good"), side("wrong", "wrong-body"));
+    let ran = duel(&world, &[&a, &b], SHORT);
+    ran.check(
+        1,
+        &[
+            "right and wrong answer GET /item differently, first at byte",
+            "right  200,",
+            "wrong  200,",
+            "--differ",
+        ],
+    );
+    assert!(!world.out().exists(), "nothing is left of what never began");
+    let ran = duel(&world, &[&a, &b], &format!("{SHORT} --differ --quiet"));
+    ran.check(0, &["right", "wrong", "report: "]);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+}
+
+#[test]
+fn a_path_that_is_not_there_is_not_measured() {
+    let world = World::new(&[]);
+    let (a, b) = (side("a", "good"), side("b", "good"));
+    let options = SHORT.replace("/item", "/nowhere");
+    duel(&world, &[&a, &b], &options).check(1, &["a answers GET /nowhere with 404", "path"]);
+}
+
+#[test]
+fn a_suite_can_be_kept() {
+    let world = World::new(&[]);
+    let (a, b) = (side("a", "good"), side("b", "good"));
+    let options = format!("{SHORT} --save kept --json");
+    let ran = duel(&world, &[&a, &b], &options);
+    ran.check(0, &["\"event\":\"session-ended\""]);
+    let lines = ran.stdout.lines();
+    assert!(lines.count() > 10, "{}", ran.stdout);
+    assert!(ran.stdout.lines().all(|line| line.starts_with('{')));
+    let verified = world.run("verify kept --profile duel");
+    verified.check(
+        0,
+        &["a: functional 1/1, lifecycle 0/0", "b: functional 1/1"],
+    );
+    let again = duel(&world, &[&a, &b], &format!("{SHORT} --save kept"));
+    again.check(1, &["kept: holds a suite already", "bakeoff run kept"]);
+}
+
+#[test]
+fn services_that_run_already_are_checked_and_loaded_and_not_metered() {
+    let world = World::new(&[]);
+    let (one, two) = (Running::start(5), Running::start(5));
+    let (a, b) = (format!("a=url:{}", one.1), format!("b=url:{}", two.1));
+    let ran = duel(&world, &[&a, &b], SHORT);
+    ran.check(0, &["all answer alike: 200, 5 bytes"]);
+    assert!(!ran.stderr.contains("started in"), "{}", ran.stderr);
+    let page = world.read("out/report/index.html");
+    assert!(page.contains("external"));
+    world
+        .run("verify out/suite --profile duel --runtime external")
+        .check(0, &["a: functional 1/1"]);
+    let limited = duel(&world, &[&a, &b], "--get / --cpus 2");
+    limited.check(1, &["cannot be given limits", "--cpus"]);
+    let third = Running::start(6);
+    let c = format!("c=url:{}", third.1);
+    std::fs::remove_dir_all(world.out()).unwrap();
+    duel(&world, &[&a, &c], SHORT).check(1, &["a  200, 5 bytes", "c  200, 6 bytes"]);
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_before_anything_begins() {
+    let world = World::new(&[]);
+    let good = side("good", "good");
+    let check = |sides: &[&str], options: &str, texts: &[&str]| {
+        let mut ran = duel(&world, sides, options);
+        // Clap breaks lines where it likes.
+        ran.stderr = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        ran.check(1, texts);
+        assert!(!world.out().exists(), "{ran:#?}");
+    };
+    check(&[&good], SHORT, &["2"]);
+    check(
+        &[&good, "./server"],
+        SHORT,
+        &["no `=` in it", "go=./server"],
+    );
+    check(
+        &[&good, &good],
+        SHORT,
+        &["two services are called good", "good-2="],
+    );
+    check(
+        &[&good, "a=url:http://127.0.0.1:1"],
+        SHORT,
+        &["is a command and a is a URL"],
+    );
+    check(
+        &[&good, &side("b", "good")],
+        "--get item",
+        &["--get", "begin with `/`"],
+    );
+    check(
+        &["gone=no-such-program --port 1", &good],
+        SHORT,
+        &["gone: cannot execute no-such-program", "install it"],
+    );
+    check(
+        &[&good, &side("dies", "exits")],
+        SHORT,
+        &["dies: exited with code 7", "giving up on purpose"],
+    );
+    check(
+        &[
+            "a=url:http://127.0.0.1:1",
+            "b=url:http://no.such.host.invalid",
+        ],
+        &SHORT.replace("--get /item", "--get /item --cpus 1"),
+        &["cannot be given limits"],
+    );
+    let listener = TcpListener::bind(("0.0.0.0", world.port())).unwrap();
+    check(
+        &[&good, &side("b", "good")],
+        SHORT,
+        &["already in use", "--port"],
+    );
+    drop(listener);
+    let mut command = world.command("duel --out OUT --get / a=image:x b=image:y");
+    command.env("DOCKER_HOST", "unix:///nowhere/docker.sock");
+    Ran::from(command.output().unwrap()).check(1, &["/nowhere/docker.sock", "hint:"]);
+}

@@ -1,0 +1,125 @@
+//! What a comparison of a few services comes to, as one sentence: who, by how much, how sure, at
+//! what cost; or that the runs do not tell.
+
+use bakeoff_stats::{Comparison, Verdict};
+
+use crate::analysis::Analysis;
+use crate::analysis::metric::Metric;
+use crate::analysis::row::Row;
+use crate::analysis::summary::BenchmarkSummary;
+use crate::number::{counted, enumerated, ratio_text, significant};
+
+/// The best of the first benchmark against the next one, in one sentence.
+#[must_use]
+pub fn sentence(analysis: &Analysis<'_>) -> String {
+    let Some(load) = analysis.loads.first() else {
+        return "Nothing was measured.".to_owned();
+    };
+    let summary = &load.summary;
+    match summary.tables.as_slice() {
+        [table] if summary.unranked.is_empty() && table.rows.len() > 1 => {
+            let (best, next) = (&table.rows[0], &table.rows[1]);
+            let mut text = match &next.against_best {
+                Some(comparison) => compared(best, next, comparison),
+                None => numbers(best, next),
+            };
+            if !table.verdict.ranks() {
+                text.push_str(&format!(" ({})", lower(table.title)));
+            }
+            text.push('.');
+            text
+        }
+        _ => incomparable(summary),
+    }
+}
+
+/// Two of one table.
+fn compared(best: &Row, next: &Row, comparison: &Comparison) -> String {
+    let (a, b) = (&best.label, &next.label);
+    // It is of the next one against the best.
+    let point = 1.0 / comparison.ratio.point;
+    let Some(interval) = comparison.ratio.interval else {
+        return numbers(best, next);
+    };
+    let (low, high) = (1.0 / interval.high, 1.0 / interval.low);
+    let sure = format!(
+        "(95 %: {}–{}, {} each)",
+        ratio_text(low),
+        ratio_text(high),
+        counted(comparison.ratio.runs, "run")
+    );
+    let (ratio, cost) = (ratio_text(point), cost(best, next));
+    match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            format!("{a} serves {ratio} times the requests per second of {b} {sure}{cost}")
+        }
+        Verdict::Equivalent => {
+            format!("{a} and {b} serve as many requests per second, {ratio} times {sure}{cost}")
+        }
+        Verdict::Inconclusive => {
+            // On a logarithmic scale the interval reaches as far to both sides of its point.
+            let reach = ((high / low).sqrt() - 1.0) * 100.0;
+            let reach = significant(reach);
+            format!(
+                "The runs do not tell {a} and {b} apart, {ratio} times the requests per second \
+                 {sure}{cost}; a difference of {reach} % would have shown"
+            )
+        }
+    }
+}
+
+/// Two of one table that have no interval.
+fn numbers(best: &Row, next: &Row) -> String {
+    let rate = |row: &Row| format!("{} {}", row.label, significant(row.throughput.mean()));
+    let (one, two) = (rate(best), rate(next));
+    let cost = cost(best, next);
+    format!("{one} against {two} requests per second, without an interval{cost}")
+}
+
+/// `, at 21.3 against 35.5 µs of CPU per request, and 12.1 against 45.3 MiB of memory`.
+fn cost(best: &Row, next: &Row) -> String {
+    let both = |value: fn(&Row) -> Option<f64>, unit: &str| {
+        let (one, two) = (significant(value(best)?), significant(value(next)?));
+        Some(format!("{one} against {two} {unit}"))
+    };
+    let known = [
+        both(
+            |row| row.cpu_us.as_ref().map(Metric::mean),
+            "µs of CPU per request",
+        ),
+        both(
+            |row| row.memory_mib.as_ref().map(Metric::highest),
+            "MiB of memory",
+        ),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    match known.is_empty() {
+        true => ", and what they cost is not known".to_owned(),
+        false => format!(", at {}", enumerated(&known)),
+    }
+}
+
+/// Why there is no comparison: each with what was found.
+fn incomparable(summary: &BenchmarkSummary) -> String {
+    let ranked = summary.tables.iter().flat_map(|table| {
+        let rows = table.rows.iter();
+        rows.map(|row| {
+            let (label, rate) = (&row.label, significant(row.throughput.mean()));
+            format!(
+                "{label} served {rate} requests per second ({})",
+                lower(table.title)
+            )
+        })
+    });
+    let unranked = summary.unranked.iter();
+    let unranked = unranked.map(|one| format!("{}: {}", one.label, one.reason));
+    let each: Vec<String> = ranked.chain(unranked).collect();
+    format!("They cannot be compared: {}.", each.join("; "))
+}
+
+/// A title as a part of a sentence.
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(|first| first.to_lowercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), letters.as_str())
+}

@@ -1,0 +1,106 @@
+//! What a comparison of a few comes to, as one sentence.
+
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::record::Results;
+use bakeoff_report::{Analysis, ReportInput, sentence};
+
+use crate::synthetic::{Contender, contender, run};
+
+fn results(contenders: &[Contender], runs: u32) -> Results {
+    let mut all = Vec::new();
+    for repetition in 1..=runs {
+        for one in contenders {
+            all.push(run("duel", one, repetition, all.len()));
+        }
+    }
+    Results {
+        runs: all,
+        ..Results::default()
+    }
+}
+
+fn said(results: &Results) -> String {
+    sentence(&Analysis::of(&ReportInput {
+        results,
+        title: "Synthetic",
+        rounds: &[],
+    }))
+}
+
+#[track_caller]
+fn check(contenders: &[Contender], runs: u32, texts: &[&str]) {
+    let said = said(&results(contenders, runs));
+    for text in texts {
+        assert!(said.contains(text), "{text:?} is missing in: {said}");
+    }
+    assert!(said.ends_with('.') && !said.contains('\n'), "{said}");
+}
+
+#[test]
+fn who_is_better_comes_with_how_sure_and_at_what_cost() {
+    let (fast, slow) = (
+        contender("fast", 8000.0, 50.0),
+        contender("slow", 4000.0, 99.0),
+    );
+    let texts = [
+        "fast serves ",
+        " times the requests per second of slow (95 %: ",
+        ", 5 runs each), at ",
+        "µs of CPU per request and ",
+        "MiB of memory",
+    ];
+    check(&[slow, fast], 5, &texts);
+}
+
+#[test]
+fn what_is_not_told_apart_names_the_difference_that_would_have_shown() {
+    let (one, two) = (
+        contender("one", 8000.0, 50.0),
+        contender("two", 8060.0, 50.0),
+    );
+    let found = said(&results(&[one, two], 2));
+    let undecided = found.contains("do not tell") && found.contains(" % would have shown");
+    assert!(undecided || found.contains("serve as many"), "{found}");
+}
+
+#[test]
+fn one_run_is_no_interval() {
+    let (one, two) = (
+        contender("one", 8000.0, 50.0),
+        contender("two", 4000.0, 50.0),
+    );
+    check(
+        &[one, two],
+        1,
+        &[
+            "one ",
+            " against two ",
+            "requests per second, without an interval",
+        ],
+    );
+}
+
+#[test]
+fn what_was_not_metered_has_no_cost() {
+    let (one, two) = (
+        contender("one", 8000.0, 50.0),
+        contender("two", 4000.0, 50.0),
+    );
+    let mut results = results(&[one, two], 3);
+    for run in &mut results.runs {
+        run.begin.runtime = RuntimeKind::External;
+        run.idle.clear();
+        for slice in &mut run.intervals {
+            (slice.contender_before, slice.contender_after) = (None, None);
+        }
+    }
+    let found = said(&results);
+    assert!(found.contains("what they cost is not known"), "{found}");
+}
+
+#[test]
+fn one_that_is_left_is_no_comparison() {
+    let one = contender("one", 8000.0, 50.0);
+    check(&[one], 3, &["They cannot be compared: one served "]);
+    assert_eq!(said(&Results::default()), "Nothing was measured.");
+}

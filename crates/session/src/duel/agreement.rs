@@ -1,0 +1,147 @@
+//! In what the answers of the sides agree, and what to say where they do not. Pure.
+
+use bakeoff_base::text::counted;
+use bakeoff_model::check::Answer;
+use serde_json::{Value, json};
+
+use super::order::Duel;
+use crate::hint::hinted;
+
+/// The longest body that a suite file quotes, bytes; of a longer one only the length is expected.
+const QUOTED_MAX: usize = 16 << 10;
+/// How much of a body a message shows, characters.
+const SHOWN_MAX: usize = 60;
+/// How much of it stands before the first difference.
+const BEFORE_DIFFERENCE: usize = 20;
+/// The first status that is no success.
+const FAILURE: u16 = 400;
+
+/// What one side answered, twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answers {
+    pub(super) name: String,
+    pub(super) first: Answer,
+    pub(super) second: Answer,
+}
+
+/// What every side is expected to answer from now on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Agreed {
+    /// As the key `expect` of suite files.
+    pub(super) expect: Value,
+    /// As a sentence for a person.
+    pub(super) words: String,
+}
+
+/// The expectation before anybody has answered.
+pub(super) fn anything() -> Value {
+    json!({})
+}
+
+/// What the sides agree in: status and body, or with the user's leave the statuses that came.
+pub(super) fn find(duel: &Duel, answers: &[Answers]) -> anyhow::Result<Agreed> {
+    let request = duel.request.words();
+    if let Some(one) = answers.iter().find(|one| one.first.status >= FAILURE) {
+        let status = one.first.status;
+        return Err(hinted(
+            format_args!("{} answers {request} with {}", one.name, shown(&one.first)),
+            format_args!("is the path right? What is answered with {status} is not measured"),
+        ));
+    }
+    let difference = difference(&request, answers);
+    if let (Some(difference), false) = (&difference, duel.may_differ) {
+        return Err(hinted(
+            difference,
+            "--differ measures them all the same, if that is meant",
+        ));
+    }
+    let (first, list) = (&answers[0].first, statuses(answers));
+    if difference.is_some() {
+        let each = answers.iter();
+        let each: Vec<String> = each
+            .map(|one| format!("{} {}", one.name, summary(&one.first)))
+            .collect();
+        return Ok(Agreed {
+            expect: json!({ "status": list }),
+            words: format!(
+                "they answer differently, as is allowed: {}",
+                each.join("; ")
+            ),
+        });
+    }
+    Ok(Agreed {
+        expect: match quotable(&first.body) {
+            Some(text) => json!({ "status": list, "body": text }),
+            None => json!({ "status": list, "body-bytes": first.body.len() }),
+        },
+        words: format!("all answer alike: {}", summary(first)),
+    })
+}
+
+fn statuses(answers: &[Answers]) -> Vec<u16> {
+    let mut statuses: Vec<u16> = answers.iter().map(|one| one.first.status).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    statuses
+}
+
+fn quotable(body: &[u8]) -> Option<&str> {
+    let short = body.len() <= QUOTED_MAX;
+    std::str::from_utf8(body).ok().filter(|_| short)
+}
+
+/// The first difference between two answers, as a message of several lines.
+fn difference(request: &str, answers: &[Answers]) -> Option<String> {
+    let same = |a: &Answer, b: &Answer| a.status == b.status && a.body == b.body;
+    if let Some(one) = answers.iter().find(|one| !same(&one.first, &one.second)) {
+        let name = &one.name;
+        let lines = compared((name, &one.first), (name, &one.second));
+        return Some(format!(
+            "{name} answers {request} differently each time{lines}"
+        ));
+    }
+    let first = &answers[0];
+    let other = answers.iter().find(|one| !same(&one.first, &first.first))?;
+    let lines = compared((&first.name, &first.first), (&other.name, &other.first));
+    let (one, two) = (&first.name, &other.name);
+    Some(format!(
+        "{one} and {two} answer {request} differently{lines}"
+    ))
+}
+
+/// Both answers below each other, each from shortly before the first difference on.
+fn compared(one: (&str, &Answer), other: (&str, &Answer)) -> String {
+    let pairs = one.1.body.iter().zip(&other.1.body);
+    let at = pairs.take_while(|(a, b)| a == b).count();
+    let width = one.0.chars().count().max(other.0.chars().count());
+    let line = |(name, answer): (&str, &Answer)| {
+        let from = at.saturating_sub(BEFORE_DIFFERENCE);
+        let rest = quoted(answer.body.get(from..).unwrap_or_default());
+        let dots = if from > 0 { "…" } else { "" };
+        format!("\n  {name:<width$}  {}: {dots}{rest}", summary(answer))
+    };
+    let place = match one.1.body == other.1.body {
+        true => "in the status".to_owned(),
+        false => format!("at byte {}", at + 1),
+    };
+    format!(", first {place}:{}{}", line(one), line(other))
+}
+
+/// `200, 13 bytes`.
+fn summary(answer: &Answer) -> String {
+    let bytes = counted(answer.body.len() as u64, "byte");
+    format!("{}, {bytes}", answer.status)
+}
+
+/// The same with the body.
+fn shown(answer: &Answer) -> String {
+    format!("{}: {}", summary(answer), quoted(&answer.body))
+}
+
+/// The beginning of a body in quotes, without what would command a terminal.
+fn quoted(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let start: String = text.chars().take(SHOWN_MAX).collect();
+    let dots = if start.len() < text.len() { "…" } else { "" };
+    format!("{start:?}{dots}")
+}

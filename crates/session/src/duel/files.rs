@@ -1,0 +1,231 @@
+//! The suite of a duel as files, so that it can be read, kept, changed and run again.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::diagnostic::SourceFile;
+use bakeoff_model::parse::{self, SuiteSources};
+use serde_json::{Map, Value, json};
+
+use super::order::{Duel, NAME, Service, Side};
+use crate::store::suite_folder::SuiteFolder;
+
+/// Where a suite keeps its checks.
+const CHECKS: &str = "checks/duel.toml";
+
+/// The files of a suite.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SuiteText {
+    suite: String,
+    checks: String,
+    /// Name of each contender with its file.
+    contenders: Vec<(String, String)>,
+}
+
+/// The suite of a duel whose sides are all expected to answer so.
+pub(super) fn suite(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> SuiteText {
+    let contenders = duel.sides.iter();
+    SuiteText {
+        suite: suite_file(duel, runtime, expect),
+        checks: checks_file(duel, expect),
+        contenders: contenders
+            .map(|side| (side.name.clone(), contender_file(side, &duel.workdir)))
+            .collect(),
+    }
+}
+
+/// The suite as it is understood. `path` stands for its folder, of which nothing is read.
+pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolder> {
+    let file = |path: String, text: &String| SourceFile {
+        path,
+        text: text.clone(),
+    };
+    let contenders = text.contenders.iter();
+    let sources = SuiteSources {
+        suite: file("suite.toml".to_owned(), &text.suite),
+        checks: vec![file(CHECKS.to_owned(), &text.checks)],
+        contenders: contenders
+            .map(|(name, text)| (name.clone(), file(contender_path(name), text)))
+            .collect(),
+        published: None,
+    };
+    match parse::suite(&sources) {
+        Ok(suite) => Ok(SuiteFolder {
+            path: path.to_owned(),
+            suite,
+        }),
+        Err(mistakes) => {
+            let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            bail!("no suite can be made of this:\n{}", mistakes.join("\n"))
+        }
+    }
+}
+
+/// Writes the files.
+pub(super) fn write(text: &SuiteText, folder: &Path) -> anyhow::Result<()> {
+    let contenders = text.contenders.iter();
+    let mut files: Vec<(String, &String)> = contenders
+        .map(|(name, text)| (contender_path(name), text))
+        .collect();
+    files.push((CHECKS.to_owned(), &text.checks));
+    files.push(("suite.toml".to_owned(), &text.suite));
+    for (name, text) in files {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .with_context(|| format!("{}: cannot write the suite", path.display()))?;
+    }
+    Ok(())
+}
+
+fn contender_path(name: &str) -> String {
+    format!("contenders/{name}/contender.toml")
+}
+
+fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
+    let words = duel.request.words();
+    let names: Vec<String> = duel
+        .sides
+        .iter()
+        .map(|side| format!("`{}`", side.name))
+        .collect();
+    let analysis = format!(
+        "Written by `bakeoff duel`: {} are asked `{words}` over {} connections.",
+        names.join(", "),
+        duel.connections
+    );
+    let step = |duration: Duration, warm_up: bool| {
+        json!({
+            "connections": duel.connections,
+            "duration": duration_text(duration),
+            "warm-up": warm_up,
+        })
+    };
+    let mut steps: Vec<Value> = duel
+        .warm_up
+        .map(|warm_up| step(warm_up, true))
+        .into_iter()
+        .collect();
+    steps.push(step(duel.duration, false));
+    let mut request = request(duel);
+    request.insert("expect".to_owned(), expect.clone());
+    let mut env = duel.env.clone();
+    if runtime != RuntimeKind::External {
+        env.entry("PORT".to_owned())
+            .or_insert_with(|| duel.port.to_string());
+    }
+    let text = toml_text(&json!({
+        "suite": {
+            "name": NAME,
+            "analysis": analysis,
+            "port": duel.port,
+            "ready-path": duel.ready_path,
+            "logs-requests": false,
+            "lifecycle": false,
+        },
+        "env": env,
+        "profile": {
+            NAME: {
+                "describe": "One number of connections after a warm-up.",
+                "limits": limits(duel),
+                "runs": duel.runs,
+                "step": steps,
+            },
+        },
+        "benchmark": [{
+            "name": NAME,
+            "describe": words,
+            "request": [request],
+        }],
+    }));
+    let again = match runtime {
+        RuntimeKind::Process => String::new(),
+        other => format!(" --runtime {other}"),
+    };
+    format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
+}
+
+fn limits(duel: &Duel) -> Value {
+    let mut limits = Map::new();
+    if let Some(cpus) = duel.limits.cpus {
+        limits.insert("cpus".to_owned(), json!(cpus));
+    }
+    if let Some(bytes) = duel.limits.memory_bytes {
+        limits.insert("memory".to_owned(), json!(size_text(bytes)));
+    }
+    Value::Object(limits)
+}
+
+fn request(duel: &Duel) -> Map<String, Value> {
+    let request = &duel.request;
+    let headers = request.headers.iter();
+    let headers: Map<String, Value> = headers
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
+    let mut table = Map::new();
+    table.insert("method".to_owned(), json!(request.method));
+    table.insert("path".to_owned(), json!(request.path));
+    if !request.body.is_empty() {
+        table.insert("body".to_owned(), json!(request.body));
+    }
+    if !headers.is_empty() {
+        table.insert("headers".to_owned(), Value::Object(headers));
+    }
+    table
+}
+
+fn checks_file(duel: &Duel, expect: &Value) -> String {
+    let mut check = request(duel);
+    check.insert("group".to_owned(), json!(NAME));
+    check.insert("name".to_owned(), json!(duel.request.words()));
+    check.insert("expect".to_owned(), expect.clone());
+    toml_text(&json!({ "check": [check] }))
+}
+
+fn contender_file(side: &Side, workdir: &Path) -> String {
+    let mut contender = Map::new();
+    contender.insert("name".to_owned(), json!(side.name));
+    contender.insert("describe".to_owned(), json!(side.text));
+    contender.insert("language".to_owned(), json!(""));
+    let mut file = Map::new();
+    match &side.service {
+        Service::Command(words) => {
+            contender.insert("run".to_owned(), json!(words));
+            contender.insert("workdir".to_owned(), json!(workdir));
+        }
+        Service::Image(image) => {
+            file.insert("image".to_owned(), json!({ "name": image }));
+        }
+        Service::Url(url) => {
+            contender.insert("url".to_owned(), json!(url.to_string()));
+        }
+    }
+    file.insert("contender".to_owned(), Value::Object(contender));
+    toml_text(&Value::Object(file))
+}
+
+fn toml_text(value: &Value) -> String {
+    toml::to_string(value).expect("tables of texts and numbers without null are TOML")
+}
+
+/// A duration as suite files write it.
+fn duration_text(duration: Duration) -> String {
+    let ns = duration.as_nanos();
+    match (ns % 1_000_000_000, ns % 1_000_000) {
+        (0, _) => format!("{}s", ns / 1_000_000_000),
+        (_, 0) => format!("{}ms", ns / 1_000_000),
+        _ => format!("{ns}ns"),
+    }
+}
+
+/// A size as suite files write it.
+fn size_text(bytes: u64) -> String {
+    match bytes % (1 << 20) {
+        0 => format!("{}MiB", bytes >> 20),
+        _ => format!("{bytes}B"),
+    }
+}

@@ -1,0 +1,174 @@
+//! What a duel is of, and what can be seen of it before anything is started.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bakeoff_model::check::{Check, Expect};
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::suite::Limits;
+use bakeoff_runtime::process::port_is_free;
+
+use crate::hint::hinted;
+
+/// Name of the suite, its profile and its benchmark.
+pub const NAME: &str = "duel";
+
+/// What is to be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duel {
+    /// The services, at least two.
+    pub sides: Vec<Side>,
+    /// What each of them is asked.
+    pub request: Request,
+    /// Where those that are started listen.
+    pub port: u16,
+    /// The path asked until the first valid answer (200 or 404) comes.
+    pub ready_path: String,
+    /// Environment of those that are started.
+    pub env: BTreeMap<String, String>,
+    /// Limits of those that are started.
+    pub limits: Limits,
+    /// Where commands are started.
+    pub workdir: PathBuf,
+    /// Connections of closed load.
+    pub connections: u32,
+    /// Length of the warm-up step; none when absent.
+    pub warm_up: Option<Duration>,
+    /// Length of the measured step.
+    pub duration: Duration,
+    /// Repetitions.
+    pub runs: u32,
+    /// The sides may answer differently.
+    pub may_differ: bool,
+}
+
+/// One of the services.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// What reports call it.
+    pub name: String,
+    /// As the user wrote it.
+    pub text: String,
+    /// What that is.
+    pub service: Service,
+}
+
+/// What a side is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Service {
+    /// A program and its arguments.
+    Command(Vec<String>),
+    /// An image with an entry point.
+    Image(String),
+    /// A service that runs already.
+    Url(ServiceUrl),
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The method, upper case.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+impl Request {
+    /// The request with what must come back.
+    pub(super) fn check(&self, expect: Expect) -> Check {
+        Check {
+            group: NAME.to_owned(),
+            name: self.words(),
+            method: self.method.clone(),
+            path: self.path.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            expect,
+        }
+    }
+
+    /// `GET /path`.
+    pub(super) fn words(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+impl Service {
+    fn runtime(&self) -> RuntimeKind {
+        match self {
+            Self::Command(_) => RuntimeKind::Process,
+            Self::Image(_) => RuntimeKind::Docker,
+            Self::Url(_) => RuntimeKind::External,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "a command",
+            Self::Image(_) => "an image",
+            Self::Url(_) => "a URL",
+        }
+    }
+}
+
+impl Duel {
+    /// What all sides run on.
+    ///
+    /// # Errors
+    /// They are of different kinds, so that they would not have the same conditions.
+    pub fn runtime(&self) -> anyhow::Result<RuntimeKind> {
+        let first = &self.sides[0];
+        let runtime = first.service.runtime();
+        let other = self
+            .sides
+            .iter()
+            .find(|side| side.service.runtime() != runtime);
+        let Some(other) = other else {
+            return Ok(runtime);
+        };
+        let (one, two) = (first.service.kind(), other.service.kind());
+        Err(hinted(
+            format_args!("{} is {one} and {} is {two}", first.name, other.name),
+            "under different conditions no comparison is fair; make all of them commands, images \
+             (NAME=image:IMAGE) or URLs (NAME=url:URL)",
+        ))
+    }
+
+    /// Everything that can be seen before anything is started.
+    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+        let mut names = BTreeSet::new();
+        if let Some(twin) = self.sides.iter().find(|side| !names.insert(&side.name)) {
+            let name = &twin.name;
+            return Err(hinted(
+                format_args!("two services are called {name}"),
+                format_args!("give one of them another name: {name}-2={}", twin.text),
+            ));
+        }
+        let runtime = self.runtime()?;
+        if runtime == RuntimeKind::External {
+            let limited = self.limits != Limits::default();
+            if limited || !self.env.is_empty() {
+                return Err(hinted(
+                    "services that run already cannot be given limits or an environment",
+                    "leave --cpus, --memory and --env out, or name commands instead of URLs",
+                ));
+            }
+        }
+        if runtime == RuntimeKind::Process {
+            port_is_free(NAME, self.port).map_err(|error| {
+                hinted(
+                    error,
+                    "end what listens there, or name another port with --port; the services must \
+                     listen on it, one after the other, and find it in PORT",
+                )
+            })?;
+        }
+        Ok(runtime)
+    }
+}
