@@ -199,7 +199,7 @@ impl Winner {
             WinnerRule::PeakThroughput => "highest throughput at its peak".to_owned(),
             WinnerRule::Throughput => format!("highest throughput {}", at("")),
             WinnerRule::CpuPerRequest => {
-                format!("lowest CPU per request {}", at("over all measured steps"))
+                format!("lowest CPU per request {}", at("at the stated step"))
             }
             WinnerRule::P99 => format!("lowest p99 {}", at("at the highest load")),
         }
@@ -207,7 +207,7 @@ impl Winner {
 }
 
 /// How a qualification round picks its winner. Where the runs do not tell the best apart, the one
-/// with the lower CPU per request over all measured steps wins, or, when CPU is the rule, the one
+/// with the lower CPU per request at the stated step wins, or, when CPU is the rule, the one
 /// with the higher peak throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -216,7 +216,7 @@ pub enum WinnerRule {
     PeakThroughput,
     /// Highest mean throughput at a number of connections.
     Throughput,
-    /// Lowest CPU per request, over all measured steps unless `at` says where.
+    /// Lowest CPU per request, at the stated step unless `at` says where.
     CpuPerRequest,
     /// Lowest 99th percentile, at the highest step unless `at` says where.
     P99,

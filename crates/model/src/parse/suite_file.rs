@@ -25,8 +25,8 @@ use crate::suite::{
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
 
-/// Cold starts of a benchmark of kind `startup` that does not say how many: enough for a bootstrap
-/// interval and for a look at the tail.
+/// Cold starts of a benchmark of kind `startup` that does not say how many: enough for an
+/// interval and a look at the tail.
 const STARTS_DEFAULT: u32 = 20;
 
 /// The only option of JVM contenders unless the profile says others: what the published results

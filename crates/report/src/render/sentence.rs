@@ -88,7 +88,7 @@ fn cost(best: &Row, next: &Row) -> String {
             "µs of CPU per request",
         ),
         both(
-            |row| row.memory_mib.as_ref().map(Metric::highest),
+            |row| row.memory_mib.as_ref().map(Metric::mean),
             "MiB of memory",
         ),
     ];
