@@ -1,5 +1,6 @@
 //! The ratio of two contenders on the log scale: its point, its standard error and the degrees of
-//! freedom, from which every interval and test follows. What it means is for [`crate::compare`].
+//! freedom, from which every interval and test follows. What it means is for
+//! [`mod@crate::compare`].
 //!
 //! Logarithms, because noise of a service is a share of its level, because a ratio and its inverse
 //! then have mirrored intervals, and because throughput over runs is skewed on the other scale.
