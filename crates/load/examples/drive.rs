@@ -69,7 +69,7 @@ fn summarise(slices: &[LoadInterval]) -> String {
         .sum();
     let offered: u64 = slices.iter().filter_map(|s| s.offered).sum();
     let censored: u64 = slices.iter().map(|s| s.censored.count()).sum();
-    let cpu_ns: u64 = slices.iter().map(|s| s.loader_cpu.total_ns()).sum();
+    let cpu_ns: u64 = slices.iter().map(|s| s.generator_cpu.total_ns()).sum();
     let quantiles = |name: &str, pick: fn(&LoadInterval) -> Option<&Histogram>| {
         let mut sum = Histogram::new();
         slices

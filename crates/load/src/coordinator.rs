@@ -389,11 +389,11 @@ fn interval(
         received_bytes: tally.received_bytes,
         turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
         connecting_ns: Some(tally.connecting_ns),
-        loader_cpu: CpuTime {
+        generator_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,
             system_ns: tally.cpu.system_ns + own.system_ns,
         },
-        loader_threads: threads.min(step_spec.connections as usize),
+        generator_threads: threads.min(step_spec.connections as usize),
         by_request: by_request.collect(),
         users: users.then_some(UserCount {
             finished: tally.users_finished,

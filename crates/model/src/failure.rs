@@ -40,6 +40,9 @@ pub struct Failure {
     /// What to do about it, a lower-case fragment each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// Whether the kernel killed the contender because its memory limit was reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub oom_killed: bool,
 }
 
 impl Failure {
@@ -50,7 +53,14 @@ impl Failure {
             message: message.into(),
             evidence: String::new(),
             hints: Vec::new(),
+            oom_killed: false,
         }
+    }
+
+    /// The same failure, with the kernel's out-of-memory killer as its cause or not.
+    #[must_use]
+    pub fn with_oom_killed(self, oom_killed: bool) -> Self {
+        Self { oom_killed, ..self }
     }
 
     /// The same failure with evidence.

@@ -1,8 +1,8 @@
-//! What the loader is told and what it tells back: a [`LoadSpec`] as JSON on standard input,
-//! [`LoadEvent`]s as JSON Lines on standard output.
+//! What the load generator is told and what it tells back: a [`LoadSpec`] as JSON on standard
+//! input, [`LoadEvent`]s as JSON Lines on standard output.
 //!
 //! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the
-//! loader's slices and the meter's samples of one host share one axis.
+//! load generator's slices and the meter's samples of one host share one axis.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::scenario::Scenario;
 
 pub use crate::request::RequestSpec;
 
-/// One order for the loader: a target, what to ask it, and the steps to go through.
+/// One order for the load generator: a target, what to ask it, and the steps to go through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
@@ -62,7 +62,7 @@ pub struct LoadSpec {
     pub in_flight: u32,
 }
 
-/// Where the loader sends its requests.
+/// Where the load generator sends its requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -241,7 +241,8 @@ pub enum ErrorClass {
     WrongBody,
     /// TLS failed.
     Tls,
-    /// The loader ran out of file descriptors, ports or memory: its own fault, never the service's.
+    /// The load generator ran out of file descriptors, ports or memory: its own fault, never the
+    /// service's.
     Local,
     /// A scheduled request that was not sent within the stated bound.
     Dropped,
@@ -335,7 +336,7 @@ impl CpuTime {
     }
 }
 
-/// What the loader counted in one slice of a step.
+/// What the load generator counted in one slice of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadInterval {
     /// Index of the step in [`LoadSpec::steps`].
@@ -372,18 +373,20 @@ pub struct LoadInterval {
     /// Bytes received.
     pub received_bytes: u64,
     /// From an answer to the next request in its place, summed over the requests that have one
-    /// before them, ns: the loader's share of a closed loop. Closed load over connections that are
-    /// kept only; not in scenarios, and not of messages that carry their own time.
+    /// before them, ns: the load generator's share of a closed loop. Closed load over connections
+    /// that are kept only; not in scenarios, and not of messages that carry their own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// Time in which connections were being opened again, handshakes included, summed over those
     /// that came to be open in the slice, ns; absent in records of format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connecting_ns: Option<u64>,
-    /// The loader's own CPU time in the slice.
-    pub loader_cpu: CpuTime,
-    /// Its threads with connections: `loader_cpu` over wall time times this is its utilisation.
-    pub loader_threads: usize,
+    /// The load generator's own CPU time in the slice.
+    #[serde(alias = "loader_cpu")]
+    pub generator_cpu: CpuTime,
+    /// Its threads with connections: `generator_cpu` over wall time times this is its utilisation.
+    #[serde(alias = "loader_threads")]
+    pub generator_threads: usize,
     /// The same counts request by request, where the order has more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<RequestInterval>,
@@ -405,7 +408,7 @@ pub struct UserCount {
     pub gave_up: u64,
 }
 
-/// What the loader counted for one of several requests in one slice of a step.
+/// What the load generator counted for one of several requests in one slice of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestInterval {
     /// What it is called, [`RequestSpec::label`].
@@ -441,7 +444,7 @@ pub enum LoadEvent {
         /// Which reactor is in use (`uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
         /// `epoll`; in records of before 2026-11-23 `-stamped` in place of `-rx-timestamps`).
         reactor: String,
-        /// Soft limit of open files that the loader reached.
+        /// Soft limit of open files that the load generator reached.
         nofile: u64,
         /// Requests that each connection may have in flight, as the service allows it; 0 = one,
         /// because the protocol has no streams.
@@ -457,7 +460,7 @@ pub enum LoadEvent {
     },
     /// All steps ended.
     Done,
-    /// The loader gave up; nothing follows.
+    /// The load generator gave up; nothing follows.
     Failed {
         /// Why, a lower-case fragment.
         message: String,

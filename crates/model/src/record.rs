@@ -106,8 +106,9 @@ impl Begin {
 pub struct Cores {
     /// The contender.
     pub contender: Vec<usize>,
-    /// The loader.
-    pub loader: Vec<usize>,
+    /// The load generator.
+    #[serde(alias = "loader")]
+    pub generator: Vec<usize>,
     /// The backend.
     pub backend: Vec<usize>,
 }
@@ -135,14 +136,14 @@ pub struct Host {
     pub nofile: u64,
     /// Versions of what took part: bakeoff, docker, java, ...
     pub versions: BTreeMap<String, String>,
-    /// What the loader can do here at best; absent where it was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loader: Option<LoaderCeiling>,
+    /// What the load generator can do here at best; absent where it was not measured.
+    #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorCeiling>,
 }
 
-/// What the loader can do on a host at best, in closed load on a server that does nothing.
+/// What the load generator can do on a host at best, in closed load on a server that does nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LoaderCeiling {
+pub struct GeneratorCeiling {
     /// The reactor that it used.
     pub reactor: String,
     /// Its threads.
@@ -154,7 +155,7 @@ pub struct LoaderCeiling {
     /// CPU time of a request there, us.
     pub cpu_us_per_request: f64,
     /// Share of its threads' time that it used there, 0 to 1. Well below 1 the server was the
-    /// limit, and the loader can do more.
+    /// limit, and the load generator can do more.
     pub busy: f64,
     /// Median time on one connection, us.
     pub floor_p50_us: f64,
@@ -231,7 +232,7 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// What the loader counted.
+    /// What the load generator counted.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.
     pub contender_before: Option<ResourceSample>,

@@ -265,7 +265,9 @@ impl ReadyError {
     /// The failure of the run that it ends.
     #[must_use]
     pub fn failure(&self) -> Failure {
+        let oom_killed = matches!(self, Self::Exited { exit, .. } if exit.oom_killed);
         Failure::new(Stage::Ready, self.to_string())
+            .with_oom_killed(oom_killed)
             .with_evidence(self.log())
             .with_hints(self.hint())
     }

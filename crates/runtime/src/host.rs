@@ -32,7 +32,7 @@ pub fn describe() -> Host {
             .current
             .unwrap_or(u64::MAX),
         versions: BTreeMap::new(),
-        loader: None,
+        generator: None,
     }
 }
 

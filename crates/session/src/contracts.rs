@@ -42,7 +42,7 @@ pub trait BackendProbe: Send + Sync {
 }
 
 /// Starts load generators.
-pub trait Loader {
+pub trait LoadGenerator {
     /// A running load generator.
     type Load: RunningLoad;
 
@@ -66,7 +66,7 @@ pub struct Parts<'a, L> {
     /// What contenders run on.
     pub runtime: &'a dyn Runtime,
     /// Starts load generators.
-    pub loader: &'a L,
+    pub generator: &'a L,
     /// Sends single requests.
     pub client: &'a dyn Client,
     /// The running backend, if the session has one.

@@ -5,7 +5,7 @@ use bakeoff_model::load::Connections;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
-use crate::contracts::{BackendProbe, Cases, Halt, Loader, Parts, PendingRun};
+use crate::contracts::{BackendProbe, Cases, Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
 use crate::stages::{cold_start, run};
 
@@ -19,7 +19,7 @@ pub struct Driver<'a, L> {
     pub now: fn() -> String,
 }
 
-impl<L: Loader> Driver<'_, L> {
+impl<L: LoadGenerator> Driver<'_, L> {
     /// Makes all pending runs in order. A failed run is recorded and the next one begins.
     ///
     /// # Errors

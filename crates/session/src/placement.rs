@@ -46,7 +46,7 @@ pub fn place(host_cores: usize, limits: &Limits, has_backend: bool) -> Placement
         return Placement {
             cores: Cores {
                 contender,
-                loader: rest,
+                generator: rest,
                 backend: Vec::new(),
             },
             warnings,
@@ -57,22 +57,22 @@ pub fn place(host_cores: usize, limits: &Limits, has_backend: bool) -> Placement
             "load generator and backend share core {shared}: time slices in which it is full are \
              marked"
         ));
-        let (loader, backend) = (vec![shared], vec![shared]);
+        let (generator, backend) = (vec![shared], vec![shared]);
         return Placement {
             cores: Cores {
                 contender,
-                loader,
+                generator,
                 backend,
             },
             warnings,
         };
     }
     // A reactor thread drives hundreds of thousands of requests a second; one in four is ample.
-    let loaders = (rest.len() / 4).max(1);
-    let (loader, backend) = rest.split_at(loaders);
+    let generators = (rest.len() / 4).max(1);
+    let (generator, backend) = rest.split_at(generators);
     let cores = Cores {
         contender,
-        loader: loader.to_vec(),
+        generator: generator.to_vec(),
         backend: backend.to_vec(),
     };
     Placement { cores, warnings }
@@ -102,7 +102,11 @@ mod tests {
         let placement = place(host, &limits, backend);
         let cores = &placement.cores;
         assert_eq!(
-            [&cores.contender[..], &cores.loader[..], &cores.backend[..]],
+            [
+                &cores.contender[..],
+                &cores.generator[..],
+                &cores.backend[..]
+            ],
             expect
         );
         assert_eq!(

@@ -22,7 +22,7 @@ use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
 use crate::testbed::client::HttpClient;
-use crate::testbed::loader::ProcessLoader;
+use crate::testbed::load_generator::ProcessGenerator;
 use crate::testbed::{Testbed, TestbedOptions, builds};
 
 /// What is to be measured.
@@ -196,12 +196,12 @@ async fn play(
     };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
-    testbed.measure_loader(&program, observers).await?;
+    testbed.measure_generator(&program, observers).await?;
     let played = Driver {
         parts: Parts {
             suite: testbed.suite(),
             runtime: testbed.runtime(),
-            loader: &ProcessLoader { program },
+            generator: &ProcessGenerator { program },
             client: &HttpClient {
                 prefix: String::new(),
             },

@@ -21,7 +21,7 @@ use crate::stages::start::{await_ready, start};
 use crate::stages::verify::{self, Destination};
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;
-use crate::testbed::loader::ProcessLoader;
+use crate::testbed::load_generator::ProcessGenerator;
 
 /// Which checks are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +181,7 @@ async fn check_one(
     let parts = Parts {
         suite: testbed.suite(),
         runtime: testbed.runtime(),
-        loader: &ProcessLoader {
+        generator: &ProcessGenerator {
             program: PathBuf::new(),
         },
         client: &client,

@@ -136,8 +136,8 @@ impl Evidence {
             turnaround_ns: Reading::NotApplicable,
             connecting_ns: Reading::NotApplicable,
             generator: Used {
-                used_ns: load.loader_cpu.total_ns(),
-                wall_ns: wall_ns.saturating_mul(load.loader_threads.max(1) as u64),
+                used_ns: load.generator_cpu.total_ns(),
+                wall_ns: wall_ns.saturating_mul(load.generator_threads.max(1) as u64),
             },
             contender_cpu: Reading::NotMetered,
             backend_cpu: Reading::NotApplicable,

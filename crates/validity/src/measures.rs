@@ -156,8 +156,16 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
         parts += share(&evidence.contender_cpu);
         (0..evidence.setting.host_cores).collect()
     } else {
-        let both = cores.loader.iter().any(|core| cores.backend.contains(core));
-        let all: BTreeSet<usize> = cores.loader.iter().chain(&cores.backend).copied().collect();
+        let both = cores
+            .generator
+            .iter()
+            .any(|core| cores.backend.contains(core));
+        let all: BTreeSet<usize> = cores
+            .generator
+            .iter()
+            .chain(&cores.backend)
+            .copied()
+            .collect();
         both.then(|| all.into_iter().collect())?
     };
     let all = evidence.host.known();

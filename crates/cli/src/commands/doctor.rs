@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
-use bakeoff_model::record::{Cores, LoaderCeiling};
+use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_runtime::build::toolchain;
 use bakeoff_runtime::host;
 use bakeoff_session::selection::host_cores;
@@ -50,7 +50,7 @@ fn load_findings() -> anyhow::Result<Vec<Finding>> {
         0 | 1 => Cores::default(),
         _ => Cores {
             contender: vec![0],
-            loader: vec![1],
+            generator: vec![1],
             backend: Vec::new(),
         },
     };
@@ -64,7 +64,7 @@ fn load_findings() -> anyhow::Result<Vec<Finding>> {
 }
 
 /// The ceiling in words, two lines.
-fn describe(ceiling: &LoaderCeiling) -> [(&'static str, String); 2] {
+fn describe(ceiling: &GeneratorCeiling) -> [(&'static str, String); 2] {
     let limit = if ceiling.busy > 0.9 {
         "the engine was the limit"
     } else {

@@ -124,7 +124,7 @@ fn write_text(
         output,
         "contender on {}, load generator on {}, backend on {}",
         cores(&placement.cores.contender),
-        cores(&placement.cores.loader),
+        cores(&placement.cores.generator),
         cores(&placement.cores.backend)
     )?;
     for warning in &placement.warnings {

@@ -60,7 +60,7 @@ fn a_ladder_counts_what_the_server_counts() {
         assert_eq!(interval.service_time.count(), interval.requests);
         assert_eq!(interval.connections.established, interval.connections.asked);
         assert!(interval.response_time.is_none() && interval.offered.is_none());
-        assert_eq!(interval.loader_threads, [1, 8, 3][interval.step]);
+        assert_eq!(interval.generator_threads, [1, 8, 3][interval.step]);
         let last = [2, 2, 1][interval.step] == interval.slice;
         assert_eq!(interval.requests_per_connection.is_some(), last);
     }

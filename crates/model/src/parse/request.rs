@@ -6,7 +6,8 @@ use super::source::{Place, Reading};
 use crate::check::Expect;
 use crate::json_path::JsonPath;
 
-/// Longest body that a repeated text may make: the loader holds it in memory once per request.
+/// Longest body that a repeated text may make: the load generator holds it in memory once per
+/// request.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
 /// Checks headers of a request.

@@ -308,11 +308,11 @@ impl<'a> StepData<'a> {
     }
 
     /// Cores' worth of CPU that the load generator used.
-    pub(crate) fn loader_cores(&self) -> f64 {
+    pub(crate) fn generator_cores(&self) -> f64 {
         let used: u64 = self
             .slices
             .iter()
-            .map(|i| i.load.loader_cpu.total_ns())
+            .map(|i| i.load.generator_cpu.total_ns())
             .sum();
         if self.seconds > 0.0 {
             seconds(used) / self.seconds

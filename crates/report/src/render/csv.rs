@@ -161,7 +161,7 @@ const OF_RESULT: [StepColumn; 38] = [
     ("gc_s", |step| {
         grown_s(step, |sample| Some(sample.jvm?.gc_ns))
     }),
-    ("loader_cores", |step| decimal(Some(step.loader_cores()))),
+    ("loader_cores", |step| decimal(Some(step.generator_cores()))),
     ("backend_cores", |step| decimal(step.backend_cores())),
     ("validity", |step| step.validity.name().to_owned()),
     ("unfair_intervals", |step| {

@@ -209,7 +209,7 @@ pub(crate) fn run_of_steps(
     let killed = one.fault == Fault::OutOfMemory && repetition == 2;
     records.end = Some(end(if killed {
         let message = "killed for memory (512 MiB) at 256 connections";
-        let failure = Failure::new(Stage::Load, message);
+        let failure = Failure::new(Stage::Load, message).with_oom_killed(true);
         Outcome::Failed(failure.with_evidence("memory cgroup out of memory"))
     } else {
         Outcome::Completed
@@ -275,7 +275,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         traffic_path: TrafficPath::Loopback,
         cores: Cores {
             contender: vec![0],
-            loader: vec![1],
+            generator: vec![1],
             backend: vec![1],
         },
         host: Host {
@@ -490,11 +490,11 @@ pub(crate) fn load(
         received_bytes: 250 * whole(rate),
         turnaround_ns: Some(0),
         connecting_ns: Some(0),
-        loader_cpu: CpuTime {
+        generator_cpu: CpuTime {
             user_ns: whole(rate * 1e3),
             system_ns: whole(rate * 5e3),
         },
-        loader_threads: 1,
+        generator_threads: 1,
         by_request: Vec::new(),
         users: None,
         requests_per_connection: None,

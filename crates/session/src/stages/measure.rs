@@ -10,7 +10,7 @@ use bakeoff_validity::{Judged, Step, evidence_of};
 
 use super::load_spec::{self, SpecInput};
 use crate::case::Case;
-use crate::contracts::{Halt, Loader, Parts, RunningLoad};
+use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
 
 /// What was read at one boundary of a slice.
@@ -22,7 +22,7 @@ struct Reading {
 
 /// Loads the contender through all steps. `last` follows the connections of the current step,
 /// so that a failure can say where it happened.
-pub(crate) async fn load<L: Loader>(
+pub(crate) async fn load<L: LoadGenerator>(
     parts: &Parts<'_, L>,
     case: &Case,
     instance: &mut dyn Instance,
@@ -41,10 +41,10 @@ pub(crate) async fn load<L: Loader>(
         slice: case.slice,
         seed: case.seed,
     });
-    let mut loader = parts.loader.start(&spec).await?;
+    let mut generator = parts.generator.start(&spec).await?;
     let mut before = read(parts, instance).await;
     let mut judged = Step::default();
-    while let Some(event) = loader
+    while let Some(event) = generator
         .next()
         .await
         .map_err(|error| failed(&error.to_string()))?
@@ -63,7 +63,7 @@ pub(crate) async fn load<L: Loader>(
                 })?;
                 alive(instance, connections.asked).await?;
                 before = read(parts, instance).await;
-                go(&mut loader).await?;
+                go(&mut generator).await?;
             }
             LoadEvent::Interval(interval) => {
                 let after = read(parts, instance).await;
@@ -82,7 +82,7 @@ pub(crate) async fn load<L: Loader>(
                 notes.extend(notes_of(&validity, connections));
                 // The last slice has been read: what opening connections costs is not its own.
                 if step + 1 < spec.steps.len() {
-                    go(&mut loader).await?;
+                    go(&mut generator).await?;
                 }
             }
             LoadEvent::Done => {}
@@ -111,7 +111,9 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
     } else {
         format!("{exit} at {connections} connection{plural}")
     };
-    let failure = Failure::new(Stage::Load, message).with_evidence(instance.logs());
+    let failure = Failure::new(Stage::Load, message)
+        .with_oom_killed(exit.oom_killed)
+        .with_evidence(instance.logs());
     Err(failure.into())
 }
 

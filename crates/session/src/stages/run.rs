@@ -11,11 +11,11 @@ use super::start::{stage, start, started};
 use super::verify::Destination;
 use super::{lifecycle, measure, verify};
 use crate::case::Case;
-use crate::contracts::{Halt, Loader, Parts, STOP_GRACE};
+use crate::contracts::{Halt, LoadGenerator, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 
 /// Makes one run; the connections of its last step when it is completed.
-pub(crate) async fn make<L: Loader>(
+pub(crate) async fn make<L: LoadGenerator>(
     parts: &Parts<'_, L>,
     case: &Case,
     notes: &mut Vec<String>,

@@ -12,7 +12,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target,
 };
-use bakeoff_model::record::{Cores, LoaderCeiling};
+use bakeoff_model::record::{Cores, GeneratorCeiling};
 
 /// Connections at the ceiling: where a server that does nothing is busiest.
 const CONNECTIONS: u32 = 64;
@@ -72,7 +72,7 @@ impl Server {
 ///
 /// # Errors
 /// Neither server nor engine could be started, or nothing was measured.
-pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<LoaderCeiling> {
+pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
     let server = Server::start(program, &cores.contender)?;
     let spec = load_spec(&server.address, cores);
     let mut steps: Vec<Vec<LoadInterval>> = STEPS.iter().map(|_| Vec::new()).collect();
@@ -106,7 +106,7 @@ pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<LoaderCeiling> {
         bail!("the null server sent no response");
     }
     let cpu_ns = as_f64(ceiling.cpu.total_ns());
-    Ok(LoaderCeiling {
+    Ok(GeneratorCeiling {
         reactor: kind,
         threads: ceiling.threads,
         connections: CONNECTIONS,
@@ -138,8 +138,8 @@ fn load_spec(address: &str, cores: &Cores) -> LoadSpec {
             ..RequestSpec::default()
         }],
         steps: steps.to_vec(),
-        threads: cores.loader.len().max(1),
-        cores: cores.loader.clone(),
+        threads: cores.generator.len().max(1),
+        cores: cores.generator.clone(),
         timeout_connect_ns: TIMEOUT_NS,
         timeout_answer_ns: TIMEOUT_NS,
         ..LoadSpec::default()
@@ -166,10 +166,10 @@ fn sum(slices: &[LoadInterval]) -> Sum {
     for slice in slices {
         sum.requests += slice.requests;
         sum.times.merge(&slice.service_time);
-        sum.cpu.user_ns += slice.loader_cpu.user_ns;
-        sum.cpu.system_ns += slice.loader_cpu.system_ns;
+        sum.cpu.user_ns += slice.generator_cpu.user_ns;
+        sum.cpu.system_ns += slice.generator_cpu.system_ns;
         sum.wall_ns += as_f64(slice.end_ns.saturating_sub(slice.start_ns));
-        sum.threads = slice.loader_threads;
+        sum.threads = slice.generator_threads;
     }
     sum
 }

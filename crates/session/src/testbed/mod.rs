@@ -5,7 +5,7 @@ pub mod builds;
 pub mod ceiling;
 pub mod client;
 pub mod contender;
-pub mod loader;
+pub mod load_generator;
 pub mod runtimes;
 
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl Testbed {
 
     /// Measures what the load generator can do here at best; every later record has it. Where that
     /// cannot be measured, an event says so, and the records go without.
-    pub async fn measure_loader(
+    pub async fn measure_generator(
         &mut self,
         program: &Path,
         observer: &mut dyn Observer,
@@ -103,7 +103,7 @@ impl Testbed {
         let (program, cores) = (program.to_owned(), self.options.cores.clone());
         let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
         match measured.await.context("the engine panicked")? {
-            Ok(ceiling) => self.host.loader = Some(ceiling),
+            Ok(ceiling) => self.host.generator = Some(ceiling),
             Err(error) => observer.observe(&Event::CeilingUnknown {
                 why: format!("{error:#}"),
             })?,

@@ -204,7 +204,7 @@ fn every_class_of_errors_counts() {
 #[test]
 fn a_load_generator_without_headroom() {
     let mut world = World::good(8);
-    world.load.loader_cpu.user_ns = SECOND * 95 / 100;
+    world.load.generator_cpu.user_ns = SECOND * 95 / 100;
     world.check(
         GeneratorBound,
         "the load generator used 95 % of its threads' time",

@@ -34,7 +34,7 @@ impl World {
             setting: Setting {
                 cores: Cores {
                     contender: vec![0],
-                    loader: vec![1],
+                    generator: vec![1],
                     backend: vec![1],
                 },
                 host_cores: 2,
@@ -155,11 +155,11 @@ fn load(connections: u32) -> LoadInterval {
         received_bytes: 0,
         turnaround_ns: Some(0),
         connecting_ns: Some(0),
-        loader_cpu: CpuTime {
+        generator_cpu: CpuTime {
             user_ns: SECOND / 10,
             system_ns: 0,
         },
-        loader_threads: 1,
+        generator_threads: 1,
         by_request: Vec::new(),
         users: None,
         requests_per_connection: None,

@@ -115,9 +115,9 @@ impl Summary {
         if let Some(turnaround_ns) = interval.turnaround_ns {
             *self.turnaround_ns.get_or_insert(0) += turnaround_ns;
         }
-        self.cpu.user_ns += interval.loader_cpu.user_ns;
-        self.cpu.system_ns += interval.loader_cpu.system_ns;
-        self.threads = interval.loader_threads;
+        self.cpu.user_ns += interval.generator_cpu.user_ns;
+        self.cpu.system_ns += interval.generator_cpu.system_ns;
+        self.threads = interval.generator_threads;
         if self.by_request.is_empty() {
             self.by_request.clone_from(&interval.by_request);
         } else {

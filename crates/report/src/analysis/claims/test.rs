@@ -237,7 +237,7 @@ pub(super) fn happens(cases: &Cases<'_, '_>, claim: &Claim, contenders: &[String
 fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
     let reached = run.steps.iter().any(|step| step.connections >= at);
     match &run.records.end.as_ref()?.outcome {
-        Outcome::Failed(failure) if failure.message.contains("killed for memory") => Some(true),
+        Outcome::Failed(failure) if failure.oom_killed => Some(true),
         Outcome::Completed => reached.then_some(false),
         _ => None,
     }

@@ -86,7 +86,7 @@ fn versions(results: &Results) -> String {
 
 /// The ceiling that no number exceeds, and the floor of the times of closed load.
 fn generator(run: &RunRecords) -> String {
-    let Some(best) = &run.begin.host.loader else {
+    let Some(best) = &run.begin.host.generator else {
         return "not measured".to_owned();
     };
     format!(
@@ -128,7 +128,7 @@ fn cores(run: &RunRecords) -> String {
     format!(
         "contender {}; load generator {}; backend {}",
         list(&cores.contender),
-        list(&cores.loader),
+        list(&cores.generator),
         list(&cores.backend)
     )
 }

@@ -65,7 +65,7 @@ fn line(run: &RunData<'_>, step: &StepData<'_>) -> Markup {
             td { (step.slices.len()) }
             td { (low) @if low != high { "–" (high) } " of " (step.connections) }
             td { (significant_or_dash(cores.map(|cpu_s| cpu_s / step.seconds))) }
-            td { (significant(step.loader_cores())) }
+            td { (significant(step.generator_cores())) }
             td { (significant_or_dash(step.backend_cores())) }
             td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) }
             td.text { (verdict(&step.validity)) }

@@ -12,28 +12,28 @@ use bakeoff_model::load::{LoadEvent, LoadSpec};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::contracts::{Loader, RunningLoad};
+use crate::contracts::{LoadGenerator, RunningLoad};
 
 /// Starts load generators as processes of the given program.
 #[derive(Debug)]
-pub struct ProcessLoader {
+pub struct ProcessGenerator {
     /// This binary.
     pub program: PathBuf,
 }
 
 /// A load generator process.
 #[derive(Debug)]
-pub struct LoaderProcess {
+pub struct GeneratorProcess {
     child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     done: bool,
 }
 
-impl Loader for ProcessLoader {
-    type Load = LoaderProcess;
+impl LoadGenerator for ProcessGenerator {
+    type Load = GeneratorProcess;
 
-    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<LoaderProcess> {
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<GeneratorProcess> {
         let mut child = Command::new(&self.program)
             .args(["load", "-"])
             .stdin(Stdio::piped())
@@ -58,7 +58,7 @@ impl Loader for ProcessLoader {
             .write_all(&line)
             .await
             .context("cannot send the load generator its load spec")?;
-        Ok(LoaderProcess {
+        Ok(GeneratorProcess {
             child,
             input,
             lines: BufReader::new(output).lines(),
@@ -67,7 +67,7 @@ impl Loader for ProcessLoader {
     }
 }
 
-impl RunningLoad for LoaderProcess {
+impl RunningLoad for GeneratorProcess {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         if self.done {
             return Ok(None);

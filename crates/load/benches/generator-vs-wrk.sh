@@ -10,7 +10,7 @@
 # What disturbs a shared host lasts for seconds: many short rounds say more than few long ones.
 #
 #   CONNECTIONS="1 8 64 512" SECONDS_EACH=1 ROUNDS=60 TOOLS="wrk epoll uring uring-rx-timestamps h2load oha hey" \
-#   SERVER=null|nginx LINK=lo|veth benches/loader-vs-wrk.sh
+#   SERVER=null|nginx LINK=lo|veth benches/generator-vs-wrk.sh
 . "$(dirname "$0")/namespace.sh"
 
 connections="${CONNECTIONS:-64}"

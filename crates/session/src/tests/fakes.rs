@@ -1,5 +1,4 @@
-//! The session against a fake runtime, a fake load generator and tokio's virtual clock: the event
-//! log is what is asserted.
+//! A fake runtime, client, load generator and contender, and a log of events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -23,21 +22,21 @@ use bakeoff_runtime::{
 };
 
 use crate::case::Case;
-use crate::contracts::{Cases, Client, Loader, Parts, PendingRun, RunningLoad};
+use crate::contracts::{Cases, Client, LoadGenerator, Parts, PendingRun, RunningLoad};
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
 
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Script {
+pub(super) struct Script {
     /// Exits before it is ready.
-    exits_at_once: bool,
+    pub(super) exits_at_once: bool,
     /// Answers this status to everything.
-    status: u16,
+    pub(super) status: u16,
     /// Is killed for memory after so many samples were taken; 0 = never.
-    killed_after_samples: usize,
+    pub(super) killed_after_samples: usize,
     /// Ignores the request to stop.
-    stubborn: bool,
+    pub(super) stubborn: bool,
 }
 
 struct FakeRuntime(Script);
@@ -180,7 +179,7 @@ impl Client for FakeClient {
 }
 
 /// Plays each step as one slice of the step's duration.
-struct FakeLoader;
+struct FakeGenerator;
 
 struct FakeLoad {
     events: VecDeque<LoadEvent>,
@@ -188,7 +187,7 @@ struct FakeLoad {
     gone_on: usize,
 }
 
-impl Loader for FakeLoader {
+impl LoadGenerator for FakeGenerator {
     type Load = FakeLoad;
 
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<FakeLoad> {
@@ -254,8 +253,8 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         received_bytes: 0,
         turnaround_ns: Some(0),
         connecting_ns: Some(0),
-        loader_cpu: CpuTime::default(),
-        loader_threads: 1,
+        generator_cpu: CpuTime::default(),
+        generator_threads: 1,
         by_request: Vec::new(),
         users: None,
         requests_per_connection: None,
@@ -318,7 +317,7 @@ fn case(pending: &PendingRun) -> Case {
     }
 }
 
-fn suite() -> Suite {
+pub(super) fn suite() -> Suite {
     let check = Check {
         group: "get".to_owned(),
         name: "found".to_owned(),
@@ -352,7 +351,7 @@ fn suite() -> Suite {
     }
 }
 
-fn pending(id: &str, lifecycle: bool) -> PendingRun {
+pub(super) fn pending(id: &str, lifecycle: bool) -> PendingRun {
     let step = |connections| Step {
         connections,
         duration: Duration::from_secs(1),
@@ -380,10 +379,10 @@ fn pending(id: &str, lifecycle: bool) -> PendingRun {
 
 /// Writes events down as short words.
 #[derive(Default)]
-struct Log {
-    words: Vec<String>,
+pub(super) struct Log {
+    pub(super) words: Vec<String>,
     /// Fails at this event, counted from 1; 0 = never.
-    fails_at: usize,
+    pub(super) fails_at: usize,
 }
 
 impl Observer for Log {
@@ -424,11 +423,11 @@ fn word(event: &Event) -> String {
     }
 }
 
-async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Result<()> {
+pub(super) async fn play(script: Script, runs: &[PendingRun], log: &mut Log) -> anyhow::Result<()> {
     play_suite(&suite(), script, runs, log).await
 }
 
-async fn play_suite(
+pub(super) async fn play_suite(
     suite: &Suite,
     script: Script,
     runs: &[PendingRun],
@@ -440,7 +439,7 @@ async fn play_suite(
         parts: Parts {
             suite,
             runtime: &runtime,
-            loader: &FakeLoader,
+            generator: &FakeGenerator,
             client: &client,
             backend: None,
             host_cores: 8,
@@ -452,208 +451,9 @@ async fn play_suite(
     driver.play(runs, log).await
 }
 
-const GOOD: Script = Script {
+pub(super) const GOOD: Script = Script {
     exits_at_once: false,
     status: 200,
     killed_after_samples: 0,
     stubborn: false,
 };
-
-#[tokio::test(start_paused = true)]
-async fn a_good_run_goes_through_every_stage() {
-    let mut log = Log::default();
-    play(GOOD, &[pending("one.r1", false)], &mut log)
-        .await
-        .unwrap();
-    assert_eq!(
-        log.words.join(" | "),
-        "run one.r1 | begin | stage start | started | idle started | stage verify | good found | \
-         idle checked | stage load | step 1 | interval 1 | step 8 | interval 8 | idle after-load | \
-         good alive at the end | stage stop | good stops gracefully | completed"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_cold_start_is_nothing_but_a_start() {
-    let check = async |script: Script, ends: &str| {
-        let mut log = Log::default();
-        let mut start = pending("one.r1", false);
-        start.run.kind = RunKind::Startup;
-        start.run.steps.clear();
-        play(script, &[start], &mut log).await.unwrap();
-        assert_eq!(log.words.join(" | "), ends);
-    };
-    check(
-        GOOD,
-        "run one.r1 | begin | stage start | started | stage stop | good stops gracefully | \
-         completed",
-    )
-    .await;
-    check(
-        Script {
-            exits_at_once: true,
-            ..GOOD
-        },
-        "run one.r1 | begin | stage start | failed ready: fake: exited with code 7 after 0.005 s",
-    )
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
-    let mut log = Log::default();
-    play(GOOD, &[pending("one.r1", true)], &mut log)
-        .await
-        .unwrap();
-    let checks: Vec<&str> = log
-        .words
-        .iter()
-        .map(String::as_str)
-        .filter(|word| word.starts_with("good"))
-        .collect();
-    assert_eq!(
-        checks[..2],
-        [
-            "good does not start without its environment",
-            "good does not start with an unreachable backend"
-        ]
-    );
-    for name in [
-        "start-up",
-        "logs on start-up",
-        "logs each request",
-        "stops gracefully",
-    ] {
-        assert!(
-            checks.contains(&format!("good {name}").as_str()),
-            "{name}: {checks:?}"
-        );
-    }
-    assert_eq!(
-        log.words
-            .iter()
-            .filter(|word| word.contains("threads on"))
-            .count(),
-        3
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn contenders_need_not_log_requests_where_the_suite_says_so() {
-    let check = async |logs_requests: bool, expect: &str| {
-        let mut log = Log::default();
-        let suite = Suite {
-            logs_requests,
-            ..suite()
-        };
-        let runs = [pending("one.r1", true)];
-        play_suite(&suite, GOOD, &runs, &mut log).await.unwrap();
-        let named = |word: &&String| word.ends_with("logs each request");
-        let found: Vec<&String> = log.words.iter().filter(named).collect();
-        assert_eq!(found, [expect]);
-        assert_eq!(log.words.last().unwrap(), "completed");
-    };
-    check(true, "good logs each request").await;
-    let reason = "the suite says that its contenders log no requests";
-    check(false, &format!("{reason} logs each request")).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_suite_without_environment_asks_nothing_about_it() {
-    let suite = Suite {
-        env: BTreeMap::new(),
-        env_unreachable: BTreeMap::new(),
-        ..suite()
-    };
-    let mut log = Log::default();
-    play_suite(&suite, GOOD, &[pending("one.r1", true)], &mut log)
-        .await
-        .unwrap();
-    for expected in [
-        "the suite has no [env] does not start without its environment",
-        "the suite has no [env-unreachable] does not start with an unreachable backend",
-    ] {
-        assert!(
-            log.words.contains(&expected.to_owned()),
-            "{expected}: {:?}",
-            log.words
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_failed_run_is_recorded_and_the_next_one_begins() {
-    let check = async |script: Script, ends: &str| {
-        let mut log = Log::default();
-        let runs = [pending("one.r1", false), pending("one.r2", false)];
-        play(script, &runs, &mut log).await.unwrap();
-        let found: Vec<_> = log
-            .words
-            .iter()
-            .filter(|word| word.starts_with("failed"))
-            .collect();
-        assert_eq!(found, [ends, ends], "{:?}", log.words);
-        assert!(log.words.contains(&"run one.r2".to_owned()));
-    };
-    check(
-        Script {
-            exits_at_once: true,
-            ..GOOD
-        },
-        "failed ready: fake: exited with code 7 after 0.005 s",
-    )
-    .await;
-    check(
-        Script {
-            status: 500,
-            ..GOOD
-        },
-        "failed verify: 1 of 1 functional checks failed; it is not loaded",
-    )
-    .await;
-    check(
-        Script {
-            killed_after_samples: 6,
-            ..GOOD
-        },
-        "failed load: killed for memory at 8 connections",
-    )
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_dead_contender_is_very_bad_and_a_stubborn_one_bad() {
-    let check = async |script: Script| {
-        let mut log = Log::default();
-        play(script, &[pending("one.r1", false)], &mut log)
-            .await
-            .unwrap();
-        assert!(
-            log.words.contains(&"bad stops gracefully".to_owned()),
-            "{:?}",
-            log.words
-        );
-    };
-    check(Script {
-        killed_after_samples: 6,
-        ..GOOD
-    })
-    .await;
-    check(Script {
-        stubborn: true,
-        ..GOOD
-    })
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_cannot_be_recorded_ends_the_session() {
-    let mut log = Log {
-        fails_at: 5,
-        ..Log::default()
-    };
-    let runs = [pending("one.r1", false), pending("one.r2", false)];
-    let error = play(GOOD, &runs, &mut log).await.unwrap_err();
-    assert_eq!(error.to_string(), "no space left on device");
-    assert_eq!(log.words.len(), 5);
-}

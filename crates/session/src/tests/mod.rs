@@ -1,0 +1,210 @@
+//! The session against a fake runtime, a fake load generator and tokio's virtual clock: the event
+//! log is what is asserted.
+
+mod fakes;
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::plan::RunKind;
+use bakeoff_model::suite::Suite;
+
+use fakes::{GOOD, Log, Script, pending, play, play_suite, suite};
+
+#[tokio::test(start_paused = true)]
+async fn a_good_run_goes_through_every_stage() {
+    let mut log = Log::default();
+    play(GOOD, &[pending("one.r1", false)], &mut log)
+        .await
+        .unwrap();
+    assert_eq!(
+        log.words.join(" | "),
+        "run one.r1 | begin | stage start | started | idle started | stage verify | good found | \
+         idle checked | stage load | step 1 | interval 1 | step 8 | interval 8 | idle after-load | \
+         good alive at the end | stage stop | good stops gracefully | completed"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_start_is_nothing_but_a_start() {
+    let check = async |script: Script, ends: &str| {
+        let mut log = Log::default();
+        let mut start = pending("one.r1", false);
+        start.run.kind = RunKind::Startup;
+        start.run.steps.clear();
+        play(script, &[start], &mut log).await.unwrap();
+        assert_eq!(log.words.join(" | "), ends);
+    };
+    check(
+        GOOD,
+        "run one.r1 | begin | stage start | started | stage stop | good stops gracefully | \
+         completed",
+    )
+    .await;
+    check(
+        Script {
+            exits_at_once: true,
+            ..GOOD
+        },
+        "run one.r1 | begin | stage start | failed ready: fake: exited with code 7 after 0.005 s",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
+    let mut log = Log::default();
+    play(GOOD, &[pending("one.r1", true)], &mut log)
+        .await
+        .unwrap();
+    let checks: Vec<&str> = log
+        .words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| word.starts_with("good"))
+        .collect();
+    assert_eq!(
+        checks[..2],
+        [
+            "good does not start without its environment",
+            "good does not start with an unreachable backend"
+        ]
+    );
+    for name in [
+        "start-up",
+        "logs on start-up",
+        "logs each request",
+        "stops gracefully",
+    ] {
+        assert!(
+            checks.contains(&format!("good {name}").as_str()),
+            "{name}: {checks:?}"
+        );
+    }
+    assert_eq!(
+        log.words
+            .iter()
+            .filter(|word| word.contains("threads on"))
+            .count(),
+        3
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn contenders_need_not_log_requests_where_the_suite_says_so() {
+    let check = async |logs_requests: bool, expect: &str| {
+        let mut log = Log::default();
+        let suite = Suite {
+            logs_requests,
+            ..suite()
+        };
+        let runs = [pending("one.r1", true)];
+        play_suite(&suite, GOOD, &runs, &mut log).await.unwrap();
+        let named = |word: &&String| word.ends_with("logs each request");
+        let found: Vec<&String> = log.words.iter().filter(named).collect();
+        assert_eq!(found, [expect]);
+        assert_eq!(log.words.last().unwrap(), "completed");
+    };
+    check(true, "good logs each request").await;
+    let reason = "the suite says that its contenders log no requests";
+    check(false, &format!("{reason} logs each request")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suite_without_environment_asks_nothing_about_it() {
+    let suite = Suite {
+        env: BTreeMap::new(),
+        env_unreachable: BTreeMap::new(),
+        ..suite()
+    };
+    let mut log = Log::default();
+    play_suite(&suite, GOOD, &[pending("one.r1", true)], &mut log)
+        .await
+        .unwrap();
+    for expected in [
+        "the suite has no [env] does not start without its environment",
+        "the suite has no [env-unreachable] does not start with an unreachable backend",
+    ] {
+        assert!(
+            log.words.contains(&expected.to_owned()),
+            "{expected}: {:?}",
+            log.words
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_run_is_recorded_and_the_next_one_begins() {
+    let check = async |script: Script, ends: &str| {
+        let mut log = Log::default();
+        let runs = [pending("one.r1", false), pending("one.r2", false)];
+        play(script, &runs, &mut log).await.unwrap();
+        let found: Vec<_> = log
+            .words
+            .iter()
+            .filter(|word| word.starts_with("failed"))
+            .collect();
+        assert_eq!(found, [ends, ends], "{:?}", log.words);
+        assert!(log.words.contains(&"run one.r2".to_owned()));
+    };
+    check(
+        Script {
+            exits_at_once: true,
+            ..GOOD
+        },
+        "failed ready: fake: exited with code 7 after 0.005 s",
+    )
+    .await;
+    check(
+        Script {
+            status: 500,
+            ..GOOD
+        },
+        "failed verify: 1 of 1 functional checks failed; it is not loaded",
+    )
+    .await;
+    check(
+        Script {
+            killed_after_samples: 6,
+            ..GOOD
+        },
+        "failed load: killed for memory at 8 connections",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_contender_is_very_bad_and_a_stubborn_one_bad() {
+    let check = async |script: Script| {
+        let mut log = Log::default();
+        play(script, &[pending("one.r1", false)], &mut log)
+            .await
+            .unwrap();
+        assert!(
+            log.words.contains(&"bad stops gracefully".to_owned()),
+            "{:?}",
+            log.words
+        );
+    };
+    check(Script {
+        killed_after_samples: 6,
+        ..GOOD
+    })
+    .await;
+    check(Script {
+        stubborn: true,
+        ..GOOD
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_recorded_ends_the_session() {
+    let mut log = Log {
+        fails_at: 5,
+        ..Log::default()
+    };
+    let runs = [pending("one.r1", false), pending("one.r2", false)];
+    let error = play(GOOD, &runs, &mut log).await.unwrap_err();
+    assert_eq!(error.to_string(), "no space left on device");
+    assert_eq!(log.words.len(), 5);
+}
