@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(args),
         Command::Duel(args) => commands::duel::duel(&args),
         Command::Verify(args) => commands::verify::verify(&args),
+        Command::Up(args) => commands::up::up(&args),
         Command::Load(args) => commands::load::load(&args),
         Command::Plan(args) => commands::plan::plan(&args),
         Command::List(args) => commands::list::list(&args),

@@ -19,6 +19,7 @@ pub mod run;
 pub mod selection;
 pub mod session;
 pub mod stages;
+pub mod standing;
 pub mod store;
 pub mod testbed;
 pub mod verification;

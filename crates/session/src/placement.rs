@@ -1,5 +1,6 @@
 //! Which cores each part may use, and what the user must know about it. Pure.
 
+use bakeoff_base::number::length_as_f64;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
 
@@ -81,12 +82,8 @@ pub fn place(host_cores: usize, limits: &Limits, has_backend: bool) -> Placement
 /// Cores that a quota needs at least: 1.5 needs two.
 fn whole_cores(cpus: f64) -> usize {
     (1..=4096usize)
-        .find(|cores| cpus <= as_f64(*cores))
+        .find(|cores| cpus <= length_as_f64(*cores))
         .unwrap_or(4096)
-}
-
-fn as_f64(count: usize) -> f64 {
-    u32::try_from(count).map_or(f64::INFINITY, f64::from)
 }
 
 #[cfg(test)]

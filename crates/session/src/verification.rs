@@ -162,7 +162,7 @@ pub async fn contender(
 }
 
 /// The first value of each parameter.
-fn first_parameters(contender: &Contender) -> BTreeMap<String, String> {
+pub(crate) fn first_parameters(contender: &Contender) -> BTreeMap<String, String> {
     let first = |(name, values): (&String, &Vec<String>)| {
         values.first().map(|value| (name.clone(), value.clone()))
     };
@@ -192,7 +192,7 @@ async fn check_one(
     if wanted.lifecycle {
         lifecycle::before(&parts, spec, &mut Collect(checks)).await?;
     }
-    let mut instance = start(&parts, spec).await?;
+    let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = await_ready(instance.as_mut(), spec).await?;
     let to = Destination::of(instance.as_ref());
     for check in parts

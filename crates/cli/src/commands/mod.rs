@@ -19,4 +19,5 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod shim;
 pub(crate) mod signals;
+pub(crate) mod up;
 pub(crate) mod verify;

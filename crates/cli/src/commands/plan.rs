@@ -11,7 +11,7 @@ use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::placement::Placement;
-use bakeoff_session::selection::{self, Selection};
+use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 
@@ -21,7 +21,7 @@ use crate::output::text::{human, wrapped};
 
 /// Runs the command.
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
-    let folder = suite_folder::read(&args.selection.suite)?;
+    let folder = suite_folder::read(&args.measured.selection.suite)?;
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
     let round = match args.round.as_deref() {
@@ -43,15 +43,7 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
 }
 
 fn planned(suite: &Suite, args: &PlanArgs, round: Option<&Round>) -> anyhow::Result<Plan> {
-    let selection = Selection {
-        contenders: args.selection.contender.clone(),
-        benchmarks: args.benchmark.clone(),
-        profile: args.profile.clone(),
-        runtime: args.selection.runtime.into(),
-        backend: args.selection.backend,
-        runs: args.runs,
-        seed: args.seed,
-    };
+    let selection = args.measured.selection(args.seed);
     selection::planned(suite, &selection.plan_options(suite, round))
 }
 

@@ -3,7 +3,6 @@
 use anyhow::Context as _;
 use bakeoff_session::clock;
 use bakeoff_session::run::run as run_session;
-use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{Audience, Ended, NewSession, Order};
 
 use super::signals::interrupted;
@@ -38,16 +37,10 @@ fn order(args: RunArgs) -> Order {
         return Order::Resume(folder);
     }
     Order::Begin(NewSession {
-        suite: args.selection.suite,
-        selection: Selection {
-            contenders: args.selection.contender,
-            benchmarks: args.benchmark,
-            profile: args.profile,
-            runtime: args.selection.runtime.into(),
-            backend: args.selection.backend,
-            runs: args.runs,
-            seed: args.seed.unwrap_or_else(clock::fresh_seed),
-        },
+        selection: args
+            .measured
+            .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
+        suite: args.measured.selection.suite,
         slice: args.slice.map(|slice| slice.0),
         out: args.out,
         round: args.round,

@@ -76,7 +76,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     Ok(status(&all))
 }
 
-fn limits(suite: &Suite, profile: &str) -> anyhow::Result<Limits> {
+pub(super) fn limits(suite: &Suite, profile: &str) -> anyhow::Result<Limits> {
     if let Some(profile) = suite.profiles.get(profile) {
         return Ok(profile.limits);
     }

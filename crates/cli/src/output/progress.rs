@@ -4,6 +4,7 @@
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::histogram::Histogram;
@@ -361,14 +362,6 @@ impl<W: Write> Observer for Progress<W> {
         }
         Ok(())
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and times of a step stay below 2^53"
-)]
-fn as_f64(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

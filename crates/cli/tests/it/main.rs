@@ -12,5 +12,6 @@ mod load_ends;
 mod records;
 mod rounds;
 mod sessions;
+mod up;
 mod validity;
 mod world;

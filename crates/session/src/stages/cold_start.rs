@@ -24,7 +24,7 @@ pub(crate) async fn make<L>(
         return Err(Failure::new(Stage::Start, message).into());
     }
     stage(observer, case, Stage::Start)?;
-    let mut instance = start(parts, spec).await?;
+    let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     event::record(observer, Record::Started(startup))?;
     stage(observer, case, Stage::Stop)?;

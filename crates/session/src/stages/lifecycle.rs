@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::check::{Check, CheckOutcome, Expect};
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::Failure;
@@ -142,7 +143,7 @@ async fn threads<L>(
         cores: (0..usable).collect(),
         ..base.clone()
     };
-    let mut instance = match start(parts, &spec).await {
+    let mut instance = match start(parts.runtime, parts.backend, &spec).await {
         Ok(instance) => instance,
         Err(failure) => return record(&name, begun, unreachable(failure), None),
     };
@@ -296,10 +297,6 @@ fn unreachable(failure: Failure) -> CheckOutcome {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "sizes of images stay below 2^53 bytes"
-)]
 fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / 1_048_576.0)
+    format!("{:.1} MiB", as_f64(bytes) / 1_048_576.0)
 }

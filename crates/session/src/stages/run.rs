@@ -28,7 +28,7 @@ pub(crate) async fn make<L: LoadGenerator>(
         lifecycle::before(parts, spec, observer).await?;
     }
     stage(observer, case, Stage::Start)?;
-    let mut instance = start(parts, spec).await?;
+    let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
     let is_ours = parts.runtime.traffic_path() != TrafficPath::External;

@@ -2,10 +2,10 @@
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
-use bakeoff_runtime::{Instance, StartSpec};
+use bakeoff_runtime::{Instance, Runtime, StartSpec};
 
 use crate::case::Case;
-use crate::contracts::Parts;
+use crate::contracts::BackendProbe;
 use crate::event::{Event, Observer};
 
 /// Tells observers that a run entered a stage.
@@ -20,15 +20,16 @@ pub(crate) fn stage(observer: &mut dyn Observer, case: &Case, stage: Stage) -> a
 ///
 /// # Errors
 /// Why the run ends here.
-pub async fn start<L>(
-    parts: &Parts<'_, L>,
+pub async fn start(
+    runtime: &dyn Runtime,
+    backend: Option<&dyn BackendProbe>,
     spec: &StartSpec,
 ) -> Result<Box<dyn Instance>, Failure> {
-    if let Some(backend) = parts.backend {
+    if let Some(backend) = backend {
         let prepared = backend.prepare(&spec.label).await;
         prepared.map_err(|message| Failure::new(Stage::Start, message))?;
     }
-    let started = parts.runtime.start(spec).await;
+    let started = runtime.start(spec).await;
     started.map_err(|error| error.failure())
 }
 

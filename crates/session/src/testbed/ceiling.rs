@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use bakeoff_base::number::as_f64;
 use bakeoff_load::Stop;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
@@ -172,12 +173,4 @@ fn sum(slices: &[LoadInterval]) -> Sum {
         sum.threads = slice.generator_threads;
     }
     sum
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and times of two seconds stay below 2^53"
-)]
-fn as_f64(count: u64) -> f64 {
-    count as f64
 }

@@ -12,6 +12,7 @@ mod wrk;
 use std::io::Write as _;
 
 use anyhow::bail;
+use bakeoff_base::number::as_f64;
 use bakeoff_load::Stop;
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::resource::TcpCounters;
@@ -23,7 +24,7 @@ use crate::args::LoadArgs;
 use crate::exit;
 use crate::values::Engine;
 use condition::Condition;
-use summary::{Summary, as_f64};
+use summary::Summary;
 use wrk::WrkFigures;
 
 /// Runs the command.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::ErrorClass;
 
-use super::summary::{Summary, as_f64};
+use super::summary::Summary;
 use crate::output::text::wrapped;
 
 /// Rows of the histogram.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec, RequestInterval,
@@ -306,12 +307,4 @@ fn times_us(histogram: &Histogram) -> Value {
         "max": histogram.max_ns().map(|ns| as_f64(ns) / 1e3),
         "mean": histogram.mean_ns().map(|ns| ns / 1e3),
     })
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts and times of a load stay below 2^53"
-)]
-pub(crate) fn as_f64(count: u64) -> f64 {
-    count as f64
 }

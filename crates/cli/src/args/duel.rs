@@ -1,0 +1,90 @@
+//! What `duel` can be told.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::OutputArgs;
+use crate::commands::duel::side::Side;
+use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, WarmUp};
+
+/// Examples below the help of `duel`.
+const DUEL_HELP: &str = "\
+Services are started one after the other, so all listen on the same port, which they find in
+PORT. Each run of one is followed by a run of the others, in random order. Before that, each is
+asked once: they must answer alike.
+
+Examples:
+  bakeoff duel 'go=./server' 'node=node server.js' --get /hello
+  bakeoff duel 'old=image:shop:1.4' 'new=image:shop:1.5' --get /items --cpus 2 --memory 1GiB
+  bakeoff duel 'a=url:http://10.0.0.7' 'b=url:http://10.0.0.8' --get /items --connections 16
+  bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";
+
+#[derive(Debug, Args)]
+#[command(after_help = DUEL_HELP)]
+pub(crate) struct DuelArgs {
+    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`, at least two and all of one
+    /// kind. Commands are split into words as a shell does, and start in this folder.
+    #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
+    pub(crate) sides: Vec<Side>,
+    /// Path and query that all are asked for.
+    #[arg(long, visible_alias = "path", value_name = "PATH")]
+    pub(crate) get: RequestPath,
+    /// The method.
+    #[arg(short = 'm', long, default_value = "GET")]
+    pub(crate) method: String,
+    /// A header, `Name: value`; may be repeated.
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<Header>,
+    /// The body; `@FILE` reads it from a text file.
+    #[arg(long, default_value = "")]
+    pub(crate) body: Body,
+    /// The port on which all of them listen.
+    #[arg(long, default_value_t = 8080, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: u16,
+    /// A path that is answered with 200 or 404 as soon as a service is ready; that of `--get`
+    /// when absent, or `/` for other methods.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) ready: Option<RequestPath>,
+    /// A variable for the environment of all; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<Variable>,
+    /// CPU quota of each in cores; 1 when absent.
+    #[arg(long, value_name = "CORES")]
+    pub(crate) cpus: Option<Positive>,
+    /// Memory limit of each; 512MiB when absent.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Connections; each sends its next request after the response to the last one.
+    #[arg(
+        short = 'c', long, value_name = "N", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) connections: u32,
+    /// How long each run is measured.
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "10s")]
+    pub(crate) duration: Time,
+    /// How long each run is loaded before that; `none` for not at all.
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub(crate) warm_up: WarmUp,
+    /// Repetitions of each.
+    #[arg(
+        long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) runs: u32,
+    /// Seed of the order of runs; chosen and recorded when absent.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Measure them even if they answer differently.
+    #[arg(long)]
+    pub(crate) differ: bool,
+    /// Write the suite that is made of this into a folder to keep, for `bakeoff run`.
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Results folder; `results/duel-TIME` when absent.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

@@ -1,0 +1,103 @@
+//! What `load` can be told.
+
+use clap::Args;
+
+use crate::commands::load::condition::Condition;
+use crate::commands::load::feed::FeedArg;
+use crate::values::{Body, Engine, Header, Rate, Reactor, Time, Unit};
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// The URL, or `-`: read a load spec as JSON from standard input, write events as JSON Lines.
+    pub(crate) url: String,
+    /// Connections; a list is a ladder of steps, `1,8,64`.
+    #[arg(
+        short = 'c', long, value_name = "LIST", default_value = "10", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) connections: Vec<u32>,
+    /// Threads; 0 = one per core, but never more than connections.
+    #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// How long each step; `10s`, or with `-n` as long as it takes.
+    #[arg(short = 'd', long, value_name = "TIME")]
+    pub(crate) duration: Option<Time>,
+    /// End each step after this many requests; 0 = no bound.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
+    pub(crate) requests: u64,
+    /// A header, `Name: value`; may be repeated.
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<Header>,
+    /// The method.
+    #[arg(short = 'm', long, default_value = "GET")]
+    pub(crate) method: String,
+    /// The body; `@FILE` reads it from a file, text or not.
+    #[arg(long, default_value = "")]
+    pub(crate) body: Body,
+    /// Variables for `${NAME}` in path, headers and body, new for each request: `id=unique`,
+    /// `id=1..`, `id=1..1000`, `id=random:1..1000`, `name,age=@people.csv`; may be repeated.
+    #[arg(long, value_name = "FEED")]
+    pub(crate) feed: Vec<FeedArg>,
+    /// Open load: requests per second, equally spaced. Response time then runs from the intended
+    /// send time, which avoids coordinated omission.
+    #[arg(long, value_name = "PER_S")]
+    pub(crate) rate: Option<Rate>,
+    /// Open load: exponential distances between requests (a Poisson process).
+    #[arg(long, requires = "rate")]
+    pub(crate) poisson: bool,
+    /// Timeout for connecting and for each response.
+    #[arg(long, value_name = "TIME", default_value = "15s")]
+    pub(crate) timeout: Time,
+    /// HTTP/2: by prior knowledge, or negotiated by TLS (ALPN).
+    #[arg(long)]
+    pub(crate) http2: bool,
+    /// HTTP/2: concurrent streams on each connection.
+    #[arg(
+        long, value_name = "N", requires = "http2",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) streams: Option<u32>,
+    /// HTTP/1.1 pipelining: requests in flight on each connection, sent without waiting for the
+    /// responses before.
+    #[arg(
+        long, value_name = "N", conflicts_with = "http2",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) pipeline: Option<u32>,
+    /// WebSocket (`ws://` or `wss://`): close a connection after this many messages and reconnect;
+    /// 0 = never. A request is one message; `--body` is sent before each.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) messages: u32,
+    /// WebSocket: each message carries the time at which it was sent as digits since the Unix
+    /// epoch, in this unit; latency runs from there.
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) timestamp: Option<Unit>,
+    /// Accept any certificate.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Close each connection after its response.
+    #[arg(long)]
+    pub(crate) no_keep_alive: bool,
+    /// Kernel interface: with kernel receive timestamps, or timed when a response is read, for a
+    /// little less CPU.
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) reactor: Reactor,
+    /// Connect to this Unix socket.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<String>,
+    /// Pin the threads to these cores, `0,2`.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) cores: Vec<usize>,
+    /// Seed of random choices.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Run wrk, which must be installed, after the built-in engine and print both.
+    #[arg(long, value_name = "NAME", default_value = "bakeoff")]
+    pub(crate) engine: Engine,
+    /// Exit with status 3 when this holds, `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Condition>,
+    /// Print one JSON object a step.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,179 @@
+//! `bakeoff up`: one contender with its backend under a profile's limits, for its user's own tools.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::slice::from_ref;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use bakeoff_base::number::as_f64;
+use bakeoff_model::record::Cores;
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::Limits;
+use bakeoff_session::hint::hinted;
+use bakeoff_session::selection;
+use bakeoff_session::standing::Standing;
+use bakeoff_session::store::suite_folder;
+use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
+use tempfile::TempDir;
+
+use super::signals::interrupted;
+use super::verify::limits;
+use crate::args::UpArgs;
+use crate::exit;
+use crate::output::progress::Progress;
+use crate::output::text::last_lines;
+
+/// How often new lines of the log are shown.
+const FOLLOW_EVERY: Duration = Duration::from_millis(100);
+/// Lines of the log of a contender that did not start.
+const LOG_LINES: usize = 20;
+
+/// Runs the command.
+pub(crate) fn up(args: &UpArgs) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let ready = tokio::select! {
+            ready = ready(args) => ready?,
+            () = interrupted() => return Ok(exit::INTERRUPTED),
+        };
+        let ended = follow(ready.standing, &ready.name, ready.limits).await;
+        ready.testbed.close().await;
+        ended
+    })
+}
+
+/// A contender that listens, and what it stands on.
+struct Ready {
+    name: String,
+    standing: Standing,
+    limits: Limits,
+    testbed: Testbed,
+    /// Removed in the end.
+    _logs: TempDir,
+}
+
+/// Builds and starts what the arguments ask for.
+async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
+    let folder = suite_folder::read(&args.suite)?;
+    let suite = &folder.suite;
+    let limits = limits(suite, &args.profile)?;
+    let name = one(selection::contenders(suite, from_ref(&args.contender))?)?;
+    let (_, skipped) = builds::buildable(suite, from_ref(&name));
+    if !skipped.is_empty() {
+        let why: Vec<String> = skipped.into_iter().map(|(_, why)| why).collect();
+        return Err(builds::none_here(&why));
+    }
+    let logs = tempfile::Builder::new().prefix("bakeoff-up-").tempdir()?;
+    let options = TestbedOptions {
+        runtime: args.runtime.into(),
+        backend: selection::backend(suite, args.backend)?,
+        profile: args.profile.clone(),
+        contenders: vec![name.clone()],
+        cores: Cores::default(),
+        seed: 0,
+        slice: None,
+        logs: logs.path().to_owned(),
+    };
+    let testbed = Testbed::prepare(folder, options, &mut Progress::stderr(false)).await?;
+    let contender = testbed
+        .contender(&name)
+        .with_context(|| format!("{name}: the suite no longer has it"))?;
+    match Standing::start(&testbed, contender, limits).await {
+        Ok(standing) => Ok(Ready {
+            name,
+            standing,
+            limits,
+            testbed,
+            _logs: logs,
+        }),
+        Err(failure) => {
+            testbed.close().await;
+            let details = failure.details();
+            let details = last_lines(&details, LOG_LINES).join("\n");
+            Err(anyhow!("{name}: {failure}\n{details}"))
+        }
+    }
+}
+
+/// The only contender that is meant.
+fn one(names: Vec<String>) -> anyhow::Result<String> {
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        names => Err(hinted(
+            format_args!("up starts one contender, and {} match", names.len()),
+            format_args!("name one of {}", names.join(", ")),
+        )),
+    }
+}
+
+/// Says where it listens and shows its log until it ends or is to be stopped.
+async fn follow(mut standing: Standing, name: &str, limits: Limits) -> anyhow::Result<u8> {
+    let seconds = as_f64(standing.startup().startup_ns) / 1e9;
+    say(&format!(
+        "{name} listens on http://{} after {seconds:.3} s, {}\nCtrl-C stops it; its log follows\n",
+        standing.address(),
+        limited(limits)
+    ))?;
+    let mut log = File::open(standing.log_path())?;
+    let ended = loop {
+        tokio::select! {
+            exit = standing.ended() => break Some(exit),
+            () = interrupted() => break None,
+            () = tokio::time::sleep(FOLLOW_EVERY) => show_new(&mut log)?,
+        }
+    };
+    let sample = standing.sample().await;
+    let report = standing.stop().await;
+    show_new(&mut log)?;
+    say(&format!("\n{}", cost(&sample)))?;
+    if let Some(exit) = ended {
+        anyhow::bail!("{name}: {exit} by itself");
+    }
+    if report.killed {
+        anyhow::bail!(
+            "{name} did not stop in {:.0} s and was killed",
+            report.took.as_secs_f64()
+        );
+    }
+    let seconds = report.took.as_secs_f64();
+    say(&format!("{name} stopped in {seconds:.3} s"))?;
+    Ok(exit::DONE)
+}
+
+fn say(line: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{line}")?;
+    output.flush()
+}
+
+/// The limits in words.
+fn limited(limits: Limits) -> String {
+    let cpus = limits
+        .cpus
+        .map_or("no CPU limit".to_owned(), |cpus| format!("{cpus} CPU"));
+    let memory = limits
+        .memory_bytes
+        .map_or("no memory limit".to_owned(), |bytes| {
+            format!("{} MiB", bytes >> 20)
+        });
+    format!("{cpus}, {memory}")
+}
+
+/// Copies what was written since the last call.
+fn show_new(log: &mut File) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    io::copy(log, &mut output)?;
+    output.flush()
+}
+
+/// CPU time and memory of its whole life.
+fn cost(sample: &ResourceSample) -> String {
+    let cpu = sample.cpu.map_or("CPU time unknown".to_owned(), |cpu| {
+        format!("{:.3} s of CPU time", as_f64(cpu.total_ns()) / 1e9)
+    });
+    let memory = sample.memory.map_or("memory unknown".to_owned(), |memory| {
+        format!("at most {:.1} MiB", as_f64(memory.peak_bytes) / 1_048_576.0)
+    });
+    format!("used {cpu}, {memory}")
+}
