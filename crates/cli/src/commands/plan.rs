@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Cores;
@@ -91,10 +92,15 @@ fn write_text(
     placement: &Placement,
 ) -> anyhow::Result<()> {
     let expected = plan.runs.iter().map(|run| run.expected).sum();
+    let has_backend = plan.backend != BackendName::None;
+    let backend = match has_backend {
+        true => format!("backend {}", plan.backend),
+        false => "no backend".to_owned(),
+    };
     writeln!(
         output,
-        "{} · profile {} · runtime {} · backend {} · seed {}",
-        plan.suite, plan.profile, plan.runtime, plan.backend, plan.seed
+        "{} · profile {} · runtime {} · {backend} · seed {}",
+        plan.suite, plan.profile, plan.runtime, plan.seed
     )?;
     writeln!(
         output,
@@ -112,12 +118,15 @@ fn write_text(
                 .join(",")
         ),
     };
+    let backend = match has_backend {
+        true => format!(", backend on {}", cores(&placement.cores.backend)),
+        false => String::new(),
+    };
     writeln!(
         output,
-        "contender on {}, load generator on {}, backend on {}",
+        "contender on {}, load generator on {}{backend}",
         cores(&placement.cores.contender),
         cores(&placement.cores.generator),
-        cores(&placement.cores.backend)
     )?;
     for warning in &placement.warnings {
         writeln!(output, "note: {warning}")?;

@@ -9,9 +9,13 @@ use futures_util::StreamExt as _;
 
 use super::context::Context;
 use super::engine::{Engine, is_missing, plain};
+use super::interpreter::interpreter;
 
 /// Where artifacts are in images.
 const APP: &str = "/app";
+
+/// The base with nothing in it.
+const EMPTY: &str = "scratch";
 
 /// Digits of the digest in a tag.
 const TAG_DIGITS: usize = 12;
@@ -54,6 +58,19 @@ pub enum ImageError {
         base: String,
         /// What would provide it, or what the registry said.
         message: String,
+    },
+    /// Nothing in an empty image can start a program that is linked dynamically.
+    #[error(
+        "{contender}: {program} is linked dynamically: it wants {interpreter}, which `scratch` \
+         does not have; link it statically, or say base = \"debian\""
+    )]
+    NoInterpreter {
+        /// The contender.
+        contender: String,
+        /// The program in the image.
+        program: String,
+        /// What the program wants to be started by.
+        interpreter: String,
     },
     /// Anything else.
     #[error("{contender}: cannot make its image: {message}")]
@@ -104,6 +121,15 @@ impl Engine {
         };
         let base = base_reference(&spec.base);
         let base_id = self.base_id(spec, &base).await?;
+        if base == EMPTY
+            && let Some(interpreter) = interpreter(&spec.artifact)
+        {
+            return Err(ImageError::NoInterpreter {
+                contender: spec.contender.clone(),
+                program: artifact_in_image(&spec.artifact),
+                interpreter,
+            });
+        }
         let files = [(spec.artifact.clone(), artifact_in_image(&spec.artifact))];
         let packing = tokio::task::spawn_blocking(move || Context::of_files(&base, &files));
         let context = packing
@@ -145,7 +171,7 @@ impl Engine {
             base: base.to_owned(),
             message,
         };
-        if base == "scratch" {
+        if base == EMPTY {
             return Ok(base.to_owned());
         }
         if base == spec.base {

@@ -8,6 +8,7 @@ mod context;
 mod engine;
 mod image;
 mod instance;
+mod interpreter;
 mod runtime;
 mod session;
 mod stats;

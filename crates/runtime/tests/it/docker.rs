@@ -394,6 +394,15 @@ async fn the_same_artifact_gives_the_same_image() {
     let again = engine.assemble(&image_spec("scratch")).await.unwrap();
     assert_eq!((&first.id, &first.reference), (&again.id, &bench.image));
     assert_eq!(first.labels["bakeoff.contender"], "c/scratch");
+    let dynamic = ImageSpec {
+        artifact: "/bin/sh".into(),
+        ..image_spec("scratch")
+    };
+    let refused = engine.assemble(&dynamic).await.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("c/scratch: /app/sh is linked dynamically: it wants /lib"),
+        "{refused}"
+    );
     let missing = engine.assemble(&image_spec("jre-3")).await.unwrap_err();
     assert!(matches!(missing, ImageError::NoBase { .. }));
     assert_eq!(

@@ -44,16 +44,26 @@ pub async fn before<L>(
     spec: &StartSpec,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
-    for check in must_not_start(parts, spec).await {
+    let mut starts = false;
+    for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
+        let check = threads(parts, spec, cores, cpus).await;
+        starts |= !matches!(check.outcome, CheckOutcome::ConnErr { .. });
         event::record(observer, Record::Check(check))?;
     }
-    for (cores, cpus) in [(4, Some(4.0)), (4, spec.limits.cpus), (1, Some(1.0))] {
-        event::record(
-            observer,
-            Record::Check(threads(parts, spec, cores, cpus).await),
-        )?;
+    for check in must_not_start(parts, spec).await {
+        let check = if starts { check } else { shows_nothing(check) };
+        event::record(observer, Record::Check(check))?;
     }
     Ok(())
+}
+
+/// That a contender does not start says nothing where it never does.
+fn shows_nothing(check: CheckRecord) -> CheckRecord {
+    let outcome = match check.outcome {
+        CheckOutcome::Good => not_applicable("it does not start at all"),
+        outcome => outcome,
+    };
+    CheckRecord { outcome, ..check }
 }
 
 /// Both "does not start" checks. They ask nothing of contenders that need no environment, which
