@@ -42,6 +42,12 @@ pub fn uri(path_and_query: &str) -> String {
     utf8_percent_encode(path_and_query, NOT_IN_A_URI).to_string()
 }
 
+/// A value as a part of a path or a query.
+#[must_use]
+pub fn component(text: &str) -> String {
+    utf8_percent_encode(text, NOT_PLAIN).to_string()
+}
+
 /// One spelling for all spellings of one text: decoded, then encoded but for letters, digits and
 /// `-._~*,`.
 #[must_use]

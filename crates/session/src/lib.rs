@@ -12,6 +12,7 @@ pub mod driver;
 pub mod duel;
 pub mod event;
 pub mod hint;
+pub mod init;
 pub mod placement;
 pub mod recording;
 mod rounds;

@@ -1,6 +1,7 @@
 //! What the user can type: names, shapes and the help of every command.
 
 mod duel;
+mod init;
 mod load;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use crate::formats;
 use crate::values::{RuntimeKind, Time};
 
 pub(crate) use duel::DuelArgs;
+pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
 
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Measure services of your own against each other, without a suite.
     Duel(Box<DuelArgs>),
+    /// Write a suite to begin with: a template that runs, or the requests of a description.
+    Init(InitArgs),
     /// Check how contenders behave, without load.
     Verify(VerifyArgs),
     /// Start one contender and its backend under limits, and leave them to you until Ctrl-C.

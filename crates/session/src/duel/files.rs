@@ -186,7 +186,7 @@ fn checks_file(duel: &Duel, expect: &Value) -> String {
     toml_text(&json!({ "check": [check] }))
 }
 
-fn contender_file(side: &Side, workdir: &Path) -> String {
+pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
     let mut contender = Map::new();
     contender.insert("name".to_owned(), json!(side.name));
     contender.insert("describe".to_owned(), json!(side.text));
@@ -208,7 +208,7 @@ fn contender_file(side: &Side, workdir: &Path) -> String {
     toml_text(&Value::Object(file))
 }
 
-fn toml_text(value: &Value) -> String {
+pub(crate) fn toml_text(value: &Value) -> String {
     toml::to_string(value).expect("tables of texts and numbers without null are TOML")
 }
 

@@ -13,6 +13,7 @@ use bakeoff_model::conditions::RuntimeKind;
 
 use crate::hint::hinted;
 
+pub(crate) use files::{contender_file, toml_text};
 pub use order::{Duel, NAME, Request, Service, Side};
 
 /// What was found before the measurement.

@@ -1,0 +1,361 @@
+//! Requests out of an OpenAPI description (2 and 3), by its own examples. Pure.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::percent;
+use serde_json::{Map, Value};
+
+/// How often a reference may lead to another one.
+const REFERENCES_MAX: usize = 8;
+
+/// What a description says that can be asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Described {
+    /// Requests that change nothing and whose every parameter has a value.
+    pub operations: Vec<Operation>,
+    /// `POST /cities: it may change data`: the others, each with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// A request with what the description promises for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// `GET /cities/{id}`, as the description writes it.
+    pub name: String,
+    /// Path and query with values.
+    pub path: String,
+    /// Headers that it needs.
+    pub headers: BTreeMap<String, String>,
+    /// The statuses of success that are described; none where any will do.
+    pub statuses: Vec<u16>,
+    /// The response is JSON.
+    pub is_json: bool,
+    /// Keys of the described response.
+    pub keys: Vec<String>,
+}
+
+/// Reads a description, JSON or YAML.
+///
+/// # Errors
+/// It is neither, or no OpenAPI description.
+pub fn read(text: &str) -> Result<Described, String> {
+    let document: Value = serde_json::from_str(text)
+        .or_else(|_| serde_norway::from_str(text))
+        .map_err(|error| format!("neither JSON nor YAML: {error}"))?;
+    let Some(paths) = document.get("paths").and_then(Value::as_object) else {
+        return Err("no OpenAPI description: it has no `paths`".to_owned());
+    };
+    let mut described = Described::default();
+    let reader = Reader {
+        document: &document,
+        base: base_path(&document),
+    };
+    for (path, item) in paths {
+        let item = reader.resolved(item);
+        for method in ["get", "head", "post", "put", "patch", "delete"] {
+            let Some(operation) = item.get(method) else {
+                continue;
+            };
+            let name = format!("{} {path}", method.to_uppercase());
+            if method != "get" {
+                let why = match method {
+                    "head" => "it has no body to check",
+                    _ => "it may change data",
+                };
+                described.left_out.push(format!("{name}: {why}"));
+                continue;
+            }
+            match reader.operation(name.clone(), path, item, operation) {
+                Ok(operation) => described.operations.push(operation),
+                Err(why) => described.left_out.push(format!("{name}: {why}")),
+            }
+        }
+    }
+    Ok(described)
+}
+
+/// What goes before every path: of OpenAPI 3 the path of the first server, of 2 `basePath`.
+fn base_path(document: &Value) -> String {
+    let base = match document.pointer("/servers/0/url").and_then(Value::as_str) {
+        Some(url) => match url.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+            None => url,
+        },
+        None => document
+            .get("basePath")
+            .and_then(Value::as_str)
+            .unwrap_or_default(),
+    };
+    base.trim_end_matches('/').to_owned()
+}
+
+struct Reader<'a> {
+    document: &'a Value,
+    base: String,
+}
+
+impl<'a> Reader<'a> {
+    /// What a value stands for, when it is a reference into this document.
+    fn resolved(&self, mut value: &'a Value) -> &'a Value {
+        for _ in 0..REFERENCES_MAX {
+            let reference = value.get("$ref").and_then(Value::as_str);
+            let Some(pointer) = reference.and_then(|text| text.strip_prefix('#')) else {
+                break;
+            };
+            match self.document.pointer(pointer) {
+                Some(found) => value = found,
+                None => break,
+            }
+        }
+        value
+    }
+
+    fn operation(
+        &self,
+        name: String,
+        path: &str,
+        item: &'a Value,
+        operation: &'a Value,
+    ) -> Result<Operation, String> {
+        let responses = operation.get("responses").and_then(Value::as_object);
+        let successes = successes(responses);
+        let response = successes.first().map(|(_, value)| self.resolved(value));
+        let example = response.and_then(|response| self.response_example(response));
+        let fields = fields(example.unwrap_or(&Value::Null));
+        let mut path = path.to_owned();
+        let mut query = Vec::new();
+        let mut headers = BTreeMap::new();
+        for parameter in self.parameters(item, operation) {
+            let text = |key: &str| parameter.get(key).and_then(Value::as_str);
+            let (name, place) = (text("name").unwrap_or_default(), text("in"));
+            let required = parameter.get("required") == Some(&Value::Bool(true));
+            let value = match self.value(parameter, required.then_some(&fields)) {
+                Some(value) => value,
+                None if required => return Err(format!("`{name}` has no example")),
+                None => continue,
+            };
+            match place {
+                Some("path") => {
+                    path = path.replace(&format!("{{{name}}}"), &percent::component(&value));
+                }
+                Some("query") => query.push(format!("{name}={}", percent::component(&value))),
+                Some("header") => drop(headers.insert(name.to_owned(), value)),
+                Some(place) if required => return Err(format!("`{name}` is a {place} parameter")),
+                _ => {}
+            }
+        }
+        let query = match query.as_slice() {
+            [] => String::new(),
+            list => format!("?{}", list.join("&")),
+        };
+        let is_json = response.is_some_and(|response| self.is_json(operation, response));
+        Ok(Operation {
+            name,
+            path: format!("{}{path}{query}", self.base),
+            headers,
+            statuses: successes.iter().map(|(status, _)| *status).collect(),
+            is_json,
+            keys: match example {
+                Some(Value::Object(example)) if is_json => example.keys().cloned().collect(),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// The parameters of all operations of a path and of this one.
+    fn parameters(&self, item: &'a Value, operation: &'a Value) -> Vec<&'a Value> {
+        [item, operation]
+            .into_iter()
+            .filter_map(|holder| holder.get("parameters")?.as_array())
+            .flatten()
+            .map(|parameter| self.resolved(parameter))
+            .collect()
+    }
+
+    /// The value of a parameter: an example, a default, one of those that are listed; for one that
+    /// is required also what a described response has in a field of its name, or the first of
+    /// "One of a, b, c" in words.
+    fn value(&self, parameter: &'a Value, fields: Option<&Map<String, Value>>) -> Option<String> {
+        let schema = parameter.get("schema").map(|schema| self.resolved(schema));
+        let named = [Some(parameter), schema].into_iter().flatten();
+        let given = named.clone().find_map(|holder| {
+            let first = |key: &str| holder.get(key)?.as_array()?.first();
+            let example = holder.get("example").filter(|example| !example.is_null());
+            let examples = holder.get("examples").and_then(Value::as_object);
+            let of_examples =
+                examples.and_then(|all| self.resolved(all.values().next()?).get("value"));
+            example
+                .or(of_examples)
+                .or_else(|| first("examples"))
+                .or_else(|| holder.get("default"))
+                .or_else(|| first("enum"))
+        });
+        if let Some(value) = given.and_then(plain) {
+            return Some(value);
+        }
+        let name = parameter.get("name")?.as_str()?;
+        let same_name = fields?.get(name).and_then(plain);
+        same_name.or_else(|| one_of(parameter.get("description")?.as_str()?))
+    }
+
+    /// The example of a response, or of its schema.
+    fn response_example(&self, response: &'a Value) -> Option<&'a Value> {
+        let media = response.get("content").and_then(Value::as_object);
+        let media = media.and_then(|media| {
+            let json = media.iter().find(|(kind, _)| kind.contains("json"));
+            Some(json.or_else(|| media.iter().next())?.1)
+        });
+        // OpenAPI 2 has the examples of a response by media type.
+        let old = response.get("examples").and_then(Value::as_object);
+        let holder = media.unwrap_or(response);
+        let present = |value: &&Value| !value.is_null();
+        let named = holder.get("examples").and_then(Value::as_object);
+        let of_schema = holder
+            .get("schema")
+            .and_then(|schema| self.resolved(schema).get("example"));
+        holder
+            .get("example")
+            .filter(present)
+            .or_else(|| self.resolved(named?.values().next()?).get("value"))
+            .or_else(|| old?.values().next())
+            .or(of_schema)
+            .filter(present)
+    }
+
+    fn is_json(&self, operation: &Value, response: &Value) -> bool {
+        let media = response.get("content").and_then(Value::as_object);
+        let kinds = media.map(|media| media.keys().cloned().collect::<Vec<_>>());
+        let produces = [operation, self.document]
+            .into_iter()
+            .find_map(|holder| holder.get("produces")?.as_array());
+        let old = produces.map(|list| list.iter().filter_map(plain).collect());
+        let kinds: Vec<String> = kinds.or(old).unwrap_or_default();
+        !kinds.is_empty() && kinds.iter().all(|kind| kind.contains("json"))
+    }
+}
+
+/// The described responses of success, by status.
+fn successes(responses: Option<&Map<String, Value>>) -> Vec<(u16, &Value)> {
+    let numbered = responses.into_iter().flatten();
+    let numbered = numbered.filter_map(|(status, value)| Some((status.parse().ok()?, value)));
+    let mut found: Vec<(u16, &Value)> = numbered
+        .filter(|(status, _)| (200..300).contains(status))
+        .collect();
+    found.sort_by_key(|(status, _)| *status);
+    found
+}
+
+/// The fields of an example, and of the first object in each list of it.
+fn fields(example: &Value) -> Map<String, Value> {
+    match example {
+        Value::Object(object) => {
+            let mut all = Map::new();
+            for value in object.values() {
+                all.extend(fields(value));
+            }
+            all.extend(object.clone());
+            all
+        }
+        Value::Array(list) => list.first().map(fields).unwrap_or_default(),
+        _ => Map::new(),
+    }
+}
+
+/// A text, number or truth value as text.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The first of "One of a, b, c".
+fn one_of(description: &str) -> Option<String> {
+    let lower = description.to_lowercase();
+    let at = lower.find("one of ")? + "one of ".len();
+    let word: String = lower[at..]
+        .chars()
+        .skip_while(|c| !c.is_alphanumeric())
+        .take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+        .collect();
+    (!word.is_empty()).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Described, Operation, read};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn requests_come_from_examples() {
+        let described = read(
+            r##"
+openapi: 3.0.3
+servers: [{ url: "https://example.org/v2/" }]
+paths:
+  /cities/{id}:
+    parameters: [{ $ref: "#/components/parameters/Id" }]
+    get:
+      parameters:
+        - { name: language, in: query, required: true, description: "One of cs, de." }
+        - { name: page, in: query, schema: { default: 1 } }
+        - { name: X-Unit, in: header, required: true, schema: { enum: [km, mi] } }
+        - { name: tag, in: query }
+      responses:
+        "404": { description: none }
+        "200":
+          content: { application/json: { example: { name: "Plzeň", zip: "301 00" } } }
+    delete: { responses: {} }
+  /cities:
+    get:
+      parameters: [{ name: zip, in: query, required: true }]
+      responses:
+        "200":
+          content:
+            application/json: { schema: { $ref: "#/components/schemas/Cities" } }
+  /secret:
+    get: { parameters: [{ name: key, in: query, required: true }], responses: {} }
+components:
+  parameters:
+    Id: { name: id, in: path, required: true, example: 7 }
+  schemas:
+    Cities: { example: { cities: [{ zip: "301 00" }] } }
+"##,
+        )
+        .unwrap();
+        let city = Operation {
+            name: "GET /cities/{id}".to_owned(),
+            path: "/v2/cities/7?language=cs&page=1".to_owned(),
+            headers: BTreeMap::from([("X-Unit".to_owned(), "km".to_owned())]),
+            statuses: vec![200],
+            is_json: true,
+            keys: vec!["name".to_owned(), "zip".to_owned()],
+        };
+        let cities = Operation {
+            name: "GET /cities".to_owned(),
+            path: "/v2/cities?zip=301%2000".to_owned(),
+            headers: BTreeMap::new(),
+            statuses: vec![200],
+            is_json: true,
+            keys: vec!["cities".to_owned()],
+        };
+        assert_eq!(
+            described,
+            Described {
+                operations: vec![city, cities],
+                left_out: vec![
+                    "DELETE /cities/{id}: it may change data".to_owned(),
+                    "GET /secret: `key` has no example".to_owned(),
+                ],
+            }
+        );
+    }
+
+    #[test]
+    fn what_is_no_description_is_refused() {
+        assert!(read("{\"a\":").unwrap_err().starts_with("neither JSON nor"));
+        assert!(read("{}").unwrap_err().contains("no `paths`"));
+    }
+}
