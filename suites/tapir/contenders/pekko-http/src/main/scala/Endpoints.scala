@@ -37,14 +37,17 @@ final class Endpoints[F[_]](using monad: MonadError[F]):
 object Endpoints:
   private val logger = LoggerFactory.getLogger("bakeoff.requests")
 
-  /** Tapir's server log, a line for each request that was handled; none unless it is asked for. */
+  /** Tapir's server log, none unless it is asked for. As it ships for every server, it makes a line
+    * for each request that was handled and gives it to the logger at level debug, and the logger
+    * drops it unless `LOG_LEVEL` says otherwise.
+    */
   def serverLog[F[_]](kind: Kind)(using monad: MonadError[F]): Option[DefaultServerLog[F]] =
     Option.when(kind == Kind.TapirInterceptor)(
       DefaultServerLog[F](
-        doLogWhenReceived = message => monad.eval(logger.info(message)),
-        doLogWhenHandled = (message, cause) => monad.eval(logger.info(message, cause.orNull)),
+        doLogWhenReceived = message => monad.eval(logger.debug(message)),
+        doLogWhenHandled = (message, cause) => monad.eval(logger.debug(message, cause.orNull)),
         doLogAllDecodeFailures = (message, cause) =>
-          monad.eval(logger.info(message, cause.orNull)),
+          monad.eval(logger.debug(message, cause.orNull)),
         doLogExceptions = (message, cause) => monad.eval(logger.error(message, cause)),
         noLog = monad.unit(())
       )
