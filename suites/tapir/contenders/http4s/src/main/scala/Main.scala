@@ -24,4 +24,5 @@ final class Service(settings: Settings) extends IOApp:
       .withShutdownTimeout(5.seconds)
       .build
       .use(_ => IO.println(s"listening on port ${Settings.Port}") *> IO.never)
+      .guarantee(IO.blocking(ReceivedFiles.remove()))
       .as(ExitCode.Success)

@@ -23,6 +23,7 @@ object TapirService:
       .customiseInterceptors[IO]
       .serverLog(Endpoints.serverLog[IO](settings.kind))
       .options
+      .copy(createFile = _ => IO.blocking(ReceivedFiles.create()))
     val endpoints = new Endpoints[IO].all(settings.numbers) :+ timestamps
     Http4sServerInterpreter[IO](options).toWebSocketRoutes(endpoints)(builder)
 

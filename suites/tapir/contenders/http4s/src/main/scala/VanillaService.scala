@@ -45,7 +45,7 @@ object VanillaService:
     }
 
   private def received(request: Request[IO]): IO[Path] =
-    Files[IO].createTempFile.flatMap { file =>
+    IO.blocking(Path.fromNioPath(ReceivedFiles.create().toPath)).flatMap { file =>
       request.body
         .through(Files[IO].writeAll(file))
         .compile

@@ -21,6 +21,7 @@ final class Service(settings: Settings) extends IOApp:
       .parallel[IO]
       .flatMap(server)
       .use(_ => IO.println(s"listening on port ${Settings.Port}") *> IO.never)
+      .guarantee(IO.blocking(ReceivedFiles.remove()))
       .as(ExitCode.Success)
 
   private def server(dispatcher: Dispatcher[IO]): Resource[IO, NettyCatsServerBinding[IO]] =
@@ -28,6 +29,7 @@ final class Service(settings: Settings) extends IOApp:
       .customiseInterceptors[IO](dispatcher)
       .serverLog(Endpoints.serverLog[IO](settings.kind))
       .options
+      .copy(createFile = _ => IO(ReceivedFiles.create()))
     val config = NettyConfig.default
       .host("0.0.0.0")
       .port(Settings.Port)

@@ -8,7 +8,7 @@ import sttp.tapir.server.netty.{
   NettySocketConfig
 }
 
-import scala.concurrent.{Await, ExecutionContext, Future}
+import scala.concurrent.{Await, ExecutionContext, Future, blocking}
 import scala.concurrent.duration.*
 
 /** Tapir's own server on Netty, with Scala's futures. */
@@ -21,6 +21,7 @@ object Main:
     val options = NettyFutureServerOptions.customiseInterceptors
       .serverLog(Endpoints.serverLog[Future](settings.kind))
       .options
+      .copy(createFile = _ => Future(blocking(ReceivedFiles.create())))
     val config = NettyConfig.default
       .host("0.0.0.0")
       .port(Settings.Port)
@@ -29,4 +30,7 @@ object Main:
       NettyFutureServer(options, config).addEndpoints(new Endpoints[Future].all(settings.numbers))
     val binding = Await.result(server.start(), 15.seconds)
     println(s"listening on port ${Settings.Port}")
-    sys.addShutdownHook(Await.result(binding.stop(), 14.seconds))
+    sys.addShutdownHook {
+      try Await.result(binding.stop(), 14.seconds)
+      finally ReceivedFiles.remove()
+    }

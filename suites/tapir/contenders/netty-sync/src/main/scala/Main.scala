@@ -21,6 +21,7 @@ object Main:
     val options = NettySyncServerOptions.customiseInterceptors
       .serverLog(Endpoints.serverLog[Identity](settings.kind))
       .options
+      .copy(createFile = _ => ReceivedFiles.create())
     val config = NettyConfig.default
       .host("0.0.0.0")
       .port(Settings.Port)
@@ -29,7 +30,10 @@ object Main:
     supervised {
       val binding = NettySyncServer(options, config).addEndpoints(endpoints).start()
       println(s"listening on port ${Settings.Port}")
-      sys.addShutdownHook(binding.stop())
+      sys.addShutdownHook {
+        try binding.stop()
+        finally ReceivedFiles.remove()
+      }
       never
     }
 
