@@ -53,7 +53,9 @@ object VanillaService:
   }
 
   private val timestamps: Route =
+    // A tick would come 10 to 20 ms later each time, as Pekko's scheduler has it.
     val push = Source
-      .tick(PushEveryMillis.millis, PushEveryMillis.millis, ())
+      .repeat(())
+      .throttle(1, PushEveryMillis.millis)
       .map(_ => TextMessage(Answers.timestamp()))
     path("ws" / "ts")(handleWebSocketMessages(Flow.fromSinkAndSourceCoupled(Sink.ignore, push)))

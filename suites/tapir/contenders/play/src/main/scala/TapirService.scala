@@ -20,8 +20,10 @@ object TapirService:
     Interpreter.routes(endpoints, Endpoints.serverLog[Future](settings.kind), components)
 
   private val timestamps: ServerEndpoint[Interpreter.Streams & WebSockets, Future] =
+    // A tick would come 10 to 20 ms later each time, as Pekko's scheduler has it.
     val push = Source
-      .tick(PushEveryMillis.millis, PushEveryMillis.millis, ())
+      .repeat(())
+      .throttle(1, PushEveryMillis.millis)
       .map(_ => Answers.timestamp())
     endpoint.get
       .in("ws" / "ts")

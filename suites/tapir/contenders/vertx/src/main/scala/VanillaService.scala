@@ -52,6 +52,7 @@ object VanillaService:
   private def timestamps(router: Router, vertx: Vertx): Unit =
     router.get("/ws/ts").handler { context =>
       context.request.toWebSocket.onSuccess { socket =>
+        socket.textMessageHandler(_ => ())
         val timer =
           vertx.setPeriodic(PushEveryMillis, _ => socket.writeTextMessage(Answers.timestamp()))
         socket.closeHandler(_ => vertx.cancelTimer(timer))
