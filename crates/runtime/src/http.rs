@@ -1,7 +1,10 @@
 //! One question over HTTP/1.1, for functional checks: a connection of its own each time, so that
 //! a check says something about a server and not about an earlier connection.
 
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bakeoff_base::percent;
@@ -12,6 +15,7 @@ use hyper::client::conn::http1;
 use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// Longest body that a check takes, bytes: above the 5 MiB of the largest workload.
@@ -87,7 +91,7 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
         .await
         .map_err(|error| AskError::NoAnswer(format!("cannot connect to {address}: {error}")))?;
     let broken = |error: &dyn std::error::Error| AskError::NoAnswer(reason(error));
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+    let (mut sender, connection) = http1::handshake(TokioIo::new(Listening(stream)))
         .await
         .map_err(|error| broken(&error))?;
     let driver = tokio::spawn(connection);
@@ -117,6 +121,61 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
     answer
 }
 
+/// A connection on which the response is still read when the other side takes no more of the
+/// request: a service may refuse a body, say so and close before all of it was sent (RFC 9112, 9.3).
+struct Listening(TcpStream);
+
+/// What was not taken counts as sent.
+fn sent_anyway(outcome: Poll<io::Result<usize>>, length: usize) -> Poll<io::Result<usize>> {
+    match outcome {
+        Poll::Ready(Err(error)) if refuses_more(&error) => Poll::Ready(Ok(length)),
+        outcome => outcome,
+    }
+}
+
+fn refuses_more(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+    )
+}
+
+impl AsyncRead for Listening {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Listening {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        sent_anyway(
+            Pin::new(&mut self.0).poll_write(context, bytes),
+            bytes.len(),
+        )
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match Pin::new(&mut self.0).poll_shutdown(context) {
+            Poll::Ready(Err(error)) if error.kind() == ErrorKind::NotConnected => {
+                Poll::Ready(Ok(()))
+            }
+            outcome => outcome,
+        }
+    }
+}
+
 /// An error with its causes, which hyper keeps for itself.
 fn reason(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -129,4 +188,38 @@ fn reason(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::ask;
+
+    #[tokio::test]
+    async fn a_refusal_is_read_though_not_all_was_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let refuse = move || {
+            for stream in listener.incoming().take(20) {
+                let mut reader = BufReader::new(stream.unwrap());
+                let mut line = String::new();
+                while reader.read_line(&mut line).unwrap() > 2 {
+                    line.clear();
+                }
+                let response = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno";
+                reader.get_mut().write_all(response).unwrap();
+            }
+        };
+        let refusing = thread::spawn(refuse);
+        let body = vec![b'x'; 8 << 20];
+        for _ in 0..20 {
+            let answer = ask(address, "POST", "/", &[], &body, Duration::from_secs(10)).await;
+            assert_eq!(answer.unwrap().status, 413);
+        }
+        refusing.join().unwrap();
+    }
 }
