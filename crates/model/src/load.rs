@@ -179,6 +179,10 @@ pub struct StepSpec {
     /// End after this many requests even when the window is still open; 0 = no bound.
     #[serde(default)]
     pub requests_max: u64,
+    /// Close all connections at the end of the step, before [`LoadEvent::StepDone`]; otherwise
+    /// the next step takes them over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub close_after: bool,
 }
 
 /// When the next request is due.

@@ -147,7 +147,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
     fn handle_commands(&mut self) -> Result<(), Errno> {
         let mut step = 0;
         loop {
-            match self.commands.recv_timeout(IDLE_LOOK) {
+            match self.next_command() {
                 Ok(Command::Prepare(prepared)) => {
                     step = prepared;
                     self.prepare(step)?;
@@ -160,12 +160,28 @@ impl<'a, R: Reactor> Worker<'a, R> {
                 Ok(Command::Open(start_ns)) => {
                     self.run_window(step, start_ns)?;
                     self.drain()?;
+                    if self.spec.steps[step].close_after {
+                        self.connections.resize(self.spec, 0, |_, slot| slot);
+                        self.turn(0)?;
+                    }
                     self.recorder.report(Report::Drained);
                 }
                 // A service may close idle connections while the coordinator waits for its caller.
                 Err(RecvTimeoutError::Timeout) => self.turn(0)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+        }
+    }
+
+    /// The next command. With connections it is waited for in short spells; without any there is
+    /// nothing to look at meanwhile, and the thread costs nothing.
+    fn next_command(&self) -> Result<Command, RecvTimeoutError> {
+        match self.connections.len() {
+            0 => {
+                let command = self.commands.recv();
+                command.map_err(|_| RecvTimeoutError::Disconnected)
+            }
+            _ => self.commands.recv_timeout(IDLE_LOOK),
         }
     }
 

@@ -137,6 +137,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
             pace,
             warm_up: false,
             requests_max: 0,
+            close_after: false,
         }],
         threads: 1,
         cores: Vec::new(),

@@ -98,6 +98,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
             pace: Pace::Closed,
             warm_up: false,
             requests_max: requests,
+            close_after: false,
         }],
         threads: 1,
         cores: Vec::new(),

@@ -17,6 +17,7 @@ fn step(connections: u32, milliseconds: u64) -> StepSpec {
         pace: Pace::Closed,
         warm_up: false,
         requests_max: 0,
+        close_after: false,
     }
 }
 
@@ -395,4 +396,23 @@ fn earlier_names_of_reactors_are_read() {
         let read: ReactorChoice = serde_json::from_value(name.into()).unwrap();
         assert_eq!(read, reactor);
     }
+}
+
+on_each_reactor!(connections_can_be_closed_between_steps);
+
+fn connections_can_be_closed_between_steps() {
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = load_spec(&server.address, 1, 0);
+    let closing = StepSpec {
+        close_after: true,
+        ..step(4, 100)
+    };
+    // The first two share their connections, then all are closed, twice.
+    spec.steps = vec![step(4, 100), closing.clone(), closing];
+    let total = run(&spec);
+    assert!(total.errors.is_empty(), "{:?}", total.errors);
+    assert_eq!(total.established, [4, 4, 4]);
+    assert_eq!(server.connections(), 8);
+    assert_eq!(total.reconnects, 0);
+    assert_eq!(server.requests(), total.on_the_wire());
 }

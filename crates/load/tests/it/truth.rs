@@ -47,6 +47,7 @@ fn no_time_is_shorter_than_what_the_server_slept() {
             spec.steps = vec![StepSpec {
                 pace,
                 requests_max: REQUESTS,
+                close_after: false,
                 ..spec.steps[0].clone()
             }];
             let total = run(&spec);

@@ -50,6 +50,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
             pace: step.pace,
             warm_up: step.warm_up,
             requests_max: 0,
+            close_after: false,
         })
         .collect();
     LoadSpec {

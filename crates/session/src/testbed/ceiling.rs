@@ -126,6 +126,7 @@ fn load_spec(address: &str, cores: &Cores) -> LoadSpec {
         pace: Pace::Closed,
         warm_up: false,
         requests_max: 0,
+        close_after: false,
     });
     LoadSpec {
         target: Target {

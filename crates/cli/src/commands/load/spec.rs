@@ -30,6 +30,7 @@ pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         pace,
         warm_up: false,
         requests_max: args.requests,
+        close_after: false,
     });
     Ok(LoadSpec {
         target,
