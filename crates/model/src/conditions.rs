@@ -38,6 +38,8 @@ text_enum! {
     "traffic path" TrafficPath {
         /// Over the host's loopback interface.
         Loopback = "loopback",
+        /// Over a pair of virtual Ethernet devices, to the network namespace of the process.
+        Veth = "veth",
         /// To the container's own address, past every proxy of published ports.
         ContainerAddress = "container address",
         /// Over the network of the host, which the container shares.

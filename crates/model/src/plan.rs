@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::{BackendName, RuntimeKind};
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, Suite};
+use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 
 /// Version of the plan format. Before 2, durations were not in nanoseconds.
@@ -59,6 +59,10 @@ pub struct PlannedRun {
     pub limits: Limits,
     /// Steps of the load.
     pub steps: Vec<Step>,
+    /// The run takes part in a carousel: with all others of its benchmark and repetition. The last
+    /// two steps are repeated in each cycle. Absent for a whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carousel: Option<Carousel>,
     /// How the requests travel.
     #[serde(default, skip_serializing_if = "Transport::is_usual")]
     pub transport: Transport,
@@ -103,6 +107,42 @@ impl PlannedRun {
     pub fn case_label(&self) -> String {
         case_label(&self.contender, &self.parameters)
     }
+
+    /// Whether both are turns of one carousel.
+    #[must_use]
+    pub fn is_beside(&self, other: &Self) -> bool {
+        let turns = self.carousel.is_some() && other.carousel.is_some();
+        turns && self.benchmark == other.benchmark && self.repetition == other.repetition
+    }
+
+    /// The steps in the order in which the load generator plays them, as indices of `steps`, each
+    /// with the cycle that it belongs to. Those before the first cycle, and all of a whole run,
+    /// belong to none.
+    #[must_use]
+    pub fn played(&self) -> Vec<PlayedStep> {
+        let once = |step| PlayedStep { step, cycle: None };
+        let Some(carousel) = self.carousel else {
+            return (0..self.steps.len()).map(once).collect();
+        };
+        let before = self.steps.len().saturating_sub(Carousel::STEPS);
+        let mut played: Vec<PlayedStep> = (0..before).map(once).collect();
+        for cycle in 0..carousel.cycles {
+            played.extend((before..self.steps.len()).map(|step| PlayedStep {
+                step,
+                cycle: Some(cycle),
+            }));
+        }
+        played
+    }
+}
+
+/// A step as it is played once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayedStep {
+    /// Index of [`PlannedRun::steps`].
+    pub step: usize,
+    /// The cycle of the carousel, from 0.
+    pub cycle: Option<u32>,
 }
 
 /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
@@ -122,6 +162,8 @@ pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> Str
 const START_ALLOWANCE: Duration = Duration::from_secs(3);
 /// Time for the functional checks.
 const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
+/// Time for thawing, opening connections and freezing, in each turn of a carousel.
+const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
 /// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
 const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
@@ -290,6 +332,9 @@ fn runs(
     let most = cases.iter().map(repetitions).max().unwrap_or_default();
     for repetition in 1..=most {
         shuffle(&mut cases, &mut random);
+        if profile.carousel.is_some() {
+            beside_each_other(&mut cases);
+        }
         for case in cases.iter().filter(|case| repetition <= repetitions(case)) {
             let kind = match case.benchmark.kind {
                 BenchmarkKind::Load => RunKind::Load,
@@ -299,12 +344,12 @@ fn runs(
             let lifecycle =
                 has_lifecycle && kind.is_load() && (is_first || profile.lifecycle_every_run);
             // A benchmark with steps of its own means those: they are part of the workload.
-            let steps = match (kind, case.benchmark.steps.as_slice()) {
-                (RunKind::Startup, _) => &[],
-                (RunKind::Load, []) => profile.steps.as_slice(),
-                (RunKind::Load, steps) => steps,
+            let (steps, carousel): (&[Step], _) = match (kind, case.benchmark.steps.as_slice()) {
+                (RunKind::Startup, _) => (&[], None),
+                (RunKind::Load, []) => (&profile.steps, profile.carousel),
+                (RunKind::Load, steps) => (steps, None),
             };
-            runs.push(PlannedRun {
+            let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
                 repetition,
@@ -314,25 +359,45 @@ fn runs(
                 parameters: case.parameters.clone(),
                 limits: profile.limits,
                 steps: steps.to_vec(),
+                carousel,
                 transport: case.benchmark.transport,
                 lifecycle,
-                expected: expected(kind, steps, lifecycle),
-            });
+                expected: Duration::ZERO,
+            };
+            run.expected = expected(&run);
+            runs.push(run);
         }
     }
     runs
 }
 
-fn expected(kind: RunKind, steps: &[Step], lifecycle: bool) -> Duration {
-    if kind == RunKind::Startup {
+fn expected(run: &PlannedRun) -> Duration {
+    if run.kind == RunKind::Startup {
         return START_ALLOWANCE;
     }
-    let load: Duration = steps.iter().map(|step| step.duration).sum();
-    let slow_checks = match lifecycle {
+    let played = run.played();
+    let load: Duration = played
+        .iter()
+        .map(|played| run.steps[played.step].duration)
+        .sum();
+    let slow_checks = match run.lifecycle {
         true => LIFECYCLE_ALLOWANCE,
         false => Duration::ZERO,
     };
-    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
+    let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
+    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
+}
+
+/// Sorts shuffled cases by benchmark, the one drawn first first: the cases of a carousel are alive
+/// together.
+fn beside_each_other(cases: &mut [Case<'_>]) {
+    let mut drawn: Vec<String> = Vec::new();
+    for case in cases.iter() {
+        if !drawn.contains(&case.benchmark.name) {
+            drawn.push(case.benchmark.name.clone());
+        }
+    }
+    cases.sort_by_key(|case| drawn.iter().position(|name| *name == case.benchmark.name));
 }
 
 /// The combinations of a contender that take part: all that the options allow when the whole

@@ -232,6 +232,9 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
+    /// When it was measured in a carousel; absent before its first cycle and in whole runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
     /// What the load generator counted.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.
@@ -250,6 +253,15 @@ pub struct IntervalRecord {
     pub host: Option<HostTime>,
     /// Whether the number is fair.
     pub validity: Validity,
+}
+
+/// The turn of a contender in a carousel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// The cycle, from 0, in which each contender of the carousel has one turn.
+    pub cycle: u32,
+    /// Whose turn it was in the cycle, from 0; the order is drawn for each cycle.
+    pub position: u32,
 }
 
 /// The last line of a run's file.

@@ -108,6 +108,9 @@ pub struct Profile {
     pub runs: u32,
     /// The steps of benchmarks without steps of their own.
     pub steps: Vec<Step>,
+    /// Makes these steps those of a carousel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carousel: Option<Carousel>,
     /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
     /// in the first run of each contender.
     pub lifecycle_every_run: bool,
@@ -122,6 +125,21 @@ pub struct Profile {
 impl Profile {
     /// The start timeout unless the profile says another (C3).
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
+}
+
+/// All contenders of a benchmark alive at the same time, one of them loaded and the others frozen,
+/// in turn and in short slices. Of the steps, the last two are repeated in each cycle: what comes
+/// right after thawing, which is a warm-up, and the measured slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Carousel {
+    /// Slices of each contender.
+    pub cycles: u32,
+}
+
+impl Carousel {
+    /// How many steps, the last ones, belong to a cycle.
+    pub const STEPS: usize = 2;
 }
 
 /// A workload with a load model, or a number of cold starts. The limits come from the profile.

@@ -49,7 +49,11 @@ fn main() -> Outcome {
         }
         "eat" => eat(word(0)?.parse()?),
         "limits" => limits(word(0)?),
-        "session" => session(word(0)?.into(), word(1)?.parse()?, word(2).is_ok()),
+        "session" => session(
+            word(0)?.into(),
+            word(1)?.parse()?,
+            word(2).unwrap_or_default(),
+        ),
         _ => Err(format!("unknown task {task:?}").into()),
     }
 }
@@ -112,22 +116,20 @@ fn limits(address: &str) -> Outcome {
 }
 
 /// A session that starts a contender with a child of its own and is then killed by the test.
-fn session(base: PathBuf, port: u16, unlimited: bool) -> Outcome {
+/// `kind` is `unlimited`, without groups, or `frozen`, with a network of the contender's own.
+fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     let shim = env::current_exe()?;
     let options = ProcessOptions {
         shim: shim.clone(),
         shim_args: vec!["shim".into()],
         run_base: base.clone(),
     };
-    let runtime = if unlimited {
-        ProcessRuntime::unlimited(options, "by the test")?
-    } else {
-        ProcessRuntime::new(options)?
+    let runtime = match kind {
+        "unlimited" => ProcessRuntime::unlimited(options, "by the test")?,
+        "frozen" => ProcessRuntime::side_by_side(options)?,
+        _ => ProcessRuntime::new(options)?,
     };
-    let serve = format!(
-        "sleep 1000 & exec {} serve 127.0.0.1:{port}",
-        shim.display()
-    );
+    let serve = format!("sleep 1000 & exec {} serve 0.0.0.0:{port}", shim.display());
     let spec = StartSpec {
         label: "left".to_owned(),
         command: vec!["sh".to_owned(), "-c".to_owned(), serve],
@@ -148,6 +150,9 @@ fn session(base: PathBuf, port: u16, unlimited: bool) -> Outcome {
     executor.block_on(async {
         let mut instance = runtime.start(&spec).await?;
         instance.await_ready(Duration::from_secs(15)).await?;
+        if kind == "frozen" {
+            instance.freeze().await?;
+        }
         say(&format!("ready {}", process::id()))?;
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(60) {

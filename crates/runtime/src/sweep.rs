@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::SweepError;
-use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
+use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir, thaw_dir};
 use crate::meter::{Stat, all_processes};
+use crate::process::network;
 
 /// Prefix of everything of ours.
 pub const PREFIX: &str = "bakeoff-";
@@ -167,13 +168,18 @@ pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<St
     {
         find_groups(point, 0, &mut groups);
     }
-    for (group, owner) in groups {
-        if dead(owner) {
-            kill_group_dir(&group);
-            remove_dir(&group).map_err(|error| fail(&group, error))?;
-            removed.push(format!("group {}", group.display()));
-        }
+    groups.retain(|(_, owner)| dead(*owner));
+    for (group, _) in &groups {
+        // What is frozen by a controller of version 1 does not even die, in any of its groups.
+        let _ = thaw_dir(group);
     }
+    for (group, _) in groups {
+        kill_group_dir(&group);
+        remove_dir(&group).map_err(|error| fail(&group, error))?;
+        removed.push(format!("group {}", group.display()));
+    }
+    let devices = network::sweep(dead).map_err(|error| fail(Path::new("network devices"), error));
+    removed.extend(devices?);
     for folder in folders.iter().filter(|folder| !folder.alive()) {
         removed.extend(kill_started(&folder.path));
         fs::remove_dir_all(&folder.path).map_err(|error| fail(&folder.path, error))?;

@@ -1,13 +1,22 @@
 //! Plays the planned runs of one session in order: begin, stages, end, for each of them. Reaches
 //! processes, containers, the load generator and the network only through [`Parts`].
 
+mod carousel;
+
 use bakeoff_model::load::Connections;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
+use crate::case::Case;
 use crate::contracts::{BackendProbe, Cases, Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
 use crate::stages::{cold_start, run};
+
+/// Where a run is among those that are left to make.
+struct Place {
+    index: usize,
+    runs: usize,
+}
 
 /// Plays the planned runs of one session; the caller has built and started everything else.
 pub struct Driver<'a, L> {
@@ -29,14 +38,24 @@ impl<L: LoadGenerator> Driver<'_, L> {
         pending: &[PendingRun],
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        for (index, one) in pending.iter().enumerate() {
-            observer.observe(&Event::RunBegan {
-                index,
+        let mut index = 0;
+        while let Some(first) = pending.get(index) {
+            let place = |offset: usize| Place {
+                index: index + offset,
                 runs: pending.len(),
-                run: Box::new(one.run.clone()),
-                attempt: one.attempt,
-            })?;
-            self.play_one(one, observer).await?;
+            };
+            let rest = &pending[index..];
+            let beside = rest.iter().take_while(|one| one.run.is_beside(&first.run));
+            match beside.count() {
+                0 => {
+                    self.play_one(first, place(0), observer).await?;
+                    index += 1;
+                }
+                together => {
+                    carousel::play(self, &rest[..together], place, observer).await?;
+                    index += together;
+                }
+            }
         }
         Ok(())
     }
@@ -44,25 +63,51 @@ impl<L: LoadGenerator> Driver<'_, L> {
     async fn play_one(
         &self,
         pending: &PendingRun,
+        place: Place,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let case = self.cases.case(pending);
-        event::record(observer, Record::Begin(Box::new(case.begin.clone())))?;
+        let case = self.begin(pending, place, observer)?;
         let mut notes = Vec::new();
         let made = match pending.run.kind {
             RunKind::Load => run::make(&self.parts, &case, &mut notes, observer).await,
             RunKind::Startup => cold_start::make(&self.parts, &case, observer).await,
         };
-        let unknown = self
-            .parts
-            .backend
-            .map(BackendProbe::unknown_requests)
-            .unwrap_or_default();
-        notes.extend(
-            unknown
-                .into_iter()
-                .map(|request| format!("the replay backend had no recording of: {request}")),
-        );
+        notes.extend(self.unknown_requests());
+        self.conclude(made, notes, observer)
+    }
+
+    /// Tells observers that a run begins, with its first record.
+    fn begin(
+        &self,
+        pending: &PendingRun,
+        place: Place,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Case> {
+        observer.observe(&Event::RunBegan {
+            index: place.index,
+            runs: place.runs,
+            run: Box::new(pending.run.clone()),
+            attempt: pending.attempt,
+        })?;
+        let case = self.cases.case(pending);
+        event::record(observer, Record::Begin(Box::new(case.begin.clone())))?;
+        Ok(case)
+    }
+
+    /// Notes on what the backend could not answer since the last time.
+    fn unknown_requests(&self) -> impl Iterator<Item = String> {
+        let unknown = self.parts.backend.map(BackendProbe::unknown_requests);
+        let unknown = unknown.unwrap_or_default().into_iter();
+        unknown.map(|request| format!("the replay backend had no recording of: {request}"))
+    }
+
+    /// Ends a run by what became of it.
+    fn conclude(
+        &self,
+        made: Result<Option<Connections>, Halt>,
+        notes: Vec<String>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
         match made {
             Ok(last) => self.end(Outcome::Completed, notes, last, observer),
             Err(Halt::Failed(failure)) => self.end(failure.into(), notes, None, observer),

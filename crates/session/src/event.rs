@@ -108,6 +108,12 @@ pub enum Event {
         /// The attempt, from 1.
         attempt: u32,
     },
+    /// A run of a carousel goes on: the records that follow are its own, until another one begins
+    /// or goes on.
+    RunGoesOn {
+        /// The run.
+        run: String,
+    },
     /// A run entered a stage.
     StageBegan {
         /// The run.
@@ -128,7 +134,7 @@ pub enum Event {
         /// Connections that are open.
         established: u32,
     },
-    /// A record of the current run.
+    /// A record of the current run: the one that began or went on last.
     Recorded {
         /// The record, as in the run's file.
         record: Box<Record>,

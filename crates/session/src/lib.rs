@@ -23,6 +23,7 @@ pub mod stages;
 pub mod standing;
 pub mod store;
 pub mod testbed;
+pub mod together;
 pub mod verification;
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_runtime::BoxFuture;
+use bakeoff_runtime::{BoxFuture, host};
 
 use crate::clock;
 use crate::contracts::{Parts, PendingRun};
@@ -17,13 +17,14 @@ use crate::event::{self, Event, Observer};
 use crate::hint::hinted;
 use crate::selection::{self, Selection};
 use crate::store::recorder::Recorder;
-use crate::store::results;
+use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
 use crate::testbed::client::HttpClient;
 use crate::testbed::load_generator::ProcessGenerator;
 use crate::testbed::{Testbed, TestbedOptions, builds};
+use crate::together;
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -112,7 +113,8 @@ pub(crate) async fn carry_out(
         () = (audience.interruption)() => None,
     };
     let Some(outcome) = outcome else {
-        if let Some(record) = observers.recorder.interrupt(clock::now_rfc3339())? {
+        for (run, record) in observers.recorder.interrupt(&clock::now_rfc3339())? {
+            observers.watcher.observe(&Event::RunGoesOn { run })?;
             event::record(observers.watcher, record)?;
         }
         observers.watcher.observe(&Event::Interrupted {
@@ -154,7 +156,9 @@ async fn play(
 ) -> anyhow::Result<()> {
     let plan = &session.plan;
     let placement = selection::placement(plan);
+    let folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
+    warnings.extend(together::checked(plan, &folder.suite, &host::describe())?);
     warnings.extend(
         session
             .skipped
@@ -168,7 +172,6 @@ async fn play(
         expected_ns: duration_ns::whole(expected),
         warnings,
     })?;
-    let folder = suite_folder::read(&session.suite_folder)?;
     if folder.suite.digest != plan.suite_digest {
         return Err(hinted(
             format_args!(
@@ -186,6 +189,7 @@ async fn play(
     contenders.dedup();
     let options = TestbedOptions {
         runtime: plan.runtime,
+        side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
         backend: plan.backend,
         profile: plan.profile.clone(),
         contenders,
@@ -288,14 +292,21 @@ pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String>
     skipped.into_iter().map(line).collect()
 }
 
-/// Runs that have not come to an end of their own, in order, with their next attempt.
+/// Runs that have not come to an end of their own, in order, with their next attempt. Carousels
+/// are made again as a whole: their runs are compared with each other, slice by slice.
 fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
     let progress = results::progress(folder)?;
+    let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();
     let pending = plan.runs.iter().filter_map(|run| {
-        let (attempts, finished) = progress.get(&run.id).copied().unwrap_or_default();
-        (!finished).then(|| PendingRun {
+        let beside = plan.runs.iter().filter(|other| run.is_beside(other));
+        let all: Vec<Progress> = beside.map(of).collect();
+        let own = of(run);
+        let last = all.iter().map(|one| one.attempts).max();
+        let last = last.unwrap_or(own.attempts);
+        let together = all.iter().all(|one| one.finished == Some(last));
+        (own.finished.is_none() || !together).then(|| PendingRun {
             run: run.clone(),
-            attempt: attempts + 1,
+            attempt: last + 1,
         })
     });
     Ok(pending.collect())

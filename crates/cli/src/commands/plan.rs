@@ -15,6 +15,7 @@ use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
+use bakeoff_session::together;
 
 use crate::args::PlanArgs;
 use crate::exit;
@@ -38,7 +39,13 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     } else if args.json {
         writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
     } else {
+        let together = together::checked(&plan, suite, &bakeoff_runtime::host::describe());
         write_text(&mut output, &plan, &placement)?;
+        for sentence in together? {
+            for line in wrapped(&sentence, 78) {
+                writeln!(output, "{line}")?;
+            }
+        }
     }
     Ok(exit::DONE)
 }
@@ -144,9 +151,15 @@ fn write_text(
             "{order:>4}  {label}  {}  run {}  {expected}",
             run.benchmark, run.repetition
         )?;
-        let load = match connections.as_slice() {
-            [] => "cold start".to_owned(),
-            list => format!("connections {}", list.join(" ")),
+        let load = match (connections.as_slice(), run.carousel) {
+            ([], _) => "cold start".to_owned(),
+            ([.., last], Some(carousel)) => {
+                format!(
+                    "connections {last} in {} turns of a carousel",
+                    carousel.cycles
+                )
+            }
+            (list, None) => format!("connections {}", list.join(" ")),
         };
         writeln!(output, "      {load}")?;
     }
@@ -185,8 +198,7 @@ fn spec_of(
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
-        steps: &run.steps,
-        transport: run.transport,
+        run,
         cores,
         slice,
         seed: plan.seed,

@@ -62,6 +62,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         .tempdir()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
+        side_by_side: false,
         backend,
         profile: String::new(),
         contenders: contenders.clone(),

@@ -67,6 +67,7 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     let logs = tempfile::Builder::new().prefix("bakeoff-up-").tempdir()?;
     let options = TestbedOptions {
         runtime: args.runtime.into(),
+        side_by_side: false,
         backend: selection::backend(suite, args.backend)?,
         profile: args.profile.clone(),
         contenders: vec![name.clone()],

@@ -57,6 +57,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         .tempdir()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
+        side_by_side: false,
         backend,
         profile: args.profile.clone(),
         contenders: contenders.clone(),

@@ -22,6 +22,8 @@ pub(crate) struct Progress<W> {
     quiet: bool,
     pace: Pace,
     step: Option<StepTotal>,
+    /// The run of a carousel that has its turn; empty before the first turn.
+    run: String,
     good: usize,
     checked: usize,
 }
@@ -93,6 +95,7 @@ impl<W: Write> Progress<W> {
             quiet,
             pace: Pace::default(),
             step: None,
+            run: String::new(),
             good: 0,
             checked: 0,
         }
@@ -166,6 +169,13 @@ impl<W: Write> Progress<W> {
     }
 
     fn interval(&mut self, record: &IntervalRecord) {
+        if let Some(turn) = record.turn {
+            // A line for each slice of each contender would be hundreds.
+            self.step = None;
+            let (cycle, left) = (turn.cycle + 1, self.time_left());
+            let text = format!("    cycle {cycle} · {} · {left}", self.run);
+            return self.live_line(&text);
+        }
         let step = self.step.get_or_insert_default();
         step.add(record);
         let text = format!("{} · {}", step.text(), self.time_left());
@@ -354,6 +364,10 @@ impl<W: Write> Observer for Progress<W> {
                 });
             }
             Event::Recorded { record } => self.record(record),
+            Event::RunGoesOn { run } => {
+                self.finish_step();
+                self.run.clone_from(run);
+            }
             Event::StreamBegan { .. }
             | Event::RoundBegan { .. }
             | Event::WinnerPicked { .. }

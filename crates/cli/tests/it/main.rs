@@ -5,6 +5,7 @@
 
 mod about;
 mod bad_input;
+mod carousel;
 mod duel;
 mod engine;
 mod init;

@@ -141,6 +141,27 @@ pub(crate) struct ProfileTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
+    /// Short slices of all contenders in turn, all of them alive, instead of steps.
+    pub(crate) carousel: Option<CarouselTable>,
+}
+
+/// All contenders alive, one of them loaded and the others frozen, in turn.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct CarouselTable {
+    /// Connections held open while a contender has its turn.
+    #[schemars(range(min = 1))]
+    pub(crate) connections: u32,
+    /// How long each contender is loaded before the first cycle.
+    pub(crate) warm_up: DurationText,
+    /// Slices of each contender.
+    #[schemars(range(min = 1))]
+    pub(crate) cycles: u32,
+    /// The length of a slice.
+    pub(crate) slice: DurationText,
+    /// Load before each slice that is not counted, because the contender has just been thawed;
+    /// `200ms` unless given.
+    pub(crate) discard: Option<DurationText>,
 }
 
 /// Limits of the contender.

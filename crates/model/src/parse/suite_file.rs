@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::carousel;
 use super::contender_file::environment;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
@@ -19,7 +20,7 @@ use crate::delay::Delay;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
 use crate::suite::{
-    BackendSpec, Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, Suite,
+    BackendSpec, Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite,
 };
 
 /// Length of a slice unless the profile says another.
@@ -149,7 +150,13 @@ fn profiles(
             let message = format!("`{place}`: {name:?} is not a name");
             reading.complain(&place, &message, shape::name_hint());
         }
-        let steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
+        let mut steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
+        carousel::alone(reading, &place, &table);
+        if let Some(carousel) = &table.carousel {
+            steps = carousel::steps(carousel);
+        }
+        let slice = table.carousel.as_ref().map(|carousel| &carousel.slice);
+        let slice = slice.or(table.slice.as_ref());
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
         let profile = Profile {
             name: name.clone(),
@@ -160,8 +167,11 @@ fn profiles(
             },
             runs: table.runs,
             steps,
+            carousel: table.carousel.as_ref().map(|table| Carousel {
+                cycles: table.cycles,
+            }),
             lifecycle_every_run: table.lifecycle_every_run,
-            slice: table.slice.map_or(SLICE_DEFAULT, |slice| slice.0),
+            slice: slice.map_or(SLICE_DEFAULT, |slice| slice.0),
             jvm_options: table.jvm_options.unwrap_or_else(default_options),
             start_timeout: table
                 .start_timeout
@@ -404,7 +414,7 @@ fn check_steps(
         }
         let message =
             format!("`{place}` has no steps, and the benchmark `{name}` has none of its own");
-        let hint = Some("give the profile `ladder` or `[[step]]` tables".to_owned());
+        let hint = Some("give the profile `ladder`, `[[step]]` tables or `carousel`".to_owned());
         reading.complain(&place, &message, hint);
     }
 }

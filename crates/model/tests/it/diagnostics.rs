@@ -449,7 +449,7 @@ step = [{ connections = 1, duration = "1s", warm-up = true }]
 "#;
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:9:1: `profile.quick` has no steps, and the benchmark `get` has none of its own
-      hint: give the profile `ladder` or `[[step]]` tables
+      hint: give the profile `ladder`, `[[step]]` tables or `carousel`
     suite.toml:20:10: `profile.twice` has both `ladder` and `step`
       hint: keep the one that is meant
     suite.toml:20:26: `profile.twice.ladder.connections`: must not be empty
@@ -765,5 +765,24 @@ request = [{ path = "/" }]
       hint: write `pace = "users"` for users of a scenario
     suite.toml:43:52: `benchmark[1].step[0]`: pace `users` is for scenarios
       hint: scenarios have pace `closed` or `users`, other requests have all others
+    "#);
+}
+
+#[test]
+fn a_carousel_replaces_steps() {
+    let suite = SUITE.replace(
+        "runs = 2",
+        "runs = 2\nslice = \"1s\"\n\
+         carousel = { connections = 64, warm-up = \"20s\", cycles = 0, slice = \"1s\", \
+         discard = \"2s\" }",
+    );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:11:9: `profile.quick`: the slices of a carousel are as long as it says
+      hint: write the length into `profile.quick.carousel.slice`
+    suite.toml:12:58: `profile.quick.carousel.cycles`: must be at least 1, found 0
+    suite.toml:12:85: `profile.quick.carousel.discard`: more is discarded than measured
+      hint: a slice is `slice` long, after `discard`
+    suite.toml:13:10: `profile.quick` has both `carousel` and `ladder`
+      hint: keep the one that is meant; two profiles can have both
     "#);
 }

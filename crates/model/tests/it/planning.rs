@@ -289,7 +289,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: open, seed
+      hint: did you mean `seed`? known: carousel, open, seed
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`
@@ -299,4 +299,52 @@ fn unknown_names_come_together() {
     unknown benchmark `?`
       hint: known: city-get, closest, start-up
     "#);
+}
+
+#[test]
+fn runs_of_a_carousel_are_beside_each_other() {
+    let options = PlanOptions {
+        profile: "carousel".to_owned(),
+        benchmarks: vec!["c*".to_owned(), "start-up".to_owned()],
+        runs: Some(2),
+        ..options()
+    };
+    let plan = made(&options);
+    let turns: Vec<&PlannedRun> = plan
+        .runs
+        .iter()
+        .filter(|run| run.carousel.is_some())
+        .collect();
+    assert!(turns.iter().all(|run| run.kind == RunKind::Load));
+    let places: Vec<(u32, &str)> = turns
+        .iter()
+        .map(|run| (run.repetition, run.benchmark.as_str()))
+        .collect();
+    let mut groups = places.clone();
+    groups.dedup();
+    assert_eq!(
+        groups.len(),
+        4,
+        "two benchmarks, two repetitions: {places:?}"
+    );
+    assert_eq!(places.len(), 4 * (2 * 2 + 3));
+    let first = turns[0];
+    let beside = turns.iter().filter(|other| first.is_beside(other));
+    assert_eq!(beside.count(), 2 * 2 + 3);
+    let starts = plan.runs.iter().find(|run| run.carousel.is_none()).unwrap();
+    assert!(!starts.is_beside(starts), "cold starts are whole runs");
+
+    let played = first.played();
+    let steps: Vec<(usize, Option<u32>)> = played.iter().map(|one| (one.step, one.cycle)).collect();
+    assert_eq!(
+        steps[..4],
+        [(0, None), (1, Some(0)), (2, Some(0)), (1, Some(1))]
+    );
+    assert_eq!(steps.len(), 1 + 2 * 30);
+    let load = Duration::from_secs(20) + 30 * Duration::from_millis(1200);
+    assert!(
+        first.expected > load && first.expected < 2 * load,
+        "{:?}",
+        first.expected
+    );
 }

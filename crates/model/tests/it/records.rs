@@ -4,6 +4,7 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Outcome, Record};
+use bakeoff_model::suite::Carousel;
 use bakeoff_model::validity::Verdict;
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
@@ -14,6 +15,20 @@ const FORMAT_2: &str = include_str!("fixtures/run-format-2.jsonl");
 
 /// A cold start in format 1.
 const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
+
+/// A run that took turns with others in a carousel.
+const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
+
+#[test]
+fn turns_in_a_carousel_are_read() {
+    let run = record::read_run(TURNS_FORMAT_2).unwrap();
+    assert_eq!(run.begin.run.carousel, Some(Carousel { cycles: 30 }));
+    let turn = run.intervals[0].turn.unwrap();
+    assert_eq!((turn.cycle, turn.position), (7, 2));
+    let whole = record::read_run(FORMAT_2).unwrap();
+    assert_eq!(whole.begin.run.carousel, None, "runs without one are whole");
+    assert_eq!(whole.intervals[0].turn, None);
+}
 
 #[test]
 fn a_cold_start_of_format_1_is_read() {
@@ -80,7 +95,7 @@ fn format_2_is_read() {
 
 #[test]
 fn lines_are_written_as_they_were_read() {
-    let all = [FORMAT_1, FORMAT_2, START_FORMAT_1].concat();
+    let all = [FORMAT_1, FORMAT_2, START_FORMAT_1, TURNS_FORMAT_2].concat();
     for line in all.split_inclusive('\n') {
         let record: Record = serde_json::from_str(line).unwrap();
         let written = record::write_line(&record);

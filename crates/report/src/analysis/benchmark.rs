@@ -273,8 +273,23 @@ impl<'a> StepData<'a> {
 
     /// How much a counter of the contender grew over the step.
     pub(crate) fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
-        let (before, after) = self.ends()?;
-        Some(counter(after)?.saturating_sub(counter(before)?))
+        let over = |(before, after): (&ResourceSample, &ResourceSample)| {
+            Some(counter(after)?.saturating_sub(counter(before)?))
+        };
+        if !self.is_in_turns() {
+            return over(self.ends()?);
+        }
+        // What happened between the turns is not the step's.
+        let turns = self.slices.iter().map(|slice| {
+            let before = slice.contender_before.as_ref()?;
+            over((before, slice.contender_after.as_ref()?))
+        });
+        turns.sum()
+    }
+
+    /// Whether its slices are turns in a carousel, with those of others between them.
+    pub(crate) fn is_in_turns(&self) -> bool {
+        self.slices.iter().any(|slice| slice.turn.is_some())
     }
 
     pub(crate) fn cpu_s(&self) -> Option<f64> {
@@ -323,9 +338,17 @@ impl<'a> StepData<'a> {
 
     /// Cores' worth of CPU that the backend used.
     pub(crate) fn backend_cores(&self) -> Option<f64> {
-        let before = self.slices.first()?.backend_before.as_ref()?.cpu?;
-        let after = self.slices.last()?.backend_after.as_ref()?.cpu?;
-        let used = after.total_ns().saturating_sub(before.total_ns());
+        let used = |first: &IntervalRecord, last: &IntervalRecord| {
+            let before = first.backend_before.as_ref()?.cpu?;
+            let after = last.backend_after.as_ref()?.cpu?;
+            Some(after.total_ns().saturating_sub(before.total_ns()))
+        };
+        let used: u64 = if self.is_in_turns() {
+            let turns = self.slices.iter();
+            turns.map(|slice| used(slice, slice)).sum::<Option<u64>>()?
+        } else {
+            used(self.slices.first()?, self.slices.last()?)?
+        };
         (self.seconds > 0.0).then(|| seconds(used) / self.seconds)
     }
 }

@@ -61,7 +61,7 @@ fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
 }
 
 /// End of the slice in seconds since the load began, and its throughput, for the leading steps
-/// with the same load.
+/// with the same load; in a carousel, those before the first cycle.
 pub(crate) fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let Some(first) = run.records.intervals.first() else {
         return Vec::new();
@@ -69,7 +69,9 @@ pub(crate) fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let paces = &run.records.begin.run.steps;
     let pace = |step: usize| paces.get(step).map(|step| step.pace);
     let same = run.records.intervals.iter().take_while(|slice| {
-        slice.connections == first.connections && pace(slice.load.step) == pace(first.load.step)
+        slice.connections == first.connections
+            && slice.turn.is_none()
+            && pace(slice.load.step) == pace(first.load.step)
     });
     let point = |slice: &bakeoff_model::record::IntervalRecord| {
         let load = &slice.load;

@@ -254,6 +254,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
                 memory_bytes: Some(512 * MIB),
             },
             steps: Vec::new(),
+            carousel: None,
             transport: Transport::default(),
             lifecycle: repetition == 1,
             expected: Duration::from_secs(60),
@@ -425,6 +426,7 @@ fn intervals(
             intervals.push(IntervalRecord {
                 connections: step.connections,
                 warm_up: step.warm_up,
+                turn: None,
                 load: load(one, index, slice, at_ns, rate, step.connections),
                 contender_before: Some(before),
                 contender_after: Some(after),

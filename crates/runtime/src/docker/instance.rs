@@ -20,7 +20,7 @@ use crate::log::{Log, last_lines};
 use crate::meter::Meter;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
-use super::engine::Engine;
+use super::engine::{Engine, plain};
 use super::session::remove_container;
 use super::watch::listeners;
 use super::{drop_aside, stats};
@@ -59,6 +59,8 @@ pub(super) struct DockerInstance {
     shared: Arc<Shared>,
     copying: Option<JoinHandle<()>>,
     waiter: JoinHandle<()>,
+    /// The engine refuses to let go on what it has not paused.
+    frozen: bool,
     removed: bool,
 }
 
@@ -105,6 +107,7 @@ impl DockerInstance {
             shared: Arc::new(shared),
             copying: Some(parts.copying),
             waiter: parts.waiter,
+            frozen: false,
             removed: false,
         }
     }
@@ -278,6 +281,26 @@ impl Instance for DockerInstance {
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.shared.exit();
         Box::pin(async move { exit })
+    }
+
+    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            let paused = self.shared.engine.docker.pause_container(&self.shared.id);
+            let paused = paused.await;
+            self.frozen = paused.is_ok();
+            paused.map_err(|error| format!("it cannot be paused: {}", plain(&error)))
+        })
+    }
+
+    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            if !std::mem::take(&mut self.frozen) {
+                return Ok(());
+            }
+            let docker = &self.shared.engine.docker;
+            let gone_on = docker.unpause_container(&self.shared.id).await;
+            gone_on.map_err(|error| format!("it cannot go on: {}", plain(&error)))
+        })
     }
 
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {

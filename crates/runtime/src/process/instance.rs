@@ -18,11 +18,16 @@ use crate::log::last_lines;
 use crate::meter::{Meter, tree};
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
+use super::network::Line;
 use super::output::Output;
 use super::sockets::{holder, listeners, listeners_of};
 
 /// How often a stopping process is looked at.
 const STOP_POLL: Duration = Duration::from_millis(2);
+
+/// How often a process that makes its network is looked at, and how long it may take.
+const NETWORK_POLL: Duration = Duration::from_millis(1);
+const NETWORK_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a started process is made of.
 pub(super) struct Parts {
@@ -34,6 +39,7 @@ pub(super) struct Parts {
     pub(super) child: Child,
     pub(super) meter: Meter,
     pub(super) group: Option<Group>,
+    pub(super) line: Option<Line>,
     pub(super) stamp: PathBuf,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
@@ -56,6 +62,7 @@ struct Shared {
     pid: u32,
     main: Mutex<Main>,
     meter: Meter,
+    line: Option<Line>,
     stamp: PathBuf,
     asked_ns: u64,
     created_ns: u64,
@@ -148,6 +155,10 @@ impl Shared {
     /// Whoever listens on the contender's port in its place: the port was free at the start, and
     /// somebody else may have been faster.
     fn stranger(&self) -> Option<String> {
+        // Nobody else is in a network of its own.
+        if self.line.is_some() {
+            return None;
+        }
         let port = self.address.port();
         let own = listeners_of(&self.processes());
         if own.iter().any(|address| address.port() == port) {
@@ -233,6 +244,7 @@ impl ProcessInstance {
                 cleared: false,
             }),
             meter: parts.meter,
+            line: parts.line,
             stamp: parts.stamp,
             asked_ns: parts.asked_ns,
             created_ns: parts.created_ns,
@@ -240,6 +252,33 @@ impl ProcessInstance {
         Self {
             shared: Arc::new(shared),
             group: parts.group,
+        }
+    }
+
+    fn with_group(&self, act: fn(&Group) -> Result<(), String>) -> Result<(), String> {
+        let group = self.group.as_ref();
+        act(group.ok_or_else(|| "without a control group it cannot be frozen".to_owned())?)
+    }
+
+    /// Waits until the process has the network that it was promised: before that, its address
+    /// belongs to anybody. Blocking.
+    pub(super) fn await_network(&mut self) -> Result<(), String> {
+        let shared = &self.shared;
+        if shared.line.is_none() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        loop {
+            if fs::metadata(&shared.stamp).is_ok_and(|stamp| stamp.len() > 0) {
+                return shared.stamp().map(drop);
+            }
+            if let Some(exit) = shared.exit() {
+                return Err(format!("{exit} before its network was there"));
+            }
+            if began.elapsed() > NETWORK_LIMIT {
+                return Err("it did not get a network of its own".to_owned());
+            }
+            std::thread::sleep(NETWORK_POLL);
         }
     }
 
@@ -294,8 +333,20 @@ impl Instance for ProcessInstance {
         Box::pin(async move { exit })
     }
 
+    /// Blocks for the few milliseconds that the kernel takes.
+    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        let frozen = self.with_group(Group::freeze);
+        Box::pin(async move { frozen })
+    }
+
+    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        let thawed = self.with_group(Group::thaw);
+        Box::pin(async move { thawed })
+    }
+
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
         Box::pin(async move {
+            let _ = self.with_group(Group::thaw);
             let began = Instant::now();
             let report = |graceful, killed, took, exit| StopReport {
                 graceful,
@@ -338,6 +389,9 @@ impl Shared {
             None if first => kill_all(&tree(self.pid)),
             None => {}
         }
+        if let Some(line) = &self.line {
+            line.take_down();
+        }
         let _ = fs::remove_file(&self.stamp);
         self.output.finish();
     }
@@ -355,6 +409,8 @@ fn kill_all(processes: &[u32]) {
 
 impl Drop for ProcessInstance {
     fn drop(&mut self) {
+        // What is frozen by a controller of version 1 would never be seen to end.
+        let _ = self.with_group(Group::thaw);
         self.shared.kill();
         self.shared.clear(self.group.take());
     }

@@ -1,6 +1,8 @@
 //! Contenders as local processes, each in a cgroup of its own where that is permitted.
 
 mod instance;
+mod netlink;
+pub(crate) mod network;
 mod output;
 mod shim;
 mod sockets;
@@ -26,6 +28,7 @@ use crate::ready::monotonic_ns;
 use crate::sweep::{RunFolder, sweep, unique_name};
 
 use self::instance::{Parts, ProcessInstance};
+use self::network::Network;
 use self::output::Output;
 use self::shim::Order;
 
@@ -57,6 +60,8 @@ struct Inner {
     folder: RunFolder,
     /// Where groups are made, or why none can be.
     hierarchy: Result<Hierarchy, String>,
+    /// Where each process has a network of its own.
+    network: Option<Network>,
 }
 
 impl ProcessRuntime {
@@ -66,7 +71,32 @@ impl ProcessRuntime {
     /// # Errors
     /// The temporary folder could not be made.
     pub fn new(options: ProcessOptions) -> io::Result<Self> {
-        Self::with(options, Hierarchy::of_this_host())
+        Self::with(options, Hierarchy::of_this_host(), None)
+    }
+
+    /// A runtime whose processes can be alive beside each other though they listen on the same
+    /// port, and be frozen: each is in a network namespace of its own, and in a group.
+    ///
+    /// # Errors
+    /// A sentence that says what is not permitted here, or that the temporary folder could not be
+    /// made.
+    pub fn side_by_side(options: ProcessOptions) -> Result<Self, String> {
+        let network = Network::of_this_session()?;
+        let runtime = Self::with(options, Hierarchy::of_this_host(), Some(network))
+            .map_err(|error| format!("no folder for temporary files can be made: {error}"))?;
+        let hierarchy = runtime.inner.hierarchy.as_ref();
+        let hierarchy = hierarchy.map_err(|reason| format!("nothing can be frozen: {reason}"))?;
+        let mut probe = Group::make(hierarchy, &unique_name("probe"), Limits::default(), &[])?;
+        probe.freeze()?;
+        probe.remove()?;
+        Ok(runtime)
+    }
+
+    /// Where processes that are side by side reach this host: backends listen there.
+    #[must_use]
+    pub fn gateway(&self) -> Option<IpAddr> {
+        let network = self.inner.network.as_ref()?;
+        Some(IpAddr::V4(network.gateway()))
     }
 
     /// A runtime that makes no groups, for hosts and tests where that is not wanted: `reason`
@@ -75,10 +105,14 @@ impl ProcessRuntime {
     /// # Errors
     /// The temporary folder could not be made.
     pub fn unlimited(options: ProcessOptions, reason: &str) -> io::Result<Self> {
-        Self::with(options, Err(reason.to_owned()))
+        Self::with(options, Err(reason.to_owned()), None)
     }
 
-    fn with(options: ProcessOptions, found: Result<Hierarchy, String>) -> io::Result<Self> {
+    fn with(
+        options: ProcessOptions,
+        found: Result<Hierarchy, String>,
+        network: Option<Network>,
+    ) -> io::Result<Self> {
         let folder = RunFolder::make(&options.run_base)?;
         let hierarchy = found.and_then(|hierarchy| {
             let limits = Limits {
@@ -93,6 +127,7 @@ impl ProcessRuntime {
                 options,
                 folder,
                 hierarchy,
+                network,
             }),
         })
     }
@@ -135,7 +170,10 @@ impl Runtime for ProcessRuntime {
     }
 
     fn traffic_path(&self) -> TrafficPath {
-        TrafficPath::Loopback
+        match self.inner.network {
+            Some(_) => TrafficPath::Veth,
+            None => TrafficPath::Loopback,
+        }
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
@@ -165,7 +203,10 @@ impl Inner {
             .map(OsString::from)
             .or_else(|| std::env::var_os("PATH"));
         executable(spec, path)?;
-        port_is_free(&spec.label, spec.port)?;
+        let line = self.network.as_ref().map(Network::line);
+        if line.is_none() {
+            port_is_free(&spec.label, spec.port)?;
+        }
         let name = unique_name(label);
         let group = match &self.hierarchy {
             Ok(hierarchy) => Some(
@@ -180,6 +221,7 @@ impl Inner {
             stamp: stamp.clone(),
             parent: std::process::id(),
             cores: spec.cores.clone(),
+            network: line.clone(),
             command: spec.command.iter().map(OsString::from).collect(),
         };
         let (output, writer) = Output::to_file(&spec.log_path).map_err(|error| {
@@ -199,19 +241,27 @@ impl Inner {
         let meter = group
             .as_ref()
             .map_or_else(|| Meter::of_tree(child.id()), Meter::of_group);
-        Ok(ProcessInstance::new(Parts {
+        let host = line
+            .as_ref()
+            .map_or(Ipv4Addr::LOCALHOST, |line| line.address);
+        let mut instance = ProcessInstance::new(Parts {
             label: label.clone(),
-            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), spec.port),
+            address: SocketAddr::new(IpAddr::V4(host), spec.port),
             ready_path: spec.ready_path.clone(),
             log_path: spec.log_path.clone(),
             output,
             child,
             meter,
             group,
+            line,
             stamp,
             asked_ns,
             created_ns,
-        }))
+        });
+        instance
+            .await_network()
+            .map_err(|message| failed(label, message))?;
+        Ok(instance)
     }
 
     fn command(&self, spec: &StartSpec, order: &Order, out: OwnedFd) -> io::Result<Command> {

@@ -15,6 +15,7 @@ use std::process::Command;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::CpuSet;
 
+use super::network::Line;
 use crate::ready::monotonic_ns;
 
 /// Open files that a contender may have: what container engines grant.
@@ -36,6 +37,8 @@ pub(crate) struct Order {
     pub(crate) parent: u32,
     /// Cores to confine itself to; empty = all.
     pub(crate) cores: Vec<usize>,
+    /// The network of its own that it moves into.
+    pub(crate) network: Option<Line>,
     /// The program and its arguments.
     pub(crate) command: Vec<OsString>,
 }
@@ -48,6 +51,9 @@ impl Order {
         }
         for core in &self.cores {
             args.extend(["--core".into(), core.to_string().into()]);
+        }
+        if let Some(line) = &self.network {
+            args.extend(["--network".into(), line.to_arg().into()]);
         }
         args.extend(["--stamp".into(), self.stamp.clone().into()]);
         args.extend([
@@ -79,6 +85,11 @@ impl Order {
                 Some("--stamp") => order.stamp = value.into(),
                 Some("--parent") => order.parent = number()?,
                 Some("--core") => order.cores.push(number()? as usize),
+                Some("--network") => {
+                    let line = value.to_str().and_then(Line::from_arg);
+                    let unknown = || ShimError(format!("{arg:?} {value:?} is not a network"));
+                    order.network = Some(line.ok_or_else(unknown)?);
+                }
                 _ => return Err(ShimError(format!("unknown option {arg:?}"))),
             }
         }
@@ -117,6 +128,10 @@ fn become_program(order: &Order) -> Result<Infallible, ShimError> {
     for entrance in &order.entrances {
         fs::write(entrance, std::process::id().to_string())
             .map_err(|error| fail(&format!("cannot enter {}", entrance.display()), &error))?;
+    }
+    if let Some(line) = &order.network {
+        line.move_in()
+            .map_err(|error| fail("cannot make a network of its own", &error))?;
     }
     raise_nofile();
     if !order.cores.is_empty() {
@@ -162,7 +177,7 @@ fn raise_nofile() {
 
 #[cfg(test)]
 mod tests {
-    use super::Order;
+    use super::{Line, Order};
 
     #[test]
     fn an_order_survives_the_command_line() {
@@ -171,6 +186,7 @@ mod tests {
             stamp: "/tmp/stamp".into(),
             parent: 7,
             cores: vec![0, 3],
+            network: Line::from_arg("bko7x1,198.18.7.1,198.18.7.3"),
             command: vec!["java".into(), "--enter".into(), "--".into(), "x".into()],
         };
         assert_eq!(Order::from_args(order.to_args()).unwrap(), order);
@@ -185,6 +201,8 @@ mod tests {
         check(&[], "no command");
         check(&["--enter"], "\"--enter\" has no value");
         check(&["--core", "x", "--"], "\"--core\" \"x\" is not a number");
+        let expect = "\"--network\" \"x,y,z\" is not a network";
+        check(&["--network", "x,y,z", "--"], expect);
         check(&["--other", "x", "--"], "unknown option \"--other\"");
     }
 }

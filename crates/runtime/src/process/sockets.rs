@@ -13,8 +13,14 @@ pub(crate) struct Listener {
 
 /// All listening TCP sockets of this network namespace.
 pub(crate) fn listeners() -> Vec<Listener> {
-    ["/proc/net/tcp", "/proc/net/tcp6"]
+    listeners_beside("self")
+}
+
+/// All listening TCP sockets of the network namespace of a process, by its number or `self`.
+fn listeners_beside(process: &str) -> Vec<Listener> {
+    ["tcp", "tcp6"]
         .iter()
+        .map(|name| format!("/proc/{process}/net/{name}"))
         .flat_map(|path| parse(&fs::read_to_string(path).unwrap_or_default()))
         .collect()
 }
@@ -59,10 +65,11 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// Where processes listen.
+/// Where processes of one network namespace listen.
 pub(crate) fn listeners_of(processes: &[u32]) -> Vec<SocketAddr> {
     let inodes: BTreeSet<u64> = processes.iter().flat_map(|pid| inodes(*pid)).collect();
-    let mut found: Vec<SocketAddr> = listeners()
+    let first = processes.first().map_or_else(String::new, u32::to_string);
+    let mut found: Vec<SocketAddr> = listeners_beside(&first)
         .into_iter()
         .filter(|listener| inodes.contains(&listener.inode))
         .map(|listener| listener.address)

@@ -14,4 +14,5 @@ mod http;
 mod jvm;
 mod postgres;
 mod process;
+mod side_by_side;
 mod support;

@@ -30,6 +30,7 @@ pub(super) async fn answers(
     let logs = tempfile::Builder::new().prefix("bakeoff-duel-").tempdir()?;
     let options = TestbedOptions {
         runtime,
+        side_by_side: false,
         backend: BackendName::None,
         profile: NAME.to_owned(),
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),

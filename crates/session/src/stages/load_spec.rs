@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target};
+use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
-use bakeoff_model::suite::Step;
-use bakeoff_model::transport::Transport;
 
 /// The documents' own bound on connecting and on a response.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -26,10 +25,8 @@ pub struct SpecInput<'a> {
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
     pub scenario: Option<&'a Scenario>,
-    /// The steps.
-    pub steps: &'a [Step],
-    /// How the requests travel.
-    pub transport: Transport,
+    /// The steps, how often each is played, and how the requests travel.
+    pub run: &'a PlannedRun,
     /// Which cores each part may use.
     pub cores: &'a Cores,
     /// Length of a recorded slice.
@@ -41,18 +38,7 @@ pub struct SpecInput<'a> {
 /// The load spec.
 #[must_use]
 pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
-    let steps = input
-        .steps
-        .iter()
-        .map(|step| StepSpec {
-            connections: step.connections,
-            duration_ns: duration_ns::whole(step.duration),
-            pace: step.pace,
-            warm_up: step.warm_up,
-            requests_max: 0,
-            close_after: false,
-        })
-        .collect();
+    let transport = input.run.transport;
     LoadSpec {
         target: Target {
             address: input.address.to_string(),
@@ -60,11 +46,11 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
             tls: false,
             insecure: false,
             unix_socket: None,
-            protocol: input.transport.protocol,
+            protocol: transport.protocol,
         },
         requests: input.requests.to_vec(),
         scenario: input.scenario.cloned(),
-        steps,
+        steps: steps(input.run),
         threads: input.cores.generator.len().max(1),
         cores: input.cores.generator.clone(),
         timeout_connect_ns: duration_ns::whole(TIMEOUT),
@@ -74,7 +60,25 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         check_body_every: CHECK_BODY_EVERY,
         stepwise: true,
         reactor: ReactorChoice::Auto,
-        keep_alive_off: !input.transport.keep_alive,
-        in_flight: input.transport.in_flight,
+        keep_alive_off: !transport.keep_alive,
+        in_flight: transport.in_flight,
     }
+}
+
+/// The steps as they are played. In a carousel a contender has no connections while it is frozen.
+fn steps(run: &PlannedRun) -> Vec<StepSpec> {
+    let played = run.played();
+    let steps = played.iter().enumerate().map(|(index, one)| {
+        let step = &run.steps[one.step];
+        let next = played.get(index + 1);
+        StepSpec {
+            connections: step.connections,
+            duration_ns: duration_ns::whole(step.duration),
+            pace: step.pace,
+            warm_up: step.warm_up,
+            requests_max: 0,
+            close_after: run.carousel.is_some() && next.is_none_or(|next| next.cycle != one.cycle),
+        }
+    });
+    steps.collect()
 }

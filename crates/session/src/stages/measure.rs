@@ -1,8 +1,12 @@
-//! The load of one run: drives the load generator step by step and meters every slice.
+//! The load of one run: drives the load generator step by step and meters every slice. Whether
+//! the steps come one after the other or between those of others is the caller's business.
+
+use std::collections::BTreeMap;
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
-use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::plan::PlayedStep;
+use bakeoff_model::record::{IntervalRecord, Record, Turn};
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
 use bakeoff_runtime::Instance;
@@ -20,75 +24,158 @@ struct Reading {
     host: Option<HostTime>,
 }
 
-/// Loads the contender through all steps. `last` follows the connections of the current step,
-/// so that a failure can say where it happened.
-pub(crate) async fn load<L: LoadGenerator>(
-    parts: &Parts<'_, L>,
-    case: &Case,
-    instance: &mut dyn Instance,
-    last: &mut Connections,
-    notes: &mut Vec<String>,
-    observer: &mut dyn Observer,
-) -> Result<(), Halt> {
-    let spec = load_spec::load_spec(&SpecInput {
-        address: instance.address(),
-        host: instance.host(),
-        requests: &case.requests,
-        scenario: case.scenario.as_ref(),
-        steps: &case.begin.run.steps,
-        transport: case.begin.run.transport,
-        cores: &case.begin.cores,
-        slice: case.slice,
-        seed: case.seed,
-    });
-    let mut generator = parts.generator.start(&spec).await?;
-    let mut before = read(parts, instance).await;
-    let mut judged = Step::default();
-    while let Some(event) = generator
-        .next()
-        .await
-        .map_err(|error| failed(&error.to_string()))?
+/// What is loaded: a contender that is alive, in its session.
+pub(crate) struct On<'a, L> {
+    pub(crate) parts: &'a Parts<'a, L>,
+    pub(crate) case: &'a Case,
+    pub(crate) instance: &'a mut dyn Instance,
+}
+
+/// The load of one contender, played step by step. Dropping it ends its load generator.
+pub(crate) struct Loading<G> {
+    generator: G,
+    played: Vec<PlayedStep>,
+    /// How many of them have been played.
+    done: usize,
+    /// Connections of the current step, so that a failure can say where it happened.
+    last: Connections,
+    /// What was judged, by planned step.
+    judged: BTreeMap<usize, Step>,
+}
+
+impl<G: RunningLoad> Loading<G> {
+    /// Starts the load generator, which opens the first step's connections.
+    pub(crate) async fn begin<L>(on: &On<'_, L>) -> Result<Self, Halt>
+    where
+        L: LoadGenerator<Load = G>,
     {
-        match event {
-            LoadEvent::Ready {
-                step, connections, ..
-            } => {
-                *last = connections;
-                observer.observe(&Event::StepBegan {
-                    run: case.begin.run.id.clone(),
-                    step,
-                    steps: spec.steps.len(),
-                    connections: connections.asked,
-                    established: connections.established,
-                })?;
-                alive(instance, connections.asked).await?;
-                before = read(parts, instance).await;
-                go(&mut generator).await?;
-            }
-            LoadEvent::Interval(interval) => {
-                let after = read(parts, instance).await;
-                let mut record = interval_record(case, *interval, &before, &after);
-                let slice = Judged::new(evidence_of(&case.begin, &record));
-                judged.add(&slice);
-                record.validity = slice.validity;
-                event::record(observer, Record::Interval(Box::new(record)))?;
-                before = after;
-                alive(instance, last.asked).await?;
-            }
-            LoadEvent::Failed { message } => return Err(failed(&message)),
-            LoadEvent::StepDone { step } => {
-                let connections = spec.steps[step].connections;
-                let validity = std::mem::take(&mut judged).validity();
-                notes.extend(notes_of(&validity, connections));
-                // The last slice has been read: what opening connections costs is not its own.
-                if step + 1 < spec.steps.len() {
-                    go(&mut generator).await?;
+        let run = &on.case.begin.run;
+        let spec = load_spec::load_spec(&SpecInput {
+            address: on.instance.address(),
+            host: on.instance.host(),
+            requests: &on.case.requests,
+            scenario: on.case.scenario.as_ref(),
+            run,
+            cores: &on.case.begin.cores,
+            slice: on.case.slice,
+            seed: on.case.seed,
+        });
+        Ok(Self {
+            generator: on.parts.generator.start(&spec).await?,
+            played: run.played(),
+            done: 0,
+            last: Connections::default(),
+            judged: BTreeMap::new(),
+        })
+    }
+
+    /// The step that is played next; `None` after the last one.
+    pub(crate) fn next(&self) -> Option<PlayedStep> {
+        self.played.get(self.done).copied()
+    }
+
+    /// Connections of the step that was begun last.
+    pub(crate) fn last(&self) -> Connections {
+        self.last
+    }
+
+    /// Plays the next step. In a carousel it is that contender's turn, the one of this `position`.
+    pub(crate) async fn play<L>(
+        &mut self,
+        on: &mut On<'_, L>,
+        position: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Halt> {
+        let Some(played) = self.next() else {
+            return Ok(());
+        };
+        // The last slice has been read: what opening connections costs is not its own.
+        if self.done > 0 {
+            go(&mut self.generator).await?;
+        }
+        let mut before = self.ready(on, observer).await?;
+        let mut slices = Vec::new();
+        loop {
+            match self.event().await? {
+                LoadEvent::Interval(interval) => {
+                    let after = read(on.parts, on.instance).await;
+                    let readings = [&before, &after];
+                    let mut record =
+                        interval_record(on.case, played, position, *interval, readings);
+                    let slice = Judged::new(evidence_of(&on.case.begin, &record));
+                    record.validity = slice.validity.clone();
+                    slices.push(slice);
+                    event::record(observer, Record::Interval(Box::new(record)))?;
+                    before = after;
+                    alive(on.instance, self.last.asked).await?;
                 }
+                LoadEvent::StepDone { .. } => break,
+                other => return Err(unexpected(other)),
             }
-            LoadEvent::Done => {}
+        }
+        let judged = self.judged.entry(played.step).or_default();
+        slices.iter().for_each(|slice| judged.add(slice));
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Waits for the step's connections, reads the counters and opens the window.
+    async fn ready<L>(
+        &mut self,
+        on: &mut On<'_, L>,
+        observer: &mut dyn Observer,
+    ) -> Result<Reading, Halt> {
+        let connections = match self.event().await? {
+            LoadEvent::Ready { connections, .. } => connections,
+            other => return Err(unexpected(other)),
+        };
+        self.last = connections;
+        observer.observe(&Event::StepBegan {
+            run: on.case.begin.run.id.clone(),
+            step: self.done,
+            steps: self.played.len(),
+            connections: connections.asked,
+            established: connections.established,
+        })?;
+        alive(on.instance, connections.asked).await?;
+        let before = read(on.parts, on.instance).await;
+        go(&mut self.generator).await?;
+        Ok(before)
+    }
+
+    async fn event(&mut self) -> Result<LoadEvent, Halt> {
+        let event = self.generator.next().await;
+        let event = event.map_err(|error| failed(&error.to_string()))?;
+        Ok(event.unwrap_or(LoadEvent::Done))
+    }
+
+    /// Waits until the load generator has ended.
+    pub(crate) async fn end(&mut self) -> Result<(), Halt> {
+        match self.event().await? {
+            LoadEvent::Done => Ok(()),
+            other => Err(unexpected(other)),
         }
     }
-    Ok(())
+
+    /// What a reader should know about the steps that were played.
+    pub(crate) fn notes(self, case: &Case) -> Vec<String> {
+        let steps = &case.begin.run.steps;
+        let notes = self.judged.into_iter().flat_map(|(step, judged)| {
+            let connections = steps.get(step).map_or(0, |step| step.connections);
+            notes_of(&judged.validity(), connections)
+        });
+        notes.collect()
+    }
+}
+
+fn unexpected(event: LoadEvent) -> Halt {
+    match event {
+        LoadEvent::Failed { message } => failed(&message),
+        LoadEvent::Done => failed("it ended before its load did"),
+        LoadEvent::Ready { .. } | LoadEvent::Interval(_) | LoadEvent::StepDone { .. } => {
+            failed("its events came out of order")
+        }
+    }
 }
 
 async fn go(load: &mut impl RunningLoad) -> Result<(), Halt> {
@@ -133,15 +220,21 @@ async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
 /// A slice as it is recorded, before anybody has judged it.
 fn interval_record(
     case: &Case,
-    load: LoadInterval,
-    before: &Reading,
-    after: &Reading,
+    played: PlayedStep,
+    position: u32,
+    mut load: LoadInterval,
+    readings: [&Reading; 2],
 ) -> IntervalRecord {
+    let [before, after] = readings;
     let host = after.host.as_ref().zip(before.host.as_ref());
-    let step = case.begin.run.steps.get(load.step);
+    let step = case.begin.run.steps.get(played.step);
+    // By the plan: a carousel's load generator plays some steps many times, with one slice each.
+    load.step = played.step;
+    load.slice = played.cycle.unwrap_or(load.slice);
     IntervalRecord {
         connections: step.map_or(0, |step| step.connections),
         warm_up: step.is_some_and(|step| step.warm_up),
+        turn: played.cycle.map(|cycle| Turn { cycle, position }),
         load,
         contender_before: Some(before.contender.clone()),
         contender_after: Some(after.contender.clone()),

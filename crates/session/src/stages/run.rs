@@ -7,11 +7,12 @@ use bakeoff_model::load::Connections;
 use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
 use bakeoff_runtime::Instance;
 
+use super::measure::{Loading, On};
 use super::start::{stage, start, started};
 use super::verify::Destination;
-use super::{lifecycle, measure, verify};
+use super::{lifecycle, verify};
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts, STOP_GRACE};
+use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad, STOP_GRACE};
 use crate::event::{self, Observer};
 
 /// Makes one run; the connections of its last step when it is completed.
@@ -21,6 +22,36 @@ pub(crate) async fn make<L: LoadGenerator>(
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
+    let mut instance = verified(parts, case, observer).await?;
+    stage(observer, case, Stage::Load)?;
+    let mut on = On {
+        parts,
+        case,
+        instance: instance.as_mut(),
+    };
+    let mut loading = Loading::begin(&on).await?;
+    let loaded = play_all(&mut loading, &mut on, observer).await;
+    finish(&mut on, loading, loaded, notes, observer).await
+}
+
+/// Loads the contender through all steps.
+async fn play_all<L, G: RunningLoad>(
+    loading: &mut Loading<G>,
+    on: &mut On<'_, L>,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    while loading.next().is_some() {
+        loading.play(on, 0, observer).await?;
+    }
+    loading.end().await
+}
+
+/// Starts the contender and checks that it is one: what is not loaded cannot be ranked.
+pub(crate) async fn verified<L>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    observer: &mut dyn Observer,
+) -> Result<Box<dyn Instance>, Halt> {
     let run = &case.begin.run;
     let spec = case.startable()?;
     if run.lifecycle {
@@ -31,14 +62,13 @@ pub(crate) async fn make<L: LoadGenerator>(
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
     let startup_ns = startup.startup_ns;
-    let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
-    if is_ours {
+    if is_ours(parts) {
         event::record(observer, Record::Started(startup))?;
     }
     idle(parts, instance.as_ref(), Moment::Started, observer).await?;
 
     stage(observer, case, Stage::Verify)?;
-    verified(parts, instance.as_ref(), observer).await?;
+    checked(parts, instance.as_ref(), observer).await?;
     idle(parts, instance.as_ref(), Moment::Checked, observer).await?;
     if run.lifecycle {
         let figures = lifecycle::Figures {
@@ -49,22 +79,32 @@ pub(crate) async fn make<L: LoadGenerator>(
             event::record(observer, Record::Check(check))?;
         }
     }
+    Ok(instance)
+}
 
-    stage(observer, case, Stage::Load)?;
-    let mut last = Connections::default();
-    let loaded = measure::load(parts, case, instance.as_mut(), &mut last, notes, observer).await;
-    let ended = instance.exited().await;
+/// What comes after the load, however that ended: a last look, and the stop.
+pub(crate) async fn finish<L, G: RunningLoad>(
+    on: &mut On<'_, L>,
+    loading: Loading<G>,
+    loaded: Result<(), Halt>,
+    notes: &mut Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Connections>, Halt> {
+    let (parts, case) = (on.parts, on.case);
+    let last = loading.last();
+    notes.extend(loading.notes(case));
+    let ended = on.instance.exited().await;
     if ended.is_none() {
-        idle(parts, instance.as_ref(), Moment::AfterLoad, observer).await?;
+        idle(parts, on.instance, Moment::AfterLoad, observer).await?;
         if let Some(check) = parts.suite.checks.first() {
-            let to = Destination::of(instance.as_ref());
+            let to = Destination::of(on.instance);
             let alive = verify::alive(parts.client, &to, check).await;
             event::record(observer, Record::Check(alive))?;
         }
     }
     stage(observer, case, Stage::Stop)?;
-    let report = instance.stop(STOP_GRACE).await;
-    if is_ours {
+    let report = on.instance.stop(STOP_GRACE).await;
+    if is_ours(parts) {
         let stopped = lifecycle::stopped(&report, ended.is_some(), last.asked);
         event::record(observer, Record::Check(stopped))?;
     }
@@ -75,8 +115,13 @@ pub(crate) async fn make<L: LoadGenerator>(
     Ok(Some(last))
 }
 
+/// Whether the contender's life is in our hands.
+fn is_ours<L>(parts: &Parts<'_, L>) -> bool {
+    parts.runtime.traffic_path() != TrafficPath::External
+}
+
 /// All functional checks. A contender that answers wrongly is not loaded and so never ranked.
-async fn verified<L>(
+async fn checked<L>(
     parts: &Parts<'_, L>,
     instance: &dyn Instance,
     observer: &mut dyn Observer,

@@ -3,6 +3,7 @@
 //! Every line is synced before the session goes on, so a killed session loses at most the line
 //! that was being written, and readers drop such a torn line.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,10 @@ use crate::hint::hinted;
 #[derive(Debug)]
 pub struct Recorder {
     folder: PathBuf,
-    /// The file of the run at work, until its end is recorded.
-    current: Option<(PathBuf, File)>,
+    /// The files of runs that have begun and not ended, by run: several in a carousel.
+    open: BTreeMap<String, (PathBuf, File)>,
+    /// The run at work.
+    current: String,
 }
 
 impl Recorder {
@@ -48,7 +51,8 @@ impl Recorder {
         write_whole(&path, text.as_bytes())?;
         Ok(Self {
             folder: folder.to_owned(),
-            current: None,
+            open: BTreeMap::new(),
+            current: String::new(),
         })
     }
 
@@ -70,7 +74,8 @@ impl Recorder {
         Ok((
             Self {
                 folder: folder.to_owned(),
-                current: None,
+                open: BTreeMap::new(),
+                current: String::new(),
             },
             session,
         ))
@@ -88,13 +93,14 @@ impl Recorder {
             .open(&path)
             .map_err(|error| explain(&path, &error))?;
         sync_folder(&self.folder.join("records"));
-        self.current = Some((path, file));
+        self.open.insert(run_id.to_owned(), (path, file));
+        run_id.clone_into(&mut self.current);
         Ok(())
     }
 
     /// Appends one line to the current file and waits until it is on the disk.
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {
-        let Some((path, file)) = &mut self.current else {
+        let Some((path, file)) = self.open.get_mut(&self.current) else {
             bail!("a record came before its run began");
         };
         let line = record::write_line(record);
@@ -102,24 +108,26 @@ impl Recorder {
             .and_then(|()| file.sync_data())
             .map_err(|error| explain(path, &error))?;
         if matches!(record, Record::End(_)) {
-            self.current = None;
+            self.open.remove(&self.current);
         }
         Ok(())
     }
 
-    /// Ends the file of the run at work, if there is one, as interrupted.
-    pub(crate) fn interrupt(&mut self, at: String) -> anyhow::Result<Option<Record>> {
-        if self.current.is_none() {
-            return Ok(None);
+    /// Ends the files of all runs that have not ended, as interrupted; each run with its record.
+    pub(crate) fn interrupt(&mut self, at: &str) -> anyhow::Result<Vec<(String, Record)>> {
+        let mut ended = Vec::new();
+        for run in self.open.keys().cloned().collect::<Vec<String>>() {
+            let end = Record::End(EndRecord {
+                at: at.to_owned(),
+                outcome: Outcome::Interrupted,
+                last_connections: None,
+                notes: Vec::new(),
+            });
+            run.clone_into(&mut self.current);
+            self.append(&end)?;
+            ended.push((run, end));
         }
-        let end = Record::End(EndRecord {
-            at,
-            outcome: Outcome::Interrupted,
-            last_connections: None,
-            notes: Vec::new(),
-        });
-        self.append(&end)?;
-        Ok(Some(end))
+        Ok(ended)
     }
 }
 
@@ -127,6 +135,10 @@ impl Observer for Recorder {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::RunBegan { run, attempt, .. } => self.begin(&run.id, *attempt),
+            Event::RunGoesOn { run } => {
+                run.clone_into(&mut self.current);
+                Ok(())
+            }
             Event::Recorded { record } => self.append(record),
             _ => Ok(()),
         }

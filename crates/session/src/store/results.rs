@@ -99,12 +99,21 @@ fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
     Ok(Some(run))
 }
 
-/// How far each run of a results folder came: run id -> (attempts begun, finished).
+/// How far a run came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Attempts that were begun: the number of the last one.
+    pub attempts: u32,
+    /// The last attempt that came to an end of its own.
+    pub finished: Option<u32>,
+}
+
+/// How far each run of a results folder came, by its id.
 ///
 /// # Errors
 /// It is no results folder, or a file in it cannot be read.
-pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, (u32, bool)>> {
-    let mut progress: BTreeMap<String, (u32, bool)> = BTreeMap::new();
+pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
+    let mut progress: BTreeMap<String, Progress> = BTreeMap::new();
     for entry in fs::read_dir(folder.join("records"))
         .with_context(|| format!("{}: no records to resume from", folder.display()))?
     {
@@ -114,8 +123,10 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, (u32, bool)>> 
         };
         let finished = read_file(&path)?.is_some_and(|run| is_finished(&run));
         let known = progress.entry(id).or_default();
-        known.0 = known.0.max(attempt);
-        known.1 |= finished;
+        known.attempts = known.attempts.max(attempt);
+        if finished {
+            known.finished = known.finished.max(Some(attempt));
+        }
     }
     Ok(progress)
 }

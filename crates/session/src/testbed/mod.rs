@@ -42,6 +42,8 @@ pub struct TestbedOptions {
     pub profile: String,
     /// Names of the contenders that take part.
     pub contenders: Vec<String>,
+    /// Contenders are to be alive beside each other, and to be frozen.
+    pub side_by_side: bool,
     /// Which cores each part may use.
     pub cores: Cores,
     /// Seed of random choices.
@@ -72,7 +74,10 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
-        let runtimes = Runtimes::start(options.runtime).await?;
+        let runtimes = match options.side_by_side {
+            true => Runtimes::side_by_side(options.runtime).await?,
+            false => Runtimes::start(options.runtime).await?,
+        };
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
@@ -349,6 +354,9 @@ impl Cases for Testbed {
             .profiles
             .get(&self.options.profile)
             .map(|profile| profile.slice);
+        // The slices of a carousel are as long as its plan says.
+        let turn = run.steps.last().filter(|_| run.carousel.is_some());
+        let turn = turn.map(|step| step.duration);
         Case {
             begin,
             start,
@@ -356,9 +364,8 @@ impl Cases for Testbed {
                 .map(|one| one.requests.clone())
                 .unwrap_or_default(),
             scenario: benchmark.and_then(|one| one.scenario.clone()),
-            slice: self
-                .options
-                .slice
+            slice: turn
+                .or(self.options.slice)
                 .or(slice)
                 .unwrap_or(Duration::from_secs(1)),
             seed: self.options.seed,

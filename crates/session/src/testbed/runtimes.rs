@@ -43,6 +43,8 @@ pub(super) struct Runtimes {
 enum Contenders {
     /// The same local processes.
     Process,
+    /// Local processes that are alive beside each other, each in a network of its own.
+    SideBySide(Box<ProcessRuntime>),
     Docker(Box<DockerRuntime>),
     External,
 }
@@ -63,11 +65,30 @@ impl Runtimes {
         })
     }
 
+    /// The same, for contenders that are alive beside each other and frozen in turn.
+    pub(super) async fn side_by_side(runtime: RuntimeKind) -> anyhow::Result<Self> {
+        if runtime != RuntimeKind::Process {
+            return Self::start(runtime).await;
+        }
+        let contenders = ProcessRuntime::side_by_side(process_options()?);
+        let contenders = contenders.map_err(|reason| {
+            hinted(
+                format_args!("contenders cannot be alive beside each other: {reason}"),
+                "run it as root, use --runtime docker, or a profile without `carousel`",
+            )
+        })?;
+        Ok(Self {
+            process: process_runtime()?,
+            contenders: Contenders::SideBySide(Box::new(contenders)),
+        })
+    }
+
     /// What contenders run on.
     pub(super) fn runtime(&self) -> &dyn Runtime {
         match &self.contenders {
             Contenders::Docker(docker) => docker.as_ref(),
             Contenders::Process => &self.process,
+            Contenders::SideBySide(runtime) => runtime.as_ref(),
             Contenders::External => &External,
         }
     }
@@ -75,7 +96,7 @@ impl Runtimes {
     fn docker(&self) -> Option<&DockerRuntime> {
         match &self.contenders {
             Contenders::Docker(docker) => Some(docker),
-            Contenders::Process | Contenders::External => None,
+            Contenders::Process | Contenders::SideBySide(_) | Contenders::External => None,
         }
     }
 
@@ -122,10 +143,10 @@ impl Runtimes {
                 return in_image(docker.engine(), suite, contender, built, jvm_options).await;
             }
             Contenders::External => return Ok(elsewhere(built)),
-            Contenders::Process if contender.run.is_empty() => {
+            Contenders::Process | Contenders::SideBySide(_) if contender.run.is_empty() => {
                 bail!("it has no command, so it cannot be --runtime process");
             }
-            Contenders::Process => {}
+            Contenders::Process | Contenders::SideBySide(_) => {}
         }
         let java = match contender.jdk {
             Some(major) => Some(build::java(major)?.display().to_string()),
@@ -191,14 +212,19 @@ impl Runtimes {
         })
     }
 
-    /// Where a backend listens, and where contenders reach it: containers cannot reach this
-    /// host's loopback, so for them it is the gateway of their own bridge.
+    /// Where a backend listens, and where contenders reach it: those with a network of their own
+    /// cannot reach this host's loopback, so for them it is the gateway of that network.
     async fn backend_addresses(&self) -> anyhow::Result<(IpAddr, IpAddr)> {
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        match self.docker() {
-            Some(docker) => Ok((IpAddr::V4(Ipv4Addr::UNSPECIFIED), docker.gateway().await?)),
-            None => Ok((loopback, loopback)),
-        }
+        let gateway = match &self.contenders {
+            Contenders::Docker(docker) => Some(docker.gateway().await?),
+            Contenders::SideBySide(runtime) => runtime.gateway(),
+            Contenders::Process | Contenders::External => None,
+        };
+        Ok(match gateway {
+            Some(gateway) => (IpAddr::V4(Ipv4Addr::UNSPECIFIED), gateway),
+            None => (loopback, loopback),
+        })
     }
 }
 
@@ -325,12 +351,15 @@ async fn find_engine() -> anyhow::Result<Engine> {
 /// # Errors
 /// No folder for temporary files can be made.
 pub fn process_runtime() -> anyhow::Result<ProcessRuntime> {
+    let runtime = ProcessRuntime::new(process_options()?);
+    runtime.context("cannot make a folder for temporary files")
+}
+
+fn process_options() -> anyhow::Result<ProcessOptions> {
     let shim = std::env::current_exe().context("cannot find this program's own file")?;
-    let shim_args = vec![OsString::from("shim")];
-    let options = ProcessOptions {
+    Ok(ProcessOptions {
         shim,
-        shim_args,
+        shim_args: vec![OsString::from("shim")],
         run_base: sweep::run_base(),
-    };
-    ProcessRuntime::new(options).context("cannot make a folder for temporary files")
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
@@ -12,7 +12,7 @@ use bakeoff_model::delay::Delay;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
 use bakeoff_model::plan::{PlannedRun, RunKind};
-use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup};
+use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Limits, Step, Suite};
 use bakeoff_model::transport::Transport;
@@ -37,12 +37,20 @@ pub(super) struct Script {
     pub(super) killed_after_samples: usize,
     /// Ignores the request to stop.
     pub(super) stubborn: bool,
+    /// The only contender that is killed for memory; all when empty.
+    pub(super) victim: &'static str,
 }
 
-struct FakeRuntime(Script);
+/// What observers saw and what was done to contenders, in one order.
+pub(super) type Journal = Arc<Mutex<Vec<String>>>;
+
+struct FakeRuntime(Script, Journal);
 
 struct FakeInstance {
     script: Script,
+    label: String,
+    journal: Journal,
+    frozen: bool,
     samples: Mutex<usize>,
     dead_env: bool,
 }
@@ -55,6 +63,9 @@ impl Runtime for FakeRuntime {
         let dead_env = spec.env.get("BACKEND").is_none_or(|value| value != "live");
         let instance = FakeInstance {
             script: self.0,
+            label: spec.label.clone(),
+            journal: Arc::clone(&self.1),
+            frozen: false,
             samples: Mutex::new(0),
             dead_env,
         };
@@ -83,7 +94,8 @@ impl FakeInstance {
                 ..ExitInfo::default()
             });
         }
-        (killed > 0 && *self.samples.lock().unwrap() > killed).then_some(ExitInfo {
+        let spared = !["", self.label.as_str()].contains(&self.script.victim);
+        (killed > 0 && !spared && *self.samples.lock().unwrap() > killed).then_some(ExitInfo {
             signal: Some(9),
             oom_killed: true,
             code: None,
@@ -119,6 +131,7 @@ impl Instance for FakeInstance {
     }
 
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        assert!(!self.frozen, "what is frozen costs nothing");
         let mut samples = self.samples.lock().unwrap();
         *samples += 1;
         let cpu = CpuTime {
@@ -138,7 +151,27 @@ impl Instance for FakeInstance {
         Box::pin(async move { exit })
     }
 
+    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        assert!(!std::mem::replace(&mut self.frozen, true), "frozen twice");
+        self.journal
+            .lock()
+            .unwrap()
+            .push(format!("freeze {}", self.label));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
+        if std::mem::take(&mut self.frozen) {
+            self.journal
+                .lock()
+                .unwrap()
+                .push(format!("thaw {}", self.label));
+        }
+        Box::pin(async { Ok(()) })
+    }
+
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
+        assert!(!self.frozen, "it could not react");
         let stubborn = self.script.stubborn;
         let exit = self.exit().unwrap_or_default();
         Box::pin(async move {
@@ -292,7 +325,7 @@ fn case(pending: &PendingRun) -> Case {
         host: Host::default(),
     };
     let start = StartSpec {
-        label: "fake".to_owned(),
+        label: pending.run.contender.clone(),
         command: Vec::new(),
         env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         workdir: "/".into(),
@@ -317,7 +350,7 @@ fn case(pending: &PendingRun) -> Case {
     }
 }
 
-pub(super) fn suite() -> Suite {
+pub(crate) fn suite() -> Suite {
     let check = Check {
         group: "get".to_owned(),
         name: "found".to_owned(),
@@ -351,7 +384,7 @@ pub(super) fn suite() -> Suite {
     }
 }
 
-pub(super) fn pending(id: &str, lifecycle: bool) -> PendingRun {
+pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
     let step = |connections| Step {
         connections,
         duration: Duration::from_secs(1),
@@ -369,6 +402,7 @@ pub(super) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             parameters: BTreeMap::new(),
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
+            carousel: None,
             transport: Transport::default(),
             lifecycle,
             expected: Duration::from_secs(2),
@@ -383,11 +417,14 @@ pub(super) struct Log {
     pub(super) words: Vec<String>,
     /// Fails at this event, counted from 1; 0 = never.
     pub(super) fails_at: usize,
+    /// The words, between what was done to contenders.
+    pub(super) journal: Journal,
 }
 
 impl Observer for Log {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         self.words.push(word(event));
+        self.journal.lock().unwrap().push(word(event));
         if self.words.len() == self.fails_at {
             anyhow::bail!("no space left on device");
         }
@@ -398,6 +435,7 @@ impl Observer for Log {
 fn word(event: &Event) -> String {
     match event {
         Event::RunBegan { run, .. } => format!("run {}", run.id),
+        Event::RunGoesOn { run } => format!("on {run}"),
         Event::StageBegan { stage, .. } => format!("stage {stage}"),
         Event::StepBegan { connections, .. } => format!("step {connections}"),
         Event::Recorded { record } => match record.as_ref() {
@@ -412,7 +450,13 @@ fn word(event: &Event) -> String {
                 format!("{outcome} {}", check.name)
             }
             Record::Idle(idle) => format!("idle {}", idle.moment),
-            Record::Interval(interval) => format!("interval {}", interval.connections),
+            Record::Interval(interval) => match interval.turn {
+                None => format!("interval {}", interval.connections),
+                Some(Turn { cycle, position }) => {
+                    let (step, slice) = (interval.load.step, interval.load.slice);
+                    format!("turn {cycle}.{position} step {step} slice {slice}")
+                }
+            },
             Record::End(end) => match &end.outcome {
                 Outcome::Completed => "completed".to_owned(),
                 Outcome::Failed(failure) => format!("failed {failure}"),
@@ -433,7 +477,7 @@ pub(super) async fn play_suite(
     runs: &[PendingRun],
     log: &mut Log,
 ) -> anyhow::Result<()> {
-    let runtime = FakeRuntime(script);
+    let runtime = FakeRuntime(script, Arc::clone(&log.journal));
     let client = FakeClient(script);
     let driver = Driver {
         parts: Parts {
@@ -456,4 +500,5 @@ pub(super) const GOOD: Script = Script {
     status: 200,
     killed_after_samples: 0,
     stubborn: false,
+    victim: "",
 };

@@ -1,7 +1,8 @@
 //! The session against a fake runtime, a fake load generator and tokio's virtual clock: the event
 //! log is what is asserted.
 
-mod fakes;
+mod carousel;
+pub(crate) mod fakes;
 
 use std::collections::BTreeMap;
 
@@ -177,7 +178,7 @@ async fn a_failed_run_is_recorded_and_the_next_one_begins() {
     .await;
     check(
         Script {
-            killed_after_samples: 6,
+            killed_after_samples: 5,
             ..GOOD
         },
         "failed load: killed for memory at 8 connections",
@@ -199,7 +200,7 @@ async fn a_dead_contender_is_very_bad_and_a_stubborn_one_bad() {
         );
     };
     check(Script {
-        killed_after_samples: 6,
+        killed_after_samples: 5,
         ..GOOD
     })
     .await;

@@ -1,0 +1,112 @@
+//! Processes that are alive beside each other on one port, and frozen in turn. Needs root.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use bakeoff_model::conditions::TrafficPath;
+use bakeoff_runtime::http::ask;
+use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::{Instance, Runtime};
+
+use crate::support::{Bench, LIMIT, announce, contender, options};
+
+const PORT: u16 = 8080;
+const SERVE: [&str; 3] = ["CONTENDER", "serve", "0.0.0.0:PORT"];
+
+/// A bench whose processes have networks of their own; `None`, said loudly, where they cannot.
+fn bench() -> Option<Bench> {
+    let base = tempfile::tempdir().unwrap();
+    match ProcessRuntime::side_by_side(options(base.path())) {
+        Ok(runtime) => Some(Bench { base, runtime }),
+        Err(reason) => {
+            announce(&format!("contenders beside each other: {reason}"));
+            None
+        }
+    }
+}
+
+async fn answers(instance: &dyn Instance, within: Duration) -> bool {
+    let answer = ask(instance.address(), "GET", "/", &[], b"", within).await;
+    answer.is_ok_and(|answer| answer.status < 500)
+}
+
+/// Network devices of this session on the host.
+fn devices(session: u32) -> Vec<String> {
+    let entries = std::fs::read_dir("/sys/class/net").unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let prefix = format!("bko{session}x");
+    names.filter(|name| name.starts_with(&prefix)).collect()
+}
+
+#[tokio::test]
+async fn several_listen_on_one_port_and_only_the_thawed_one_responds() {
+    let Some(bench) = bench() else { return };
+    assert_eq!(bench.runtime.traffic_path(), TrafficPath::Veth);
+    let mut first = bench.start(&bench.spec(PORT, &SERVE)).await;
+    let mut burning = bench.spec(PORT, &["CONTENDER", "burn", "0.0.0.0:PORT", "1"]);
+    burning.log_path = bench.base.path().join("two.log");
+    let mut second = bench.start(&burning).await;
+    for one in [&mut first, &mut second] {
+        let startup = one.await_ready(LIMIT).await.unwrap();
+        assert!(startup.listened_ns >= startup.executed_ns, "{startup:?}");
+        assert!(answers(one.as_ref(), LIMIT).await);
+        assert!(one.sample().await.network.is_some(), "its own");
+    }
+    assert_ne!(first.address(), second.address());
+
+    second.freeze().await.unwrap();
+    let spent = async |one: &dyn Instance| one.sample().await.cpu.unwrap().total_ns();
+    let before = spent(second.as_ref()).await;
+    assert!(!answers(second.as_ref(), Duration::from_millis(200)).await);
+    assert!(answers(first.as_ref(), LIMIT).await);
+    assert_eq!(
+        spent(second.as_ref()).await,
+        before,
+        "its time stands still"
+    );
+    assert_eq!(second.exited().await, None);
+    second.thaw().await.unwrap();
+    second.thaw().await.unwrap();
+    assert!(answers(second.as_ref(), LIMIT).await);
+    assert!(spent(second.as_ref()).await > before);
+
+    // Frozen ones can be stopped, and dropped.
+    first.freeze().await.unwrap();
+    second.freeze().await.unwrap();
+    let report = first.stop(LIMIT).await;
+    assert!(report.graceful, "it was thawed for it: {report:?}");
+    drop(second);
+    assert_eq!(devices(std::process::id()), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_frozen_member_of_a_killed_session_is_swept() {
+    let Some(bench) = bench() else { return };
+    let mut session = Command::new(contender())
+        .args([
+            "session",
+            &bench.base.path().display().to_string(),
+            "8080",
+            "frozen",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(session.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line.trim(), format!("ready {}", session.id()));
+    assert_eq!(devices(session.id()).len(), 1);
+    session.kill().unwrap();
+    session.wait().unwrap();
+    let removed = bench.runtime.sweep().await.unwrap();
+    let group = removed.iter().find_map(|line| line.strip_prefix("group "));
+    assert!(
+        group.is_some_and(|group| !Path::new(group).exists()),
+        "{removed:?}"
+    );
+    assert_eq!(devices(session.id()), [""; 0]);
+    assert_eq!(bench.runtime.sweep().await.unwrap(), Vec::<String>::new());
+}
