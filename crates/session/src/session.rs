@@ -168,7 +168,10 @@ async fn play(
         expected_ns: duration_ns::whole(expected),
         warnings,
     })?;
-    let folder = suite_folder::read(&session.suite_folder)?;
+    let mut folder = suite_folder::read(&session.suite_folder)?;
+    if let Some(delay) = plan.backend_delay {
+        folder.suite.set_backend_delay(delay);
+    }
     if folder.suite.digest != plan.suite_digest {
         return Err(hinted(
             format_args!(

@@ -117,6 +117,10 @@ pub(crate) struct MeasuredArgs {
     /// Repetitions instead of the profile's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// How long the replay backend holds each response back instead of as the suite says: `none`,
+    /// `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
+    #[arg(long, value_name = "DELAY")]
+    pub(crate) backend_delay: Option<Delay>,
 }
 
 impl MeasuredArgs {
@@ -128,6 +132,7 @@ impl MeasuredArgs {
             profile: self.profile.clone(),
             runtime: self.selection.runtime.into(),
             backend: self.selection.backend,
+            backend_delay: self.backend_delay,
             runs: self.runs,
             seed,
         }
@@ -155,7 +160,9 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice", "round"]
+        conflicts_with_all = [
+            "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
+        ]
     )]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -333,7 +340,16 @@ pub(crate) struct ReplayArgs {
     /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
     #[arg(long, default_value = "none")]
     pub(crate) delay: Delay,
+    /// Compress responses for those who take gzip.
+    #[arg(long)]
+    pub(crate) gzip: bool,
+    /// Answer 429 while so many requests are being worked on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) queue: Option<u32>,
     /// Unknown requests are appended to this file.
     #[arg(long)]
     pub(crate) unknown: Option<PathBuf>,
+    /// A Unix socket to be made here tells how many requests have been answered.
+    #[arg(long)]
+    pub(crate) count: Option<PathBuf>,
 }

@@ -7,6 +7,7 @@ mod about;
 mod bad_input;
 mod duel;
 mod engine;
+mod equal_work;
 mod init;
 mod interruption;
 mod load_ends;

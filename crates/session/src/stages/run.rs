@@ -9,7 +9,7 @@ use bakeoff_runtime::Instance;
 
 use super::start::{stage, start, started};
 use super::verify::Destination;
-use super::{lifecycle, measure, verify};
+use super::{lifecycle, measure, verify, work};
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
@@ -39,7 +39,7 @@ pub(crate) async fn make<L: LoadGenerator>(
 
     stage(observer, case, Stage::Verify)?;
     verified(parts, instance.as_ref(), observer).await?;
-    idle(parts, instance.as_ref(), Moment::Checked, observer).await?;
+    let logged = idle(parts, instance.as_ref(), Moment::Checked, observer).await?;
     if run.lifecycle {
         let figures = lifecycle::Figures {
             startup_ns,
@@ -52,11 +52,25 @@ pub(crate) async fn make<L: LoadGenerator>(
 
     stage(observer, case, Stage::Load)?;
     let mut last = Connections::default();
-    let loaded = measure::load(parts, case, instance.as_mut(), &mut last, notes, observer).await;
+    let mut counting = work::Counting::new(observer);
+    let loaded = measure::load(
+        parts,
+        case,
+        instance.as_mut(),
+        &mut last,
+        notes,
+        &mut counting,
+    )
+    .await;
+    let requests = counting.requests();
     let ended = instance.exited().await;
     if ended.is_none() {
+        let logs = work::logs(instance.as_ref(), &run.work, requests, logged).await;
         idle(parts, instance.as_ref(), Moment::AfterLoad, observer).await?;
-        if let Some(check) = parts.suite.checks.first() {
+        if let Some(check) = logs {
+            event::record(observer, Record::Check(check))?;
+        }
+        if let Some(check) = verify::telling(&parts.suite.checks) {
             let to = Destination::of(instance.as_ref());
             let alive = verify::alive(parts.client, &to, check).await;
             event::record(observer, Record::Check(alive))?;
@@ -115,14 +129,15 @@ pub fn describe(record: &CheckRecord) -> String {
     format!("{}/{}: {why}", record.group, record.name)
 }
 
-/// A reading of the resources outside the load.
+/// A reading of the resources outside the load; the lines of the contender's log by then.
 async fn idle<L>(
     parts: &Parts<'_, L>,
     instance: &dyn Instance,
     moment: Moment,
     observer: &mut dyn Observer,
-) -> anyhow::Result<()> {
-    let contender = Some(instance.sample().await);
+) -> anyhow::Result<Option<u64>> {
+    let contender = instance.sample().await;
+    let log_lines = contender.log_lines;
     let backend = match parts.backend {
         Some(backend) => Some(backend.sample().await),
         None => None,
@@ -131,8 +146,9 @@ async fn idle<L>(
         observer,
         Record::Idle(IdleRecord {
             moment,
-            contender,
+            contender: Some(contender),
             backend,
         }),
-    )
+    )?;
+    Ok(log_lines)
 }

@@ -7,4 +7,5 @@ mod little;
 mod methodology;
 mod records;
 mod steps;
+mod work;
 mod world;
