@@ -4,6 +4,7 @@
 //! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that anybody can
 //! judge the records again and come to the same verdicts.
 
+pub mod audit;
 mod concurrency;
 mod evidence;
 mod judge;

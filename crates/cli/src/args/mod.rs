@@ -55,6 +55,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Print the ranked table of a results folder.
     Rank(ReportArgs),
+    /// Hold figures against what can be: the records of a results folder against today's rules, or
+    /// what a suite's published.toml says against arithmetic.
+    Audit(AuditArgs),
     /// Compare the cases that two results folders have in common.
     Compare(CompareArgs),
     /// Show what this machine can and cannot do for a fair measurement.
@@ -277,6 +280,18 @@ pub(crate) struct NullServerArgs {
     /// Cores that it may use, `0,2`.
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) cores: Vec<usize>,
+}
+
+/// What the exit status of `audit` says.
+const AUDIT_HELP: &str = "\
+Exit status 2 when somebody who trusts the figures is misled: a number that was ranked and is not
+fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_HELP)]
+pub(crate) struct AuditArgs {
+    /// A results folder, a folder of rounds, or the folder of a suite.
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]
