@@ -7,7 +7,7 @@
     reason = "it logs like a service"
 )]
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
 fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut hoard: Vec<Vec<u8>> = Vec::new();
+    let mut backend = Backend::default();
     loop {
         if mode == "resets" && reader.buffer().is_empty() && is_to_be_reset(&stream)? {
             // Closing a socket with unread data resets the connection.
@@ -79,8 +80,10 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             }
         }
         let path = request.split(' ').nth(1).unwrap_or("/");
-        println!("{path}");
         let known = path == "/item";
+        if !(known && is_silent(mode)) {
+            println!("{path}");
+        }
         if mode == "hungry" && known {
             // Every request keeps 16 MiB that are really touched: some requests on one connection
             // are too much, however slow the host is.
@@ -105,10 +108,13 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             "wrong-name-and-status" => "422 Unprocessable Content",
             _ => "400 Bad Request",
         };
+        if known && !has_cached(mode) && backend.ask().is_err() {
+            return None;
+        }
         let overloaded = mode == "overloaded" && known && under_load().is_some_and(is_odd);
         let (status, body) = match path {
             "/item" if overloaded => ("503 Service Unavailable", "{}".to_owned()),
-            "/item" => ("200 OK", format!("{{\"name\":\"{name}\"}}")),
+            "/item" => ("200 OK", format!("{{\"name\":{}\"{name}\"}}", space(mode))),
             "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
             _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
         };
@@ -119,6 +125,65 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         stream
             .write_all(format!("{head}\r\n{body}").as_bytes())
             .ok()?;
+    }
+}
+
+/// Whether this request for the item is one of the nine in ten that are not logged under load.
+fn is_silent(mode: &str) -> bool {
+    mode == "logs-little" && under_load().is_some_and(|count| !count.is_multiple_of(10))
+}
+
+/// Whether the item is answered from memory.
+fn has_cached(mode: &str) -> bool {
+    mode == "caches" && under_load().is_some()
+}
+
+/// What stands before the item's name: a space that one response in a thousand lacks.
+fn space(mode: &str) -> &'static str {
+    match mode {
+        "one-byte-short" if under_load().is_some_and(|count| count.is_multiple_of(1000)) => "",
+        "one-byte-short" => " ",
+        _ => "",
+    }
+}
+
+/// The connection to the backend at `BACKEND`, where the suite has one: each item is asked there.
+#[derive(Default)]
+struct Backend(Option<BufReader<TcpStream>>);
+
+impl Backend {
+    /// Asks for the item and takes the response.
+    fn ask(&mut self) -> std::io::Result<()> {
+        let Ok(address) = std::env::var("BACKEND") else {
+            return Ok(());
+        };
+        let mut reader = match self.0.take() {
+            Some(reader) => reader,
+            None => {
+                let stream = TcpStream::connect(&address)?;
+                stream.set_nodelay(true)?;
+                BufReader::new(stream)
+            }
+        };
+        let request = format!("GET /documents/1 HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        reader.get_mut().write_all(request.as_bytes())?;
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            let header = line.trim().to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap_or(0);
+            }
+            if header.is_empty() {
+                break;
+            }
+        }
+        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+        self.0 = Some(reader);
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use bakeoff_session::hint::Hinted;
 pub(crate) const DONE: u8 = 0;
 /// It could not be done: bad usage or input, missing tool, full disk.
 pub(crate) const ERROR: u8 = 1;
-/// A check failed, or a contender could not be measured.
+/// A check failed, a contender could not be measured, or audited figures mislead.
 pub(crate) const CHECK_FAILED: u8 = 2;
 /// A condition given with `--fail-if` holds.
 pub(crate) const CONDITION: u8 = 3;
@@ -21,7 +21,7 @@ pub(crate) const HELP: &str = "\
 Exit status:
     0  everything asked for was done
     1  it could not be done: bad usage or input, missing tool, full disk
-    2  a check failed, or a contender could not be measured
+    2  a check failed, a contender could not be measured, or audited figures mislead
     3  a condition given with --fail-if holds
   130  stopped by Ctrl-C or a termination signal";
 

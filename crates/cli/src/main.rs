@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Build(args) => commands::build::build(&args),
         Command::Report(args) => commands::report::report(&args),
         Command::Rank(args) => commands::rank::rank(&args),
+        Command::Audit(args) => commands::audit::audit(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Record(args) => commands::record::record(&args),

@@ -96,6 +96,28 @@ pub enum CheckOutcome {
 }
 
 impl Expect {
+    /// How many facts about a response it compares, its status aside.
+    #[must_use]
+    pub fn comparisons(&self) -> usize {
+        let texts = [
+            self.body.is_some(),
+            self.contains.is_some(),
+            self.matches.is_some(),
+        ];
+        let lists: usize = self.lists.values().map(|values| 1 + values.len()).sum();
+        let keys: usize = self.keys.values().map(|keys| 1 + keys.len()).sum();
+        let bodies = usize::from(self.body_bytes.is_some());
+        let texts = texts.into_iter().filter(|given| *given).count();
+        self.headers.len()
+            + self.has.len()
+            + self.values.len()
+            + self.begins.len()
+            + lists
+            + keys
+            + bodies
+            + texts
+    }
+
     /// Holds the answer against every expectation, cheapest first.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{BackendName, RuntimeKind};
+use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
 use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite};
@@ -31,6 +32,10 @@ pub struct Plan {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
+    /// How long the replay backend holds its responses back, where that is not the suite's choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub backend_delay: Option<Delay>,
     /// Seed of the order.
     pub seed: u64,
     /// The runs.
@@ -66,6 +71,9 @@ pub struct PlannedRun {
     /// How the requests travel.
     #[serde(default, skip_serializing_if = "Transport::is_usual")]
     pub transport: Transport,
+    /// What each successful request takes at least, where the suite says so.
+    #[serde(default, skip_serializing_if = "Work::is_unsaid")]
+    pub work: Work,
     /// Whether the slow lifecycle checks belong to this run.
     pub lifecycle: bool,
     /// Expected duration, without builds; in files in ns.
@@ -83,6 +91,26 @@ pub enum RunKind {
     Load,
     /// Start and stop: one cold start, timed.
     Startup,
+}
+
+/// What each successful request takes at least: who does less does other work. Absent where the
+/// suite does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Work {
+    /// Requests to the backend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_requests_min: Option<f64>,
+    /// Lines of the contender's log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_lines_min: Option<f64>,
+}
+
+impl Work {
+    /// Whether the suite says nothing.
+    #[must_use]
+    pub fn is_unsaid(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl RunKind {
@@ -168,7 +196,7 @@ const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
 const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
 /// What the user chose.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlanOptions {
     /// The profile.
     pub profile: String,
@@ -188,6 +216,8 @@ pub struct PlanOptions {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
+    /// How long the replay backend holds its responses back instead of as the suite says.
+    pub backend_delay: Option<Delay>,
 }
 
 /// A contender with one combination of its parameters.
@@ -248,8 +278,6 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         return Err(errors);
     };
     let cases = cases(suite, options, &contenders, &benchmarks);
-    // The life of a service that somebody else runs is not ours to check.
-    let has_lifecycle = suite.lifecycle && options.runtime != RuntimeKind::External;
     Ok(Plan {
         format: FORMAT,
         suite: suite.name.clone(),
@@ -257,8 +285,9 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         profile: options.profile.clone(),
         runtime: options.runtime,
         backend: options.backend,
+        backend_delay: options.backend_delay,
         seed: options.seed,
-        runs: runs(profile, cases, options, has_lifecycle),
+        runs: runs(profile, cases, options, suite),
     })
 }
 
@@ -319,8 +348,10 @@ fn runs(
     profile: &Profile,
     mut cases: Vec<Case<'_>>,
     options: &PlanOptions,
-    has_lifecycle: bool,
+    suite: &Suite,
 ) -> Vec<PlannedRun> {
+    // The life of a service that somebody else runs is not ours to check.
+    let has_lifecycle = suite.lifecycle && options.runtime != RuntimeKind::External;
     let mut random = Random::new(options.seed);
     let mut seen = BTreeSet::new();
     let mut runs = Vec::new();
@@ -361,6 +392,10 @@ fn runs(
                 steps: steps.to_vec(),
                 carousel,
                 transport: case.benchmark.transport,
+                work: Work {
+                    backend_requests_min: case.benchmark.backend_requests_min,
+                    log_lines_min: suite.log_lines_min.filter(|_| kind.is_load()),
+                },
                 lifecycle,
                 expected: Duration::ZERO,
             };

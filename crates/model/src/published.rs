@@ -56,6 +56,8 @@ pub struct PublishedResult {
     pub cpu_us: Vec<f64>,
     /// Connections -> 99th percentile, ms.
     pub p99_ms: BTreeMap<u32, f64>,
+    /// Connections -> failed requests.
+    pub errors: BTreeMap<u32, u64>,
     /// Highest throughput and the connections at which it was reached.
     pub peak: Option<(f64, u32)>,
     /// Seconds until the first answer.

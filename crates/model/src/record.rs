@@ -8,13 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use crate::delay::Delay;
 use crate::failure::Failure;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{HostTime, ResourceSample};
-use crate::suite::Winner;
+use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
 
@@ -62,10 +61,9 @@ pub struct Begin {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
-    /// How long the replay backend held its responses back; absent where it did not.
-    #[serde(default, skip_serializing_if = "Delay::is_none")]
-    #[schemars(with = "String")]
-    pub backend_delay: Delay,
+    /// How the replay backend answered.
+    #[serde(flatten)]
+    pub backend_settings: ReplaySettings,
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
     /// One line about the contender, for reports.
@@ -91,12 +89,12 @@ pub struct Begin {
 
 impl Begin {
     /// The backend with what makes its results different from others': `replay`,
-    /// `replay with delay exponential:2ms`.
+    /// `replay with delay exponential:2ms, gzip`.
     #[must_use]
     pub fn backend_label(&self) -> String {
-        match self.backend_delay {
-            Delay::None => self.backend.to_string(),
-            delay => format!("{} with delay {delay}", self.backend),
+        match self.backend_settings.words() {
+            words if words.is_empty() => self.backend.to_string(),
+            words => format!("{} with {words}", self.backend),
         }
     }
 }

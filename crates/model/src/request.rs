@@ -34,6 +34,9 @@ pub struct RequestSpec {
     /// share; without an expectation 2xx and 3xx are right.
     #[serde(default)]
     pub expect: Option<Expect>,
+    /// The body of every right answer is as long as that of the first, which is checked completely.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub same_length: bool,
     /// How often this request is sent relative to the others.
     #[serde(default = "one")]
     pub weight: u32,
@@ -43,6 +46,14 @@ pub struct RequestSpec {
     /// Variables that get their values from the answer; scenarios only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extract: BTreeMap<String, Extract>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl RequestSpec {

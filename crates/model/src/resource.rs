@@ -41,6 +41,12 @@ pub struct ResourceSample {
     /// Counters of a HotSpot JVM, from its hsperfdata file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jvm: Option<Jvm>,
+    /// Requests that it answered so far; of backends that count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Lines that it wrote to its output so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_lines: Option<u64>,
 }
 
 /// How the CPU quota bit so far.

@@ -36,6 +36,8 @@ pub struct Suite {
     pub ready_path: String,
     /// Whether contenders log each request, which a lifecycle check then demands.
     pub logs_requests: bool,
+    /// Lines of its log that a contender writes for each successful request at least.
+    pub log_lines_min: Option<f64>,
     /// Whether contenders are checked for how they start and log, and how many threads they have.
     pub lifecycle: bool,
     /// Backends by name; every suite may also run on `replay` when it has recordings.
@@ -76,11 +78,19 @@ impl Suite {
         })
     }
 
-    /// How long this backend of the suite holds its responses back.
+    /// How this backend of the suite answers.
     #[must_use]
-    pub fn backend_delay(&self, backend: BackendName) -> Delay {
+    pub fn backend_settings(&self, backend: BackendName) -> ReplaySettings {
         let spec = self.backends.iter().find(|spec| spec.name == backend);
-        spec.map(|spec| spec.delay).unwrap_or_default()
+        spec.map(|spec| spec.settings).unwrap_or_default()
+    }
+
+    /// Lets the replay backend hold its responses back like this, whatever the suite says.
+    pub fn set_backend_delay(&mut self, delay: Delay) {
+        let replay = |spec: &&mut BackendSpec| spec.name == BackendName::Replay;
+        for spec in self.backends.iter_mut().filter(replay) {
+            spec.settings.delay = delay;
+        }
     }
 }
 
@@ -91,8 +101,52 @@ pub struct BackendSpec {
     pub name: BackendName,
     /// Folder of its data or recordings, relative to the suite.
     pub data: Option<String>,
-    /// How long the replay backend holds its responses back.
+    /// How the replay backend answers.
+    pub settings: ReplaySettings,
+}
+
+/// How the replay backend answers; nothing of it is said of others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplaySettings {
+    /// How long it holds its responses back.
+    #[serde(
+        rename = "backend_delay",
+        default,
+        skip_serializing_if = "Delay::is_none"
+    )]
+    #[schemars(with = "String")]
     pub delay: Delay,
+    /// Whether it compresses responses for those who say that they take gzip.
+    #[serde(rename = "backend_gzip", default, skip_serializing_if = "is_false")]
+    pub gzip: bool,
+    /// Requests that it works on at a time; further ones are answered 429.
+    #[serde(
+        rename = "backend_queue",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub queue: Option<u32>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl ReplaySettings {
+    /// What makes its responses other than at once, as they are, and to everybody: `delay
+    /// exponential:2ms, gzip, queue 1000`; empty where nothing does.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let delay = (!self.delay.is_none()).then(|| format!("delay {}", self.delay));
+        let gzip = self.gzip.then(|| "gzip".to_owned());
+        let queue = self.queue.map(|queue| format!("queue {queue}"));
+        let all: Vec<String> = [delay, gzip, queue].into_iter().flatten().collect();
+        all.join(", ")
+    }
 }
 
 /// How much is measured and under which limits.
@@ -157,6 +211,8 @@ pub struct Benchmark {
     pub scenario: Option<Scenario>,
     /// How the requests travel.
     pub transport: Transport,
+    /// Requests to the backend that each successful request takes at least.
+    pub backend_requests_min: Option<f64>,
     /// Its own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
 }

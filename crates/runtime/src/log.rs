@@ -24,6 +24,8 @@ pub(crate) struct Log(Arc<Mutex<Sink>>);
 struct Sink {
     file: File,
     written: u64,
+    /// Line ends up to now.
+    lines: u64,
     /// Bytes behind the head, those in `end` included.
     beyond: u64,
     /// The last bytes, at most [`TAIL_BYTES`].
@@ -39,6 +41,7 @@ impl Log {
         Ok(Self(Arc::new(Mutex::new(Sink {
             file: File::create(path)?,
             written: 0,
+            lines: 0,
             beyond: 0,
             end: VecDeque::new(),
         }))))
@@ -60,6 +63,11 @@ impl Log {
         from_whole_line(&bytes, all > bytes.len() as u64)
     }
 
+    /// Whole lines up to now.
+    pub(crate) fn lines(&self) -> u64 {
+        self.sink().lines
+    }
+
     /// Writes the end of a log of which no more will come.
     pub(crate) fn finish(&self) {
         self.sink().finish();
@@ -74,6 +82,7 @@ impl Sink {
         let _ = self.file.write_all(head);
         self.written += head.len() as u64;
         self.beyond += rest.len() as u64;
+        self.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         self.end.extend(bytes);
         let most = usize::try_from(TAIL_BYTES).unwrap_or(usize::MAX);
         self.end.drain(..self.end.len().saturating_sub(most));
@@ -136,6 +145,7 @@ mod tests {
             log.append(format!("line {number}\n").as_bytes());
         }
         assert!(log.tail().starts_with("line ") && log.tail().ends_with("line 699999\n"));
+        assert_eq!(log.lines(), 700_001);
         log.finish();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("first\nline 0\n") && text.ends_with("line 699999\n"));

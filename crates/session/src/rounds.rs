@@ -112,6 +112,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         profile: options.profile,
         runtime: options.runtime,
         backend: options.backend,
+        backend_delay: options.backend_delay,
         seed: new.selection.seed,
         runs: new.selection.runs,
         slice: new.slice,
@@ -204,6 +205,7 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         seed: file.seed,
         runtime: file.runtime,
         backend: file.backend,
+        backend_delay: file.backend_delay,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
 use bakeoff_model::suite::{Round, Suite};
 
@@ -10,7 +11,7 @@ use crate::hint::hinted;
 use crate::placement::{Placement, place};
 
 /// Which contenders, benchmarks and profile; what is left empty is the round's or the suite's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
     /// Globs of contenders.
     pub contenders: Vec<String>,
@@ -22,6 +23,8 @@ pub struct Selection {
     pub runtime: RuntimeKind,
     /// The backend; the suite's default one when absent.
     pub backend: Option<BackendName>,
+    /// How long the replay backend holds its responses back instead of as the suite says.
+    pub backend_delay: Option<Delay>,
     /// Repetitions instead of the profile's.
     pub runs: Option<u32>,
     /// Seed of the order of runs.
@@ -51,6 +54,7 @@ impl Selection {
             seed: self.seed,
             runtime: self.runtime,
             backend: self.backend.unwrap_or(suite.default_backend),
+            backend_delay: self.backend_delay,
         }
     }
 }
@@ -58,8 +62,17 @@ impl Selection {
 /// The plan.
 ///
 /// # Errors
-/// Every unknown name at once.
+/// Every unknown name at once; a delay for a backend that has none.
 pub fn planned(suite: &Suite, options: &PlanOptions) -> anyhow::Result<Plan> {
+    if options.backend_delay.is_some() && options.backend != BackendName::Replay {
+        return Err(hinted(
+            format_args!(
+                "the backend {} takes the time that it takes",
+                options.backend
+            ),
+            "a delay is for --backend replay",
+        ));
+    }
     planning::plan(suite, options).map_err(unknown)
 }
 

@@ -156,7 +156,7 @@ async fn play(
 ) -> anyhow::Result<()> {
     let plan = &session.plan;
     let placement = selection::placement(plan);
-    let folder = suite_folder::read(&session.suite_folder)?;
+    let mut folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
     warnings.extend(together::checked(plan, &folder.suite, &host::describe())?);
     warnings.extend(
@@ -172,6 +172,9 @@ async fn play(
         expected_ns: duration_ns::whole(expected),
         warnings,
     })?;
+    if let Some(delay) = plan.backend_delay {
+        folder.suite.set_backend_delay(delay);
+    }
     if folder.suite.digest != plan.suite_digest {
         return Err(hinted(
             format_args!(

@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
+use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
@@ -35,6 +36,8 @@ pub struct Setting {
     pub metered: bool,
     /// Whether there is a backend, and whether its resources are metered.
     pub backend: Reading<()>,
+    /// What each successful request takes at least.
+    pub work: Work,
     /// Whether readings that format 1 of the records did not have are due.
     pub recorded: bool,
 }
@@ -75,11 +78,34 @@ impl Used {
     }
 }
 
+/// What was counted between two readings, monotonic ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// How many.
+    pub count: u64,
+    /// The first reading.
+    pub from_ns: u64,
+    /// The last one.
+    pub to_ns: u64,
+}
+
+impl Counted {
+    /// Of slices that follow each other: the last reading of one is the first of the next.
+    fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.from_ns = self.from_ns.min(other.from_ns);
+        self.to_ns = self.to_ns.max(other.to_ns);
+    }
+}
+
 /// Sums over some time of one step.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     pub(crate) setting: Setting,
     pub(crate) wall_ns: u64,
+    /// When the load of the first slice began and that of the last ended, monotonic ns.
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
     pub(crate) requests: u64,
     pub(crate) errors: BTreeMap<ErrorClass, ErrorCount>,
     pub(crate) service_time: Times,
@@ -101,6 +127,7 @@ pub struct Evidence {
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
     pub(crate) backend_cpu: Reading<Used>,
+    pub(crate) backend_requests: Reading<Counted>,
     pub(crate) memory_wait: Reading<Used>,
     pub(crate) throttling: Reading<Throttling>,
     pub(crate) host: Reading<HostTime>,
@@ -121,6 +148,8 @@ impl Evidence {
         let mut evidence = Self {
             setting: setting.clone(),
             wall_ns,
+            from_ns: load.start_ns,
+            to_ns: load.end_ns,
             requests: load.requests,
             errors: load.errors.clone(),
             service_time: Times::of(&load.service_time),
@@ -141,6 +170,7 @@ impl Evidence {
             },
             contender_cpu: Reading::NotMetered,
             backend_cpu: Reading::NotApplicable,
+            backend_requests: Reading::NotApplicable,
             memory_wait: Reading::NotMetered,
             throttling: Reading::NotMetered,
             host: Reading::NotMetered,
@@ -182,6 +212,9 @@ impl Evidence {
             .setting
             .backend
             .then(|| Reading::due(cpu(before, after)));
+        if self.setting.work.backend_requests_min.is_some() {
+            self.backend_requests = backend_requests(before, after);
+        }
     }
 
     fn memory_wait(
@@ -266,6 +299,8 @@ impl Evidence {
 impl AddAssign<&Evidence> for Evidence {
     fn add_assign(&mut self, other: &Self) {
         self.wall_ns += other.wall_ns;
+        self.from_ns = self.from_ns.min(other.from_ns);
+        self.to_ns = self.to_ns.max(other.to_ns);
         self.requests += other.requests;
         for (class, error) in &other.errors {
             let sum = self.errors.entry(*class).or_default();
@@ -293,6 +328,8 @@ impl AddAssign<&Evidence> for Evidence {
         self.generator.add(&other.generator);
         self.contender_cpu.add(&other.contender_cpu, Used::add);
         self.backend_cpu.add(&other.backend_cpu, Used::add);
+        let (own, other_requests) = (&mut self.backend_requests, &other.backend_requests);
+        own.add(other_requests, Counted::add);
         self.memory_wait.add(&other.memory_wait, Used::add);
         self.throttling.add(&other.throttling, add_throttling);
         self.host.add(&other.host, add_host);
@@ -340,6 +377,26 @@ fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Optio
         used_ns: now.total_ns().saturating_sub(then.total_ns()),
         wall_ns: wall_ns(before, after)?,
     })
+}
+
+/// Not every backend counts its requests; one that does may fail to tell.
+fn backend_requests(
+    before: Option<&ResourceSample>,
+    after: Option<&ResourceSample>,
+) -> Reading<Counted> {
+    let read = |sample: Option<&ResourceSample>| {
+        let sample = sample?;
+        Some((sample.at_ns, sample.requests?))
+    };
+    match (read(before), read(after)) {
+        (None, None) => Reading::NotMetered,
+        (Some((from_ns, then)), Some((to_ns, now))) => Reading::Known(Counted {
+            count: now.saturating_sub(then),
+            from_ns,
+            to_ns,
+        }),
+        _ => Reading::Unreadable,
+    }
 }
 
 fn throttling(

@@ -136,6 +136,7 @@ fn missing(evidence: &Evidence) -> Vec<Reason> {
     note(Figure::MemoryPressure, evidence.memory_wait.state());
     note(Figure::QuotaStalls, evidence.throttling.state());
     note(Figure::BackendCpu, evidence.backend_cpu.state());
+    note(Figure::BackendRequests, evidence.backend_requests.state());
     note(Figure::CoreTimes, evidence.host.state());
     note(Figure::TcpCounters, evidence.tcp.state());
     note(Figure::Turnaround, evidence.turnaround_ns.state());

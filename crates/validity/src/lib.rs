@@ -4,6 +4,7 @@
 //! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that anybody can
 //! judge the records again and come to the same verdicts.
 
+pub mod audit;
 mod concurrency;
 mod evidence;
 mod judge;
@@ -13,9 +14,11 @@ mod reading;
 mod record;
 mod rules;
 mod times;
+mod work;
 
 pub use evidence::{Evidence, Setting, Slice};
 pub use judge::{Judged, Step, judge};
 pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};
 pub use rules::{Limit, RULES, Rule, Side};
+pub use work::{log_lines_due, logs_under_load};

@@ -1,6 +1,7 @@
 //! The setting of `bakeoff load`: a service in nobody's care, seen from outside.
 
 use bakeoff_model::load::{LoadSpec, Pace, Protocol};
+use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::Limits;
 
@@ -31,6 +32,7 @@ impl Setting {
             keep_alive: !spec.keep_alive_off && !bounded,
             metered: false,
             backend: Reading::NotApplicable,
+            work: Work::default(),
             recorded: true,
         }
     }

@@ -48,6 +48,22 @@ pub(crate) fn wrong_bodies(evidence: &Evidence) -> Measure {
     Some((as_f64(count), Finding::WrongBodies { count }))
 }
 
+/// Only where the backend's counts were read before the first request and after the last, so of
+/// steps: readings between slices come a little late, and what they miss is in the next slice.
+pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
+    let each_min = evidence.setting.work.backend_requests_min?;
+    let counted = evidence.backend_requests.known()?;
+    let around = counted.from_ns <= evidence.from_ns && counted.to_ns >= evidence.to_ns;
+    let (found, requests) = (counted.count, evidence.requests);
+    let finding = Finding::BackendRequests {
+        found,
+        requests,
+        each_min,
+    };
+    let due = each_min * as_f64(requests);
+    (around && requests > 0).then(|| (as_f64(found) / due, finding))
+}
+
 pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
     let count = evidence.count(ErrorClass::Local);
     Some((as_f64(count), Finding::GeneratorErrors { count }))

@@ -82,6 +82,7 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         keep_alive: transport.keep_alive && !bounded,
         metered: begin.runtime != RuntimeKind::External,
         backend,
+        work: begin.run.work,
         recorded: is_recent(begin),
     }
 }

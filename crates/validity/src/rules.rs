@@ -99,6 +99,15 @@ pub const RULES: &[Rule] = &[
         measure: measures::wrong_bodies,
     },
     Rule {
+        name: "backend-requests",
+        condition: "requests that the backend answered in a step, of those that its successful \
+                    requests take at least (`backend-requests-min`)",
+        side: Side::Below,
+        limits: &[limit(0.99, "99 %", Invalid)],
+        source: "who answers from a cache does other work",
+        measure: measures::backend_requests,
+    },
+    Rule {
         name: "generator-errors",
         condition: "requests that failed because the load generator lacked files, ports or memory",
         side: Side::Above,

@@ -55,6 +55,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Print the ranked table of a results folder.
     Rank(ReportArgs),
+    /// Hold figures against what can be: the records of a results folder against today's rules, or
+    /// what a suite's published.toml says against arithmetic.
+    Audit(AuditArgs),
     /// Compare the cases that two results folders have in common.
     Compare(CompareArgs),
     /// Show what this machine can and cannot do for a fair measurement.
@@ -117,6 +120,10 @@ pub(crate) struct MeasuredArgs {
     /// Repetitions instead of the profile's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// How long the replay backend holds each response back instead of as the suite says: `none`,
+    /// `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
+    #[arg(long, value_name = "DELAY")]
+    pub(crate) backend_delay: Option<Delay>,
 }
 
 impl MeasuredArgs {
@@ -128,6 +135,7 @@ impl MeasuredArgs {
             profile: self.profile.clone(),
             runtime: self.selection.runtime.into(),
             backend: self.selection.backend,
+            backend_delay: self.backend_delay,
             runs: self.runs,
             seed,
         }
@@ -155,7 +163,9 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["out", "seed", "runs", "benchmark", "contender", "slice", "round"]
+        conflicts_with_all = [
+            "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
+        ]
     )]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -272,6 +282,18 @@ pub(crate) struct NullServerArgs {
     pub(crate) cores: Vec<usize>,
 }
 
+/// What the exit status of `audit` says.
+const AUDIT_HELP: &str = "\
+Exit status 2 when somebody who trusts the figures is misled: a number that was ranked and is not
+fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_HELP)]
+pub(crate) struct AuditArgs {
+    /// A results folder, a folder of rounds, or the folder of a suite.
+    pub(crate) folder: PathBuf,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Results folder that is compared with.
@@ -333,7 +355,16 @@ pub(crate) struct ReplayArgs {
     /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
     #[arg(long, default_value = "none")]
     pub(crate) delay: Delay,
+    /// Compress responses for those who take gzip.
+    #[arg(long)]
+    pub(crate) gzip: bool,
+    /// Answer 429 while so many requests are being worked on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) queue: Option<u32>,
     /// Unknown requests are appended to this file.
     #[arg(long)]
     pub(crate) unknown: Option<PathBuf>,
+    /// A Unix socket to be made here tells how many requests have been answered.
+    #[arg(long)]
+    pub(crate) count: Option<PathBuf>,
 }

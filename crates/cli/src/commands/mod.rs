@@ -1,6 +1,7 @@
 //! One module a command. A command turns its arguments into what a library wants, calls it and
 //! prints; it holds no rule of its own about what a number means.
 
+pub(crate) mod audit;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;

@@ -39,8 +39,10 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     } else if args.json {
         writeln!(output, "{}", serde_json::to_string_pretty(&plan)?)?;
     } else {
+        let mut settings = suite.backend_settings(plan.backend);
+        settings.delay = plan.backend_delay.unwrap_or(settings.delay);
         let together = together::checked(&plan, suite, &bakeoff_runtime::host::describe());
-        write_text(&mut output, &plan, &placement)?;
+        write_text(&mut output, &plan, &placement, &settings.words())?;
         for sentence in together? {
             for line in wrapped(&sentence, 78) {
                 writeln!(output, "{line}")?;
@@ -97,12 +99,14 @@ fn write_text(
     output: &mut impl std::io::Write,
     plan: &Plan,
     placement: &Placement,
+    backend_settings: &str,
 ) -> anyhow::Result<()> {
     let expected = plan.runs.iter().map(|run| run.expected).sum();
     let has_backend = plan.backend != BackendName::None;
-    let backend = match has_backend {
-        true => format!("backend {}", plan.backend),
-        false => "no backend".to_owned(),
+    let backend = match (has_backend, backend_settings) {
+        (false, _) => "no backend".to_owned(),
+        (true, "") => format!("backend {}", plan.backend),
+        (true, settings) => format!("backend {} with {settings}", plan.backend),
     };
     writeln!(
         output,

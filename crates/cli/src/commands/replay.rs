@@ -1,6 +1,7 @@
 //! `bakeoff replay`: the replay backend itself, started by sessions as a process of its own.
 
 use anyhow::Context as _;
+use bakeoff_model::suite::ReplaySettings;
 use bakeoff_runtime::backend::{Recording, Replay, ReplayOptions};
 
 use crate::args::ReplayArgs;
@@ -9,8 +10,13 @@ use crate::args::ReplayArgs;
 pub(crate) fn replay(args: &ReplayArgs) -> anyhow::Result<u8> {
     let recording = Recording::read(&args.recordings)?;
     let options = ReplayOptions {
-        delay: args.delay,
+        settings: ReplaySettings {
+            delay: args.delay,
+            gzip: args.gzip,
+            queue: args.queue,
+        },
         unknown: args.unknown.clone(),
+        count: args.count.clone(),
         seed: 0,
     };
     // One thread: its CPU time is then that of one core at most, and easy to judge.

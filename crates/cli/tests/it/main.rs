@@ -4,10 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod about;
+mod audit;
 mod bad_input;
 mod carousel;
 mod duel;
 mod engine;
+mod equal_work;
 mod init;
 mod interruption;
 mod load_ends;

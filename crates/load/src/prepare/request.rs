@@ -1,6 +1,7 @@
 //! Requests as prepared bytes, and the order in which a connection goes through them. Everything
 //! here happens before the window opens.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use bakeoff_model::check::Expect;
@@ -32,6 +33,9 @@ pub(crate) struct Prepared {
     statuses: Vec<u16>,
     /// Length of the body when the expectation fixes it; checked on every response.
     pub(crate) body_bytes: Option<u64>,
+    /// Length of the first right body, where all others have to be as long. Of this thread's
+    /// requests, so that threads need not agree on who was first.
+    length: Option<OnceCell<u64>>,
     /// What captured responses are checked against.
     pub(crate) expect: Option<Expect>,
 }
@@ -64,6 +68,19 @@ impl Prepared {
             http2: rendered.http2.as_ref(),
             ..self.outgoing()
         }
+    }
+
+    /// Whether the next response tells how long all others have to be.
+    #[inline]
+    pub(crate) fn awaits_length(&self) -> bool {
+        self.length.as_ref().is_some_and(|one| one.get().is_none())
+    }
+
+    /// The length that the body of a response has to have; of the first right one its own.
+    #[inline]
+    pub(crate) fn length_like_first(&self, bytes: u64) -> u64 {
+        let first = self.length.as_ref();
+        first.map_or(bytes, |first| *first.get_or_init(|| bytes))
     }
 
     /// Whether this status is a right response.
@@ -227,6 +244,7 @@ fn prepare(
             None => Vec::new(),
         },
         body_bytes,
+        length: (request.same_length && !head_only).then(OnceCell::new),
         expect,
         name,
     })

@@ -59,13 +59,13 @@ impl BodyChecks {
     #[inline]
     pub(super) fn capture(&mut self, request: &Prepared, other: Capture) -> Capture {
         self.until_capture -= 1;
-        if self.until_capture > 0 {
-            return other;
+        let drawn = self.until_capture == 0;
+        if drawn {
+            self.draw();
         }
-        self.draw();
         match request.expect {
-            Some(_) => Capture::All,
-            None => other,
+            Some(_) if drawn || request.awaits_length() => Capture::All,
+            _ => other,
         }
     }
 
@@ -82,17 +82,20 @@ impl BodyChecks {
             let message = format!("body of {bytes} bytes for {}", request.name);
             return Err((ErrorClass::WrongBody, message));
         }
-        let Some(expect) = &request.expect else {
-            return Ok(());
-        };
-        let checked = match response.captured() {
-            None => return Ok(()),
-            Some(response) => response.and_then(|response| expect.evaluate(response)),
-        };
-        checked.map_err(|message| {
+        let captured = request.expect.as_ref().zip(response.captured());
+        if let Some((expect, captured)) = captured
+            && let Err(message) = captured.and_then(|response| expect.evaluate(response))
+        {
             let message = format!("{}: {message}", request.name);
-            (ErrorClass::WrongBody, message)
-        })
+            return Err((ErrorClass::WrongBody, message));
+        }
+        match request.length_like_first(bytes) {
+            first if first == bytes => Ok(()),
+            first => {
+                let message = format!("{}: body of {bytes} bytes, first of {first}", request.name);
+                Err((ErrorClass::WrongBody, message))
+            }
+        }
     }
 
     /// Nanoseconds from the time in a message to its arrival at `received_ns` (monotonic); `None`

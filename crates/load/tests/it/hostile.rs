@@ -1,5 +1,6 @@
 //! Every wrong response has its error class, and every odd but right one counts as a success.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::Duration;
@@ -425,6 +426,47 @@ fn expect_body(spec: &mut bakeoff_model::load::LoadSpec, body: &str) {
         body,
         ..Expect::default()
     });
+}
+
+on_each_reactor!(one_response_that_is_not_as_long_as_the_first);
+
+fn one_response_that_is_not_as_long_as_the_first() {
+    let check = |same_length: bool, expect: Option<Expect>, wrong: u64| {
+        let server = Server::start("127.0.0.1:0", |stream, turn| {
+            let body = if turn == 70 {
+                "{\"a\":1}"
+            } else {
+                "{\"a\": 1}"
+            };
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.write_all((head + body).as_bytes()).is_ok()
+        });
+        let mut spec = load_spec(&server.address, 1, 100);
+        spec.requests[0].same_length = same_length;
+        spec.requests[0].expect = expect;
+        let total = run(&spec);
+        assert_eq!(
+            total.count(ErrorClass::WrongBody),
+            wrong,
+            "{:?}",
+            total.errors
+        );
+    };
+    let values = BTreeMap::from([("$.a".to_owned(), 1.into())]);
+    let right = Expect {
+        values,
+        ..Expect::default()
+    };
+    check(false, None, 0);
+    check(true, None, 1);
+    check(true, Some(right), 1);
+    // A first body that is wrong is the measure of nothing.
+    let values = BTreeMap::from([("$.a".to_owned(), 2.into())]);
+    let wrong = Expect {
+        values,
+        ..Expect::default()
+    };
+    check(true, Some(wrong), 100);
 }
 
 on_each_reactor!(responses_to_head_have_no_body);

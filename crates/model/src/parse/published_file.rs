@@ -79,6 +79,24 @@ fn source(table: SourceTable) -> Source {
     }
 }
 
+/// Figures by connections.
+fn by_connections<T: Copy>(
+    reading: &mut Reading<'_>,
+    place: &Place,
+    table: &BTreeMap<String, T>,
+) -> BTreeMap<u32, T> {
+    let mut figures = BTreeMap::new();
+    for (connections, value) in table {
+        if let Ok(connections) = connections.parse() {
+            figures.insert(connections, *value);
+        } else {
+            let message = format!("{connections:?} is not a number of connections");
+            reading.complain(&place.key(connections), &message, None);
+        }
+    }
+    figures
+}
+
 fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> PublishedResult {
     let warm_up = table.warm_up.iter().map(|connections| (connections, true));
     let measured = table.connections.iter().map(|one| (one, false));
@@ -102,16 +120,8 @@ fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> Publi
             reading.complain(&place.key(key), &message, hint);
         }
     }
-    let mut p99_ms = BTreeMap::new();
-    for (connections, value) in &table.p99_ms {
-        if let Ok(connections) = connections.parse() {
-            p99_ms.insert(connections, *value);
-        } else {
-            let place = place.key("p99-ms").key(connections);
-            let message = format!("{connections:?} is not a number of connections");
-            reading.complain(&place, &message, None);
-        }
-    }
+    let p99_ms = by_connections(reading, &place.key("p99-ms"), &table.p99_ms);
+    let errors = by_connections(reading, &place.key("errors"), &table.errors);
     let highest = steps.iter().zip(&table.throughput);
     let highest = highest.max_by(|a, b| a.1.total_cmp(b.1));
     let given = table.peak.map(|peak| (peak.throughput, peak.connections));
@@ -125,6 +135,7 @@ fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> Publi
         throughput: table.throughput,
         steps,
         p99_ms,
+        errors,
         startup_s: table.startup_s,
         memory_start_mib: table.memory_mib.map(|memory| memory.start),
         memory_end_mib: table.memory_mib.map(|memory| memory.end),

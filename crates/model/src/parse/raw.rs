@@ -61,6 +61,10 @@ pub(crate) struct SuiteTable {
     /// not applicable.
     #[serde(default = "yes")]
     pub(crate) logs_requests: bool,
+    /// Lines of its log that a contender writes for each successful request at least; who writes
+    /// fewer is not ranked. Not looked at unless given.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) log_lines_min: Option<f64>,
     /// Whether contenders are checked for how they start and log, and how many threads they have,
     /// which takes instances of their own; `true` unless given.
     #[serde(default = "yes")]
@@ -111,6 +115,13 @@ pub(crate) struct BackendSettings {
     /// How long the replay backend holds its responses back: `none` (unless given), `recorded`,
     /// `constant:TIME`, `exponential:MEAN` or `log-normal:MEDIAN,SIGMA`.
     pub(crate) delay: Option<String>,
+    /// Whether the replay backend compresses responses for those who say that they take gzip;
+    /// `false` unless given.
+    pub(crate) gzip: Option<bool>,
+    /// Requests that the replay backend works on at a time; further ones are answered 429.
+    /// Unlimited unless given.
+    #[schemars(range(min = 1))]
+    pub(crate) queue: Option<u32>,
 }
 
 /// How much is measured and under which limits.
@@ -259,6 +270,10 @@ pub(crate) struct BenchmarkTable {
     pub(crate) scenario: Option<ScenarioTable>,
     /// How the requests travel; HTTP/1.1 with keep-alive, one after the other, unless given.
     pub(crate) transport: Option<TransportTable>,
+    /// Requests to the backend that each successful request takes at least; numbers of a contender
+    /// that makes fewer are invalid. Not looked at unless given.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) backend_requests_min: Option<f64>,
     /// Steps of its own, used in profiles that have none.
     pub(crate) ladder: Option<LadderTable>,
     /// Steps of its own one by one, instead of `ladder`.
@@ -308,6 +323,10 @@ pub(crate) struct RequestTable {
     pub(crate) weight: u32,
     /// What must come back; any 2xx or 3xx unless given.
     pub(crate) expect: Option<Expect>,
+    /// Every response is as long as the first one, which is checked completely; `false` unless
+    /// given.
+    #[serde(default)]
+    pub(crate) same_length: bool,
     /// How long a user waits after the answer; scenarios only.
     pub(crate) pause: Option<DurationText>,
     /// Makes the pause random, from `pause` (nothing unless given) up to this; scenarios only.

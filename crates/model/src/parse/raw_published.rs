@@ -76,6 +76,9 @@ pub(crate) struct ResultTable {
     /// 99th percentiles in ms by connections.
     #[serde(default)]
     pub(crate) p99_ms: BTreeMap<String, f64>,
+    /// Failed requests by connections.
+    #[serde(default)]
+    pub(crate) errors: BTreeMap<String, u64>,
     /// The highest throughput, where the steps are not given.
     pub(crate) peak: Option<PeakTable>,
     /// Seconds until the first answer.

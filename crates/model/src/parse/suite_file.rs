@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::carousel;
 use super::contender_file::environment;
 use super::raw::{
-    BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
-    StepTable, SuiteFile,
+    BackendSettings, BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable,
+    RequestTable, StepTable, SuiteFile,
 };
 use super::request;
 use super::rounds;
@@ -20,7 +20,8 @@ use crate::delay::Delay;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
 use crate::suite::{
-    BackendSpec, Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite,
+    BackendSpec, Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, ReplaySettings,
+    Step, Suite,
 };
 
 /// Length of a slice unless the profile says another.
@@ -59,6 +60,7 @@ pub(super) fn suite(
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
         logs_requests: file.suite.logs_requests,
+        log_lines_min: file.suite.log_lines_min,
         lifecycle: file.suite.lifecycle,
         backends,
         default_backend,
@@ -105,7 +107,7 @@ fn backends(reading: &mut Reading<'_>, tables: Vec<BackendTable>) -> Vec<Backend
         specs.push(BackendSpec {
             name,
             data: table.data,
-            delay: delay(reading, &place, name, table.settings.delay.as_deref()),
+            settings: settings(reading, &place, name, &table.settings),
         });
     }
     specs
@@ -116,26 +118,40 @@ fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
     names.map(BackendName::name).collect()
 }
 
-/// The delay of the backend at `place`.
-fn delay(
+/// The settings of the backend at `place`.
+fn settings(
     reading: &mut Reading<'_>,
     place: &Place,
     backend: BackendName,
-    text: Option<&str>,
-) -> Delay {
-    let place = place.key("settings").key("delay");
-    let Some(text) = text else {
-        return Delay::None;
-    };
-    if backend != BackendName::Replay {
-        let message = format!("`{place}`: {backend} takes the time that it takes");
-        let hint = "only `replay` has a delay".to_owned();
+    table: &BackendSettings,
+) -> ReplaySettings {
+    let place = place.key("settings");
+    let given = [
+        (
+            "delay",
+            table.delay.is_some(),
+            "takes the time that it takes",
+        ),
+        ("gzip", table.gzip.is_some(), "compresses as it does"),
+        ("queue", table.queue.is_some(), "has the queue that it has"),
+    ];
+    let not_replay = backend != BackendName::Replay;
+    for (key, _, words) in given.iter().filter(|(_, given, _)| *given && not_replay) {
+        let place = place.key(key);
+        let message = format!("`{place}`: {backend} {words}");
+        let hint = format!("only `replay` has a {key}");
         reading.complain(&place, &message, Some(hint));
     }
-    text.parse().unwrap_or_else(|message: String| {
-        reading.complain(&place, &format!("`{place}`: {message}"), None);
-        Delay::None
-    })
+    let delay = table.delay.as_deref().unwrap_or("none").parse();
+    ReplaySettings {
+        delay: delay.unwrap_or_else(|message: String| {
+            let place = place.key("delay");
+            reading.complain(&place, &format!("`{place}`: {message}"), None);
+            Delay::None
+        }),
+        gzip: table.gzip.unwrap_or_default(),
+        queue: table.queue,
+    }
 }
 
 fn profiles(
@@ -322,6 +338,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             requests,
             scenario,
             transport,
+            backend_requests_min: table.backend_requests_min,
         });
     }
     benchmarks
@@ -363,6 +380,7 @@ fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> Ben
         ("step", !table.step.is_empty()),
         ("scenario", table.scenario.is_some()),
         ("transport", table.transport.is_some()),
+        ("backend-requests-min", table.backend_requests_min.is_some()),
     ];
     for (key, _) in has.iter().filter(|(_, given)| *given) {
         let message = format!("`{place}`: kind `startup` has no `{key}`");
@@ -388,6 +406,7 @@ fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -
         method: table.method,
         path: table.path,
         expect,
+        same_length: table.same_length,
         weight: table.weight,
     }
 }

@@ -31,6 +31,15 @@ pub enum Finding {
         /// How many of those that were looked at.
         count: u64,
     },
+    /// The backend was asked less often than the work takes: responses came from somewhere else.
+    BackendRequests {
+        /// Requests that the backend answered.
+        found: u64,
+        /// Successful requests of the load.
+        requests: u64,
+        /// Requests to the backend that each of them takes at least.
+        each_min: f64,
+    },
     /// The load generator ran out of file descriptors, ports or memory.
     GeneratorErrors {
         /// How many requests failed by that.
@@ -223,6 +232,8 @@ pub enum Figure {
     QuotaStalls,
     /// CPU time of the backend.
     BackendCpu,
+    /// Requests that the backend answered.
+    BackendRequests,
     /// What each core did.
     CoreTimes,
     /// Counters of the kernel's TCP.

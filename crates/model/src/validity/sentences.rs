@@ -13,6 +13,7 @@ impl fmt::Display for Figure {
             Self::MemoryPressure => "memory pressure",
             Self::QuotaStalls => "stalls of the CPU quota",
             Self::BackendCpu => "the backend's CPU time",
+            Self::BackendRequests => "requests to the backend",
             Self::CoreTimes => "times of each core",
             Self::TcpCounters => "TCP counters",
             Self::Turnaround => "turnaround",
@@ -27,9 +28,10 @@ impl fmt::Display for Finding {
         match self {
             Self::NoSuccess { failed: 0 } => write!(f, "no request came to an end"),
             Self::NoSuccess { failed } => write!(f, "no request succeeded, {failed} failed"),
-            Self::Errors { .. } | Self::WrongBodies { .. } | Self::GeneratorErrors { .. } => {
-                self.fmt_failure(f)
-            }
+            Self::Errors { .. }
+            | Self::WrongBodies { .. }
+            | Self::BackendRequests { .. }
+            | Self::GeneratorErrors { .. } => self.fmt_failure(f),
             Self::ConnectionsMissing { .. }
             | Self::ConnectionsStarved { .. }
             | Self::ConnectionsUnequal { .. }
@@ -79,6 +81,15 @@ impl Finding {
             Self::WrongBodies { count } => {
                 write!(f, "{count} of the checked bodies were wrong")
             }
+            Self::BackendRequests {
+                found,
+                requests,
+                each_min,
+            } => write!(
+                f,
+                "wrong work: the backend answered {found} requests while {requests} succeeded, \
+                 each of which takes {each_min} at least"
+            ),
             Self::GeneratorErrors { count } => write!(
                 f,
                 "the load generator ran out of file descriptors, ports or memory {count} times"

@@ -166,9 +166,15 @@ fn only_the_replay_backend_has_a_delay() {
     suite.toml:8:22: `backend[0].settings.delay`: elasticsearch takes the time that it takes
       hint: only `replay` has a delay
     ");
+    assert_snapshot!(with("elasticsearch", "gzip = true, queue = 5"), @r"
+    suite.toml:8:21: `backend[0].settings.gzip`: elasticsearch compresses as it does
+      hint: only `replay` has a gzip
+    suite.toml:8:35: `backend[0].settings.queue`: elasticsearch has the queue that it has
+      hint: only `replay` has a queue
+    ");
     assert_snapshot!(with("replay", "speed = \"fast\""), @r"
     suite.toml:8:14: unknown key `speed` in `backend[0].settings`
-      hint: known: delay
+      hint: known: delay, gzip, queue
     ");
 }
 

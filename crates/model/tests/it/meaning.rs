@@ -217,7 +217,7 @@ fn the_replay_backend_has_the_delay_of_its_settings() {
         let mut sources = sources();
         sources.suite.text = SUITE.replacen("[profile.steps]", &text, 1);
         let suite = parse::suite(&sources).unwrap();
-        suite.backend_delay(BackendName::Replay)
+        suite.backend_settings(BackendName::Replay).delay
     };
     assert_eq!(backend(""), Delay::None);
     let mean = Duration::from_millis(2);

@@ -44,6 +44,7 @@ fn options() -> PlanOptions {
         seed: 7,
         runtime: RuntimeKind::Process,
         backend: BackendName::Replay,
+        backend_delay: None,
     }
 }
 
@@ -102,6 +103,22 @@ fn repetitions_are_interleaved() {
         assert_eq!(run.order, position);
         assert_eq!(run.repetition as usize, position / cases + 1);
     }
+}
+
+#[test]
+fn runs_say_what_a_request_takes() {
+    let benchmarks = vec!["*".to_owned()];
+    let plan = made(&PlanOptions {
+        benchmarks,
+        ..options()
+    });
+    let work = |benchmark: &str| {
+        let mut runs = plan.runs.iter();
+        let run = runs.find(|run| run.benchmark == benchmark).unwrap();
+        (run.work.backend_requests_min, run.work.log_lines_min)
+    };
+    assert_eq!(work("city-get"), (Some(1.0), Some(1.0)));
+    assert_eq!(work("start-up"), (None, None));
 }
 
 #[test]

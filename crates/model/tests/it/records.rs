@@ -89,6 +89,11 @@ fn format_2_is_read() {
     );
     let tcp = interval.contender_after.as_ref().unwrap().tcp.unwrap();
     assert_eq!(tcp.listen_drops, 1);
+    assert_eq!(run.begin.run.work.backend_requests_min, Some(1.0));
+    assert_eq!(
+        interval.contender_after.as_ref().unwrap().log_lines,
+        Some(44)
+    );
     assert_eq!(interval.validity.verdict(), Verdict::Invalid);
     assert!(interval.validity.reasons().len() > 3);
 }

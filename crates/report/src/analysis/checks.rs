@@ -7,8 +7,9 @@ use super::benchmark::{BenchmarkData, CaseData};
 
 /// The group of checks of starting, logging and stopping; all others are functional.
 const LIFECYCLE: &str = "lifecycle";
-/// The one lifecycle check that says whether the service survived the load.
-const ALIVE: &str = "alive at the end";
+/// The lifecycle checks that unrank: whether the service survived the load, and whether it did
+/// under load what it does before.
+const UNRANKING: [&str; 2] = ["alive at the end", "logs under load"];
 
 /// Checks that held, of those that apply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,7 +43,8 @@ impl CheckCell {
     /// Whether a failure takes the case out of the ranking: it did other work than the rest, or
     /// did not survive it.
     fn unranks(&self) -> bool {
-        !self.good() && (self.shown.group != LIFECYCLE || self.shown.name == ALIVE)
+        !self.good()
+            && (self.shown.group != LIFECYCLE || UNRANKING.contains(&self.shown.name.as_str()))
     }
 
     /// The failure in one line.

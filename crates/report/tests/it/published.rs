@@ -347,6 +347,7 @@ fn middle() -> PublishedResult {
         throughput: vec![111.0, 888.0, 4096.0],
         cpu_us: Vec::new(),
         p99_ms: BTreeMap::from([(64, 48.7)]),
+        errors: BTreeMap::new(),
         peak: Some((4096.0, 4096)),
         startup_s: Some(2.77),
         memory_start_mib: Some(119.0),

@@ -7,17 +7,16 @@ use std::time::Duration;
 use bakeoff_base::random::Random;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use bakeoff_model::delay::Delay;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, Pace};
-use bakeoff_model::plan::{PlannedRun, RunKind};
+use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{
     Begin, CheckRecord, Cores, EndRecord, Host, IdleRecord, IntervalRecord, Moment, Outcome,
     Results, RunRecords, Startup,
 };
 use bakeoff_model::resource::{Memory, ResourceSample, Throttling};
-use bakeoff_model::suite::{Limits, Step};
+use bakeoff_model::suite::{Limits, ReplaySettings, Step};
 use bakeoff_model::transport::Transport;
 use bakeoff_model::validity::{Validity, Verdict};
 
@@ -256,6 +255,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             steps: Vec::new(),
             carousel: None,
             transport: Transport::default(),
+            work: Work::default(),
             lifecycle: repetition == 1,
             expected: Duration::from_secs(60),
         },
@@ -265,7 +265,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         profile: "seed".to_owned(),
         runtime: RuntimeKind::Process,
         backend: BackendName::Replay,
-        backend_delay: Delay::None,
+        backend_settings: ReplaySettings::default(),
         at: format!("2026-01-01T00:{order:02}:00Z"),
         describe: format!("A made-up contender called {}", one.name),
         language: "none".to_owned(),

@@ -22,6 +22,7 @@ use crate::build::{self, BuildOptions};
 use crate::http::ask;
 use crate::process::ProcessRuntime;
 
+use super::count::Counter;
 use super::data;
 use super::error::BackendError;
 use super::options::{BackendOptions, Elasticsearch};
@@ -70,7 +71,7 @@ pub(super) async fn start(
         .await
         .map_err(|error| BackendError::Load { name: NAME, error })?;
     warm(node, documents, own.warm_up).await;
-    Ok(backend)
+    Ok(backend.with_counter(Counter::Statistics(node)))
 }
 
 /// The module as something that can be built. It is run by hand, because its address is only

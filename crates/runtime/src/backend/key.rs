@@ -2,7 +2,8 @@
 //!
 //! Clients write the same question in different ways: parameters in another order, commas encoded
 //! or not, keys of a JSON body sorted or not. All of that is taken out here. Headers do not
-//! count: the backends we know answer them all alike, and clients send what they like.
+//! count: the only one that changes responses of the backends we know is `Accept-Encoding`, and
+//! the replay backend looks at it itself.
 
 use bakeoff_base::percent;
 use base64::Engine as _;

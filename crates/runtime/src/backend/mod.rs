@@ -5,6 +5,7 @@
 //! which cores and for how long is the session's business.
 
 mod cluster;
+mod count;
 mod data;
 mod delay;
 mod elasticsearch;

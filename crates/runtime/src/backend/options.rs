@@ -5,8 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bakeoff_model::delay::Delay;
-use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::{Limits, ReplaySettings};
 
 /// What to start, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,15 +39,16 @@ pub enum BackendKind {
 }
 
 /// How the replay backend is started: our own binary, re-executed as
-/// `PROGRAM ARGS --recordings DIR --listen ADDRESS --delay DELAY --unknown FILE`.
+/// `PROGRAM ARGS --recordings DIR --listen ADDRESS --delay DELAY --unknown FILE
+/// --count SOCKET [--gzip] [--queue N]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayProcess {
     /// The program.
     pub program: PathBuf,
     /// Its first arguments: the sub-command.
     pub args: Vec<OsString>,
-    /// How long answers are held back.
-    pub delay: Delay,
+    /// How it answers.
+    pub settings: ReplaySettings,
 }
 
 /// What only Elasticsearch needs.

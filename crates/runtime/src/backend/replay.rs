@@ -13,16 +13,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::delay::Delay;
+use bakeoff_model::suite::ReplaySettings;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
+use super::count::Answered;
 use super::delay::Delayer;
 use super::key::RequestKey;
 use super::recording::{Recorded, Recording};
@@ -40,10 +47,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// How the replay backend answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReplayOptions {
-    /// How long answers are held back.
-    pub delay: Delay,
+    /// How it answers.
+    pub settings: ReplaySettings,
     /// Unknown requests are appended here, one JSON string a line.
     pub unknown: Option<PathBuf>,
+    /// A Unix socket to be made here tells everybody who connects how many requests have been
+    /// answered, as a decimal number.
+    pub count: Option<PathBuf>,
     /// Seed of the delays.
     pub seed: u64,
 }
@@ -62,6 +72,8 @@ struct Shelf {
     answers: HashMap<RequestKey, Stored>,
     delayer: Delayer,
     unknown: Option<Notes>,
+    answered: Answered,
+    queue: Option<Arc<Semaphore>>,
 }
 
 /// An answer ready to be sent.
@@ -70,6 +82,8 @@ struct Stored {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
+    /// The body for those who take gzip.
+    compressed: Option<Bytes>,
     durations_us: Vec<u64>,
 }
 
@@ -77,7 +91,8 @@ impl Replay {
     /// Listens. Port 0 takes any free one; [`Replay::address`] says which.
     ///
     /// # Errors
-    /// The address cannot be listened on, or the file for unknown requests cannot be written.
+    /// The address cannot be listened on, the file for unknown requests cannot be written, or the
+    /// socket that tells the count cannot be made.
     pub async fn bind(
         recording: &Recording,
         listen: SocketAddr,
@@ -88,13 +103,23 @@ impl Replay {
         let address = listener.local_addr()?;
         let answers = recording
             .exchanges()
-            .map(|(key, recorded)| (key.clone(), Stored::of(key, recorded)))
+            .map(|(key, recorded)| {
+                let stored = Stored::of(key, recorded, options.settings.gzip);
+                (key.clone(), stored)
+            })
             .collect();
-        let delayer = Delayer::new(options.delay, options.seed);
+        let delayer = Delayer::new(options.settings.delay, options.seed);
+        let places = options.settings.queue.map(|places| places as usize);
+        let answered = Answered::default();
+        if let Some(path) = &options.count {
+            answered.tell_at(path)?;
+        }
         let shelf = Arc::new(Shelf {
             answers,
             delayer,
             unknown,
+            answered,
+            queue: places.map(|places| Arc::new(Semaphore::new(places))),
         });
         Ok(Self {
             listener,
@@ -153,8 +178,13 @@ impl Shelf {
         let Some(stored) = self.answers.get(&key) else {
             return Ok(self.unknown(&key));
         };
+        let place = self.queue.as_ref().map(|queue| queue.try_acquire());
+        if let Some(Err(_)) = place {
+            return Ok(rejection());
+        }
         self.delayer.hold(began, &stored.durations_us).await;
-        Ok(stored.response())
+        self.answered.one();
+        Ok(stored.response(takes_gzip(&parts.headers)))
     }
 
     fn unknown(&self, key: &RequestKey) -> Response<Full<Bytes>> {
@@ -162,17 +192,51 @@ impl Shelf {
         if let Some(notes) = &self.unknown {
             notes.note(&request);
         }
-        let text = serde_json::json!({ "error": "not recorded", "request": request }).to_string();
-        let mut response = Response::new(Full::new(Bytes::from(text)));
-        *response.status_mut() = StatusCode::NOT_IMPLEMENTED;
-        let json = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(CONTENT_TYPE, json);
-        response
+        let body = serde_json::json!({ "error": "not recorded", "request": request });
+        refusal(StatusCode::NOT_IMPLEMENTED, &body)
     }
 }
 
+/// What Elasticsearch says when its queue is full.
+fn rejection() -> Response<Full<Bytes>> {
+    let reason = "rejected execution: the queue of the replay backend is full";
+    let error = serde_json::json!({ "type": "es_rejected_execution_exception", "reason": reason });
+    let body = serde_json::json!({ "error": error, "status": 429 });
+    refusal(StatusCode::TOO_MANY_REQUESTS, &body)
+}
+
+fn refusal(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+/// Whether one of the codings that a client takes is gzip, and not with a weight of zero.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let listed = headers.get_all(ACCEPT_ENCODING).into_iter();
+    let listed = listed.filter_map(|value| value.to_str().ok());
+    listed.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let weight = weight
+            .trim()
+            .strip_prefix("q=")
+            .and_then(|weight| weight.parse::<f64>().ok());
+        name.trim().eq_ignore_ascii_case("gzip") && weight != Some(0.0)
+    })
+}
+
+/// A body as Elasticsearch compresses it unless told otherwise: level 3. `None` without a body.
+fn compressed(body: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(3));
+    encoder.write_all(body).ok()?;
+    let bytes = encoder.finish().ok()?;
+    (!body.is_empty()).then(|| Bytes::from(bytes))
+}
+
 impl Stored {
-    fn of(key: &RequestKey, recorded: &Recorded) -> Self {
+    fn of(key: &RequestKey, recorded: &Recorded, gzip: bool) -> Self {
         let pairs = recorded.headers.iter().filter_map(|(name, value)| {
             let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
@@ -184,16 +248,26 @@ impl Stored {
         }
         Self {
             status: StatusCode::from_u16(recorded.status).unwrap_or(StatusCode::BAD_GATEWAY),
+            compressed: match gzip && !headers.contains_key(CONTENT_ENCODING) {
+                true => compressed(&recorded.body),
+                false => None,
+            },
             headers,
             body: Bytes::from(recorded.body.clone()),
             durations_us: recorded.durations_us.clone(),
         }
     }
 
-    fn response(&self) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(self.body.clone()));
+    fn response(&self, takes_gzip: bool) -> Response<Full<Bytes>> {
+        let compressed = self.compressed.as_ref().filter(|_| takes_gzip);
+        let body = compressed.unwrap_or(&self.body);
+        let mut response = Response::new(Full::new(body.clone()));
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers.clone();
+        if compressed.is_some() {
+            let gzip = HeaderValue::from_static("gzip");
+            response.headers_mut().insert(CONTENT_ENCODING, gzip);
+        }
         response
     }
 }

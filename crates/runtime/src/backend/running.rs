@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use bakeoff_model::resource::ResourceSample;
 
-use crate::api::{BoxFuture, ExitInfo, Instance, StartError, StartSpec, StopReport};
+use crate::api::{ExitInfo, Instance, StartError, StartSpec, StopReport};
 use crate::log::last_lines;
 
 use super::cluster::{Cluster, database_name};
+use super::count::Counter;
 use super::error::BackendError;
 use super::options::BackendOptions;
 
@@ -28,6 +29,8 @@ pub struct Backend {
     /// Removed with it.
     scratch: Option<PathBuf>,
     unknown: Option<Unknown>,
+    /// Where its requests are counted.
+    counter: Option<Counter>,
     /// Where it holds databases of contenders.
     cluster: Option<Cluster>,
 }
@@ -87,14 +90,19 @@ impl Backend {
             instance,
             scratch: None,
             unknown: None,
+            counter: None,
             cluster: None,
         }
     }
 
-    /// Reads requests that it could not answer from this file, which goes with it.
-    pub(super) fn note_unknown(&mut self, file: PathBuf) {
-        self.unknown = Some(Unknown::of(&file));
-        self.scratch = Some(file);
+    /// Reads requests that it could not answer from this file.
+    pub(super) fn note_unknown(&mut self, file: &Path) {
+        self.unknown = Some(Unknown::of(file));
+    }
+
+    pub(super) fn with_counter(mut self, counter: Counter) -> Self {
+        self.counter = Some(counter);
+        self
     }
 
     /// Makes a folder go with it.
@@ -189,9 +197,14 @@ impl Backend {
         }
     }
 
-    /// What it has cost up to now. A figure that cannot be read is absent.
-    pub fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        self.instance.sample()
+    /// What it has cost, and how many requests it has answered, up to now. A figure that cannot be
+    /// read is absent.
+    pub async fn sample(&self) -> ResourceSample {
+        let mut sample = self.instance.sample().await;
+        if let Some(counter) = &self.counter {
+            sample.requests = counter.read().await;
+        }
+        sample
     }
 
     /// How it ended; `None` while it lives.
@@ -233,11 +246,7 @@ impl Drop for Backend {
         };
         // Stopped already, or killed by the drop of the instance, which comes after this one:
         // what it writes in between goes with the session's folder.
-        let _ = if scratch.is_dir() {
-            fs::remove_dir_all(&scratch)
-        } else {
-            fs::remove_file(&scratch)
-        };
+        let _ = fs::remove_dir_all(&scratch);
     }
 }
 

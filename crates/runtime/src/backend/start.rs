@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::api::Runtime;
 use crate::process::ProcessRuntime;
 
+use super::count::Counter;
 use super::elasticsearch;
 use super::error::BackendError;
 use super::options::{BackendKind, BackendOptions, ReplayProcess};
@@ -39,7 +40,12 @@ async fn start_replay(
     // Here, because a mistake in a recording is better said now than by a process's log.
     Recording::read(&options.data)?;
     let address = address(options, "replay")?;
-    let unknown = runtime.folder().join(format!("unknown-{}", address.port()));
+    let scratch = runtime.folder().join(format!("replay-{}", address.port()));
+    std::fs::create_dir_all(&scratch).map_err(|error| BackendError::Failed {
+        name: "replay",
+        message: format!("{}: {error}", scratch.display()),
+    })?;
+    let (unknown, count) = (scratch.join("unknown"), scratch.join("count"));
     let mut command: Vec<String> = vec![own.program.to_string_lossy().into_owned()];
     command.extend(
         own.args
@@ -49,17 +55,26 @@ async fn start_replay(
     let flags = [
         ("--recordings", options.data.to_string_lossy().into_owned()),
         ("--listen", address.to_string()),
-        ("--delay", own.delay.to_string()),
+        ("--delay", own.settings.delay.to_string()),
         ("--unknown", unknown.to_string_lossy().into_owned()),
+        ("--count", count.to_string_lossy().into_owned()),
     ];
     command.extend(
         flags
             .into_iter()
             .flat_map(|(flag, value)| [flag.to_owned(), value]),
     );
+    if own.settings.gzip {
+        command.push("--gzip".to_owned());
+    }
+    if let Some(queue) = own.settings.queue {
+        command.extend(["--queue".to_owned(), queue.to_string()]);
+    }
     let spec = spec("replay", options, address, command);
-    let mut backend = Backend::of("replay", address, runtime.start(&spec).await?);
-    backend.note_unknown(unknown);
+    let mut backend = Backend::of("replay", address, runtime.start(&spec).await?)
+        .with_scratch(scratch)
+        .with_counter(Counter::Socket(count));
+    backend.note_unknown(&unknown);
     let listens = async |address| tokio::net::TcpStream::connect(address).await.is_ok();
     backend.await_ready(REPLAY_READY, listens).await?;
     Ok(backend)

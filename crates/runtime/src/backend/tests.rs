@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::fs;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use bakeoff_model::check::Answer;
 use bakeoff_model::delay::Delay;
+use bakeoff_model::suite::ReplaySettings;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -22,6 +24,7 @@ use tokio::sync::oneshot;
 
 use crate::http::ask;
 
+use super::count::Counter;
 use super::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
@@ -193,6 +196,17 @@ async fn a_dead_backend_is_not_recorded() {
     assert!(!out.exists());
 }
 
+fn recorded(target: &str, body: &str) -> Recording {
+    let mut recording = Recording::default();
+    let recorded = Recorded {
+        status: 200,
+        body: body.as_bytes().to_vec(),
+        ..Recorded::default()
+    };
+    recording.add(RequestKey::of("GET", target, b""), recorded);
+    recording
+}
+
 fn one(target: &str, durations_us: &[u64]) -> Recording {
     let mut recording = Recording::default();
     let recorded = Recorded {
@@ -242,10 +256,10 @@ async fn answers_are_held_back_as_asked() {
         (Delay::Constant(Duration::from_millis(30)), 30),
         (Delay::Recorded, 20),
     ] {
-        let options = ReplayOptions {
+        let options = with(ReplaySettings {
             delay,
-            ..ReplayOptions::default()
-        };
+            ..ReplaySettings::default()
+        });
         let address = replay(&one("/", &[20_000]), &options).await;
         let began = Instant::now();
         assert_eq!(put(address, ("GET", "/", b"")).await.status, 200);
@@ -254,4 +268,66 @@ async fn answers_are_held_back_as_asked() {
             "{delay}"
         );
     }
+}
+
+fn with(settings: ReplaySettings) -> ReplayOptions {
+    ReplayOptions {
+        settings,
+        ..ReplayOptions::default()
+    }
+}
+
+#[tokio::test]
+async fn whoever_takes_gzip_is_given_it_where_the_backend_does_so() {
+    let body = r#"{"found":true,"name":"Plzen","names":["Plzen","Plzen","Plzen","Plzen"]}"#;
+    let recording = recorded("/", body);
+    let check = async |gzip: bool, accepted: &str, compressed: bool| {
+        let settings = ReplaySettings {
+            gzip,
+            ..ReplaySettings::default()
+        };
+        let address = replay(&recording, &with(settings)).await;
+        let headers = [("accept-encoding".to_owned(), accepted.to_owned())];
+        let answer = ask(address, "GET", "/", &headers, b"", Duration::from_secs(5)).await;
+        let answer = answer.unwrap();
+        let is_gzip =
+            |(name, value): &(String, String)| name == "content-encoding" && value == "gzip";
+        assert_eq!(answer.headers.iter().any(is_gzip), compressed, "{accepted}");
+        let text = match compressed {
+            true => {
+                let mut text = String::new();
+                let mut decoder = flate2::read::GzDecoder::new(answer.body.as_slice());
+                decoder.read_to_string(&mut text).unwrap();
+                text
+            }
+            false => String::from_utf8(answer.body).unwrap(),
+        };
+        assert_eq!(text, body);
+    };
+    check(true, "gzip", true).await;
+    check(true, "br, gzip;q=0.5", true).await;
+    check(true, "gzip;q=0, identity", false).await;
+    check(true, "identity", false).await;
+    check(false, "gzip", false).await;
+}
+
+#[tokio::test]
+async fn who_finds_the_queue_full_is_refused_and_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let options = ReplayOptions {
+        count: Some(count.clone()),
+        ..with(ReplaySettings {
+            delay: Delay::Constant(Duration::from_millis(300)),
+            queue: Some(2),
+            ..ReplaySettings::default()
+        })
+    };
+    let address = replay(&one("/", &[]), &options).await;
+    let asked = || put(address, ("GET", "/", b""));
+    let answers = tokio::join!(asked(), asked(), asked());
+    let mut statuses = [answers.0.status, answers.1.status, answers.2.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 200, 429]);
+    assert_eq!(Counter::Socket(count).read().await, Some(2));
 }

@@ -180,7 +180,17 @@ impl Shared {
         report(false, true, began.elapsed(), exit)
     }
 
+    /// A reading with the lines that have come over the engine up to now.
     async fn sample(self: Arc<Self>) -> ResourceSample {
+        let log = self.log.clone();
+        let metered = self.metered().await;
+        ResourceSample {
+            log_lines: Some(log.lines()),
+            ..metered
+        }
+    }
+
+    async fn metered(self: Arc<Self>) -> ResourceSample {
         let Some(pid) = self.pid else {
             return stats::sample(&self.engine, &self.id).await;
         };

@@ -323,7 +323,10 @@ impl Instance for ProcessInstance {
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
-            let sampling = tokio::task::spawn_blocking(move || shared.meter.sample());
+            let sampling = tokio::task::spawn_blocking(move || ResourceSample {
+                log_lines: Some(shared.output.lines()),
+                ..shared.meter.sample()
+            });
             sampling.await.unwrap_or_default()
         })
     }

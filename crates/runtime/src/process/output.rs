@@ -62,6 +62,12 @@ impl Output {
         self.0.log.tail()
     }
 
+    /// Whole lines that have been written up to now.
+    pub(super) fn lines(&self) -> u64 {
+        self.copy();
+        self.0.log.lines()
+    }
+
     /// Takes what is left; whoever still writes gets an error from now on.
     pub(super) fn finish(&self) {
         self.copy();

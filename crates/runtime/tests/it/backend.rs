@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bakeoff_model::check::Answer;
-use bakeoff_model::delay::Delay;
-use bakeoff_model::suite::Limits;
+use bakeoff_model::suite::{Limits, ReplaySettings};
 use bakeoff_runtime::backend::{
     Backend, BackendError, BackendKind, BackendOptions, Elasticsearch, Recording, RecordingProxy,
     Replay, ReplayOptions, ReplayProcess, start,
@@ -184,7 +183,7 @@ async fn a_replay_without_recordings_says_what_to_do() {
     let kind = BackendKind::Replay(ReplayProcess {
         program: "unused".into(),
         args: Vec::new(),
-        delay: Delay::None,
+        settings: ReplaySettings::default(),
     });
     let empty = bench.base.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
@@ -208,7 +207,7 @@ async fn a_backend_that_ends_shows_its_log() {
     let kind = BackendKind::Replay(ReplayProcess {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), "echo no luck; exit 3".into()],
-        delay: Delay::None,
+        settings: ReplaySettings::default(),
     });
     let error = start(&bench.runtime, &options(&bench, kind, recordings))
         .await

@@ -13,6 +13,7 @@ use bakeoff_runtime::Instance;
 use bakeoff_validity::{Judged, Step, evidence_of};
 
 use super::load_spec::{self, SpecInput};
+use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
@@ -41,6 +42,7 @@ pub(crate) struct Loading<G> {
     last: Connections,
     /// What was judged, by planned step.
     judged: BTreeMap<usize, Step>,
+    logged: Logged,
 }
 
 impl<G: RunningLoad> Loading<G> {
@@ -60,12 +62,17 @@ impl<G: RunningLoad> Loading<G> {
             slice: on.case.slice,
             seed: on.case.seed,
         });
+        let before = on.instance.sample().await.log_lines;
         Ok(Self {
             generator: on.parts.generator.start(&spec).await?,
             played: run.played(),
             done: 0,
             last: Connections::default(),
             judged: BTreeMap::new(),
+            logged: Logged {
+                requests: 0,
+                before,
+            },
         })
     }
 
@@ -77,6 +84,11 @@ impl<G: RunningLoad> Loading<G> {
     /// Connections of the step that was begun last.
     pub(crate) fn last(&self) -> Connections {
         self.last
+    }
+
+    /// What has been asked, and how long the log was before that.
+    pub(crate) fn logged(&self) -> Logged {
+        self.logged
     }
 
     /// Plays the next step. In a carousel it is that contender's turn, the one of this `position`.
@@ -98,6 +110,7 @@ impl<G: RunningLoad> Loading<G> {
         loop {
             match self.event().await? {
                 LoadEvent::Interval(interval) => {
+                    self.logged.requests += interval.requests;
                     let after = read(on.parts, on.instance).await;
                     let readings = [&before, &after];
                     let mut record =

@@ -7,3 +7,4 @@ pub mod measure;
 pub mod run;
 pub mod start;
 pub mod verify;
+mod work;

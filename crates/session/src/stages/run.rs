@@ -10,7 +10,7 @@ use bakeoff_runtime::Instance;
 use super::measure::{Loading, On};
 use super::start::{stage, start, started};
 use super::verify::Destination;
-use super::{lifecycle, verify};
+use super::{lifecycle, verify, work};
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad, STOP_GRACE};
 use crate::event::{self, Observer};
@@ -91,12 +91,16 @@ pub(crate) async fn finish<L, G: RunningLoad>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let (parts, case) = (on.parts, on.case);
-    let last = loading.last();
+    let (last, logged) = (loading.last(), loading.logged());
     notes.extend(loading.notes(case));
     let ended = on.instance.exited().await;
     if ended.is_none() {
+        let logs = work::logs(on.instance, &case.begin.run.work, logged).await;
         idle(parts, on.instance, Moment::AfterLoad, observer).await?;
-        if let Some(check) = parts.suite.checks.first() {
+        if let Some(check) = logs {
+            event::record(observer, Record::Check(check))?;
+        }
+        if let Some(check) = verify::telling(&parts.suite.checks) {
             let to = Destination::of(on.instance);
             let alive = verify::alive(parts.client, &to, check).await;
             event::record(observer, Record::Check(alive))?;
@@ -160,14 +164,15 @@ pub fn describe(record: &CheckRecord) -> String {
     format!("{}/{}: {why}", record.group, record.name)
 }
 
-/// A reading of the resources outside the load.
+/// A reading of the resources outside the load; the lines of the contender's log by then.
 async fn idle<L>(
     parts: &Parts<'_, L>,
     instance: &dyn Instance,
     moment: Moment,
     observer: &mut dyn Observer,
-) -> anyhow::Result<()> {
-    let contender = Some(instance.sample().await);
+) -> anyhow::Result<Option<u64>> {
+    let contender = instance.sample().await;
+    let log_lines = contender.log_lines;
     let backend = match parts.backend {
         Some(backend) => Some(backend.sample().await),
         None => None,
@@ -176,8 +181,9 @@ async fn idle<L>(
         observer,
         Record::Idle(IdleRecord {
             moment,
-            contender,
+            contender: Some(contender),
             backend,
         }),
-    )
+    )?;
+    Ok(log_lines)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::delay::Delay;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
@@ -61,6 +62,9 @@ pub struct RoundsFile {
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
+    /// How long the replay backend holds its responses back, where that is not the suite's choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_delay: Option<Delay>,
     /// Seed of the order of runs.
     pub seed: u64,
     /// Repetitions instead of the profile's.

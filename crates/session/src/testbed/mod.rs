@@ -182,7 +182,7 @@ impl Testbed {
             .runtimes
             .start_backend(
                 name,
-                spec.delay,
+                spec.settings,
                 &self.folder.path,
                 data,
                 &self.options.cores.backend,
@@ -330,7 +330,7 @@ impl Cases for Testbed {
             profile: self.options.profile.clone(),
             runtime: self.options.runtime,
             backend: self.options.backend,
-            backend_delay: suite.backend_delay(self.options.backend),
+            backend_settings: suite.backend_settings(self.options.backend),
             at: clock::now_rfc3339(),
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),

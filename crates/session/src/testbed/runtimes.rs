@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::delay::Delay;
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Contender, Limits, Suite};
+use bakeoff_model::suite::{Contender, Limits, ReplaySettings, Suite};
 use bakeoff_runtime::backend::{
     self, Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess,
 };
@@ -170,7 +169,7 @@ impl Runtimes {
     pub(super) async fn start_backend(
         &self,
         name: BackendName,
-        delay: Delay,
+        settings: ReplaySettings,
         suite: &Path,
         data: Option<PathBuf>,
         cores: &[usize],
@@ -181,7 +180,7 @@ impl Runtimes {
             BackendName::Replay => BackendKind::Replay(ReplayProcess {
                 program: std::env::current_exe()?,
                 args: vec!["replay".into()],
-                delay,
+                settings,
             }),
             BackendName::Elasticsearch => BackendKind::Elasticsearch(Elasticsearch {
                 sources: module_folder(suite, name.name())?,
@@ -308,7 +307,7 @@ impl RunningBackend {
 
 impl BackendProbe for RunningBackend {
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        self.backend.sample()
+        Box::pin(self.backend.sample())
     }
 
     fn unknown_requests(&self) -> Vec<String> {

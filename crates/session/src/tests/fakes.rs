@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
-use bakeoff_model::delay::Delay;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
-use bakeoff_model::plan::{PlannedRun, RunKind};
+use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::suite::{Limits, Step, Suite};
+use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
 use bakeoff_runtime::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
@@ -312,7 +311,7 @@ fn case(pending: &PendingRun) -> Case {
         profile: "fake".to_owned(),
         runtime: RuntimeKind::Process,
         backend: BackendName::None,
-        backend_delay: Delay::None,
+        backend_settings: ReplaySettings::default(),
         at: "now".to_owned(),
         describe: String::new(),
         language: String::new(),
@@ -371,6 +370,7 @@ pub(crate) fn suite() -> Suite {
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
         logs_requests: true,
+        log_lines_min: None,
         lifecycle: true,
         backends: Vec::new(),
         default_backend: BackendName::None,
@@ -404,6 +404,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             steps: vec![step(1), step(8)],
             carousel: None,
             transport: Transport::default(),
+            work: Work::default(),
             lifecycle,
             expected: Duration::from_secs(2),
         },

@@ -188,6 +188,39 @@ fn responses_that_are_wrong() {
 }
 
 #[test]
+fn a_backend_that_was_asked_too_little() {
+    let asked = |before: Option<u64>, after: Option<u64>| {
+        let mut world = World::good(8);
+        world.setting.work.backend_requests_min = Some(1.0);
+        let (first, last) = world.backend.as_mut().unwrap();
+        (first.requests, last.requests) = (before, after);
+        world
+    };
+    asked(Some(50), Some(8050)).check(Fair, "fair");
+    asked(Some(50), Some(7980)).check(Fair, "fair");
+    asked(Some(50), Some(7900)).check(Invalid, "the backend answered 7850 requests while 8000");
+    asked(Some(50), Some(51)).check(Invalid, "wrong work: the backend answered 1 requests");
+    // What a reading that came late misses is in the next slice, so the slice is not judged alone.
+    let mut late = asked(Some(850), Some(8050));
+    late.backend.as_mut().unwrap().0.at_ns = 1;
+    late.check(Fair, "fair");
+    let mut first = asked(Some(0), Some(4000));
+    (first.load.start_ns, first.load.end_ns) = (1, SECOND + 1);
+    first.check(Fair, "fair");
+    asked(Some(50), None).check(Unknown, "could not be read: requests to the backend");
+    let uncounted = asked(None, None).judge();
+    let diagnostics: Vec<String> = uncounted.diagnostics().collect();
+    assert!(uncounted.is_fair(), "{uncounted}");
+    assert_eq!(diagnostics, ["not metered: requests to the backend"]);
+    let mut two = asked(Some(0), Some(8000));
+    two.setting.work.backend_requests_min = Some(2.0);
+    two.check(Invalid, "each of which takes 2 at least");
+    let mut open = asked(Some(0), Some(1));
+    open.setting.work.backend_requests_min = None;
+    open.check(Fair, "fair");
+}
+
+#[test]
 fn every_class_of_errors_counts() {
     for class in ErrorClass::ALL {
         let mut world = World::good(8);

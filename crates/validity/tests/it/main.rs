@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod audit;
 mod conditions;
 mod little;
 mod methodology;
 mod records;
 mod steps;
+mod work;
 mod world;

@@ -4,7 +4,7 @@ use bakeoff_model::load::ErrorClass;
 use bakeoff_model::validity::Verdict::{self, Degraded, Fair, HostBound, Invalid};
 use bakeoff_validity::{Judged, Step};
 
-use crate::world::{MS, World, core};
+use crate::world::{MS, SECOND, World, core};
 
 fn step(slices: usize, spoilt: usize, spoil: fn(&mut World)) -> Step {
     let slice = |index: usize| {
@@ -74,4 +74,35 @@ fn errors_are_a_share_of_the_step() {
 #[test]
 fn no_slices_say_nothing() {
     check(&Step::default(), Fair, "fair");
+}
+
+/// Readings between slices come late; the step has all requests in it, and is judged by them.
+#[test]
+fn a_step_counts_what_its_slices_could_not() {
+    let step = |counts: [u64; 3]| {
+        let mut step = Step::default();
+        for slice in 0..2 {
+            let mut world = World::good(8);
+            world.setting.work.backend_requests_min = Some(1.0);
+            let began = slice as u64 * SECOND;
+            (world.load.start_ns, world.load.end_ns) = (began, began + SECOND);
+            let late = if slice == 0 { 0 } else { 50 * MS };
+            let (before, after) = world.backend.as_mut().unwrap();
+            (before.at_ns, after.at_ns) = (began + late, began + SECOND + 50 * MS);
+            (before.requests, after.requests) = (Some(counts[slice]), Some(counts[slice + 1]));
+            step.add(&Judged::new(world.evidence()));
+        }
+        step
+    };
+    check(&step([0, 8400, 16_000]), Fair, "fair []");
+    check(
+        &step([0, 8400, 15_000]),
+        Invalid,
+        "answered 15000 requests while 16000 succeeded",
+    );
+    check(
+        &step([0, 1, 1]),
+        Invalid,
+        "answered 1 requests while 16000 succeeded",
+    );
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, MinMax};
+use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::{
     CoreTime, HostTime, Memory, Pressure, ResourceSample, TcpCounters, Throttling,
@@ -46,6 +47,7 @@ impl World {
                 keep_alive: true,
                 metered: true,
                 backend: Reading::Known(()),
+                work: Work::default(),
                 recorded: true,
             },
             load: load(connections),

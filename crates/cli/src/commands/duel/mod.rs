@@ -134,6 +134,7 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
             profile: duel::NAME.to_owned(),
             runtime,
             backend: None,
+            backend_delay: None,
             runs: None,
             seed: args.seed.unwrap_or_else(clock::fresh_seed),
         },

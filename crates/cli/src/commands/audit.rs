@@ -1,0 +1,78 @@
+//! `bakeoff audit`: what the records of a session or the published figures of a suite
+//! cannot bear.
+
+use std::io::Write;
+use std::path::Path;
+
+use bakeoff_session::hint::hinted;
+use bakeoff_session::store::{results, suite_folder};
+use bakeoff_validity::audit::{self, Found, FoundKind};
+
+use crate::args::AuditArgs;
+use crate::exit;
+
+/// Runs the command.
+pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {
+    let mut output = std::io::stdout().lock();
+    let mut misleads = false;
+    for (name, found) in audits(&args.folder)? {
+        misleads |= found.iter().any(|one| one.kind.misleads());
+        write_found(&mut output, &name, &found)?;
+    }
+    Ok(match misleads {
+        true => exit::CHECK_FAILED,
+        false => exit::DONE,
+    })
+}
+
+/// What is to be looked at in a folder, each with what was found.
+fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
+    let audited = |folder: &Path| -> anyhow::Result<(String, Vec<Found>)> {
+        let records = results::read_records(folder)?;
+        Ok((folder.display().to_string(), audit::results(&records)))
+    };
+    if let Some(rounds) = results::folders(folder)? {
+        return rounds.iter().map(|round| audited(round)).collect();
+    }
+    if results::has_records(folder) {
+        return Ok(vec![audited(folder)?]);
+    }
+    if !folder.join("suite.toml").is_file() {
+        return Err(hinted(
+            format_args!("{}: neither results nor a suite", folder.display()),
+            "a folder with records/, rounds.json or suite.toml",
+        ));
+    }
+    let suite = suite_folder::read(folder)?.suite;
+    let published = suite.published.unwrap_or_default();
+    let name = format!("{}: published.toml", folder.display());
+    Ok(vec![(name, audit::published(&published))])
+}
+
+fn write_found(output: &mut impl Write, name: &str, found: &[Found]) -> anyhow::Result<()> {
+    writeln!(output, "{name}")?;
+    if found.is_empty() {
+        writeln!(output, "  nothing was found")?;
+    }
+    let groups = [
+        (FoundKind::Impossible, "cannot be"),
+        (
+            FoundKind::UnfairButRanked,
+            "was ranked, and is not fair by today's rules",
+        ),
+        (FoundKind::Differs, "has another verdict by today's rules"),
+    ];
+    for (kind, title) in groups {
+        let of_kind = || found.iter().filter(|one| one.kind == kind);
+        if of_kind().next().is_some() {
+            writeln!(output, "  {title}:")?;
+        }
+        for Found {
+            subject, sentence, ..
+        } in of_kind()
+        {
+            writeln!(output, "    {subject}: {sentence}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Recorded runs judged again by today's rules.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::record::{IntervalRecord, Moment, Outcome, Results, RunRecords};
+use bakeoff_model::validity::{Validity, Verdict};
+
+use super::{Found, FoundKind};
+use crate::judge::{Judged, Step};
+use crate::record::evidence_of;
+use crate::rules::UNFAIR_TIME_MAX;
+use crate::work::logs_under_load;
+
+/// Judges every recorded slice and every step of all completed runs again. First what is no
+/// longer fair enough to be ranked, then how verdicts of slices differ, each in the order of the
+/// runs.
+#[must_use]
+pub fn results(results: &Results) -> Vec<Found> {
+    let completed = |run: &&RunRecords| {
+        let outcome = run.end.as_ref().map(|end| &end.outcome);
+        matches!(outcome, Some(Outcome::Completed))
+    };
+    let runs: Vec<&RunRecords> = results.runs.iter().filter(completed).collect();
+    let unfair = runs.iter().flat_map(|run| {
+        let steps = steps(run)
+            .into_iter()
+            .filter_map(|slices| unfair(run, &slices));
+        steps.chain(silent(run))
+    });
+    unfair.chain(differences(&runs)).collect()
+}
+
+fn subject(run: &RunRecords) -> String {
+    let planned = &run.begin.run;
+    let (benchmark, case) = (&planned.benchmark, planned.case_label());
+    format!("{benchmark}, {case}, run {}", planned.repetition)
+}
+
+/// The slices of each step, in order.
+fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
+    let mut steps: BTreeMap<usize, Vec<&IntervalRecord>> = BTreeMap::new();
+    for slice in &run.intervals {
+        steps.entry(slice.load.step).or_default().push(slice);
+    }
+    steps.into_values().collect()
+}
+
+/// A measured step that was recorded as one to be ranked, and is none.
+fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<Found> {
+    let first = slices.first().filter(|slice| !slice.warm_up)?;
+    let length =
+        |slice: &IntervalRecord| as_f64(slice.load.end_ns.saturating_sub(slice.load.start_ns));
+    let all: f64 = slices.iter().map(|slice| length(slice)).sum();
+    let unranked = slices
+        .iter()
+        .filter(|slice| !slice.validity.verdict().ranks());
+    let unranked: f64 = unranked.map(|slice| length(slice)).sum();
+    let mut step = Step::default();
+    for slice in slices {
+        step.add(&Judged::new(evidence_of(&run.begin, slice)));
+    }
+    let now = step.validity();
+    (unranked <= all * UNFAIR_TIME_MAX && !now.verdict().ranks()).then(|| Found {
+        kind: FoundKind::UnfairButRanked,
+        subject: subject(run),
+        sentence: format!("at {} connections: {now}", first.connections),
+    })
+}
+
+/// A run whose log did not grow with its requests although no check of the time said so.
+fn silent(run: &RunRecords) -> Option<Found> {
+    let at = |moment: Moment| {
+        let reading = run.idle.iter().find(|idle| idle.moment == moment)?;
+        reading.contender.as_ref()?.log_lines
+    };
+    let requests = run.intervals.iter().map(|slice| slice.load.requests).sum();
+    let (before, after) = (at(Moment::Checked), at(Moment::AfterLoad));
+    let (outcome, _) = logs_under_load(&run.begin.run.work, requests, before, after)?;
+    let known = |name: &str| run.checks.iter().any(|check| check.name == name);
+    match outcome {
+        CheckOutcome::Bad { assertion } if !known("logs under load") => Some(Found {
+            kind: FoundKind::UnfairButRanked,
+            subject: subject(run),
+            sentence: assertion,
+        }),
+        _ => None,
+    }
+}
+
+/// Slices whose verdict is another one now, those of one case and one number of connections
+/// together.
+fn differences(runs: &[&RunRecords]) -> Vec<Found> {
+    type Change = (String, u32, Verdict, Verdict);
+    let mut changes: Vec<(Change, usize, Validity)> = Vec::new();
+    for (run, slice) in runs
+        .iter()
+        .flat_map(|run| run.intervals.iter().map(move |slice| (run, slice)))
+    {
+        let now = Judged::new(evidence_of(&run.begin, slice)).validity;
+        let (then, verdict) = (slice.validity.verdict(), now.verdict());
+        if then == verdict {
+            continue;
+        }
+        let planned = &run.begin.run;
+        let case = format!("{}, {}", planned.benchmark, planned.case_label());
+        let change = (case, slice.connections, then, verdict);
+        match changes.iter_mut().find(|(known, ..)| *known == change) {
+            Some((_, count, _)) => *count += 1,
+            None => {
+                // What speaks for the worse of the two verdicts.
+                let words = if verdict > then {
+                    now
+                } else {
+                    slice.validity.clone()
+                };
+                changes.push((change, 1, words));
+            }
+        }
+    }
+    let found = |((case, connections, then, now), count, words): (Change, usize, Validity)| {
+        let slices = match count {
+            1 => format!("1 slice recorded as {then} is"),
+            _ => format!("{count} slices recorded as {then} are"),
+        };
+        Found {
+            kind: FoundKind::Differs,
+            subject: case,
+            sentence: format!("at {connections} connections: {slices} {now} now, as in {words}"),
+        }
+    };
+    changes.into_iter().map(found).collect()
+}
