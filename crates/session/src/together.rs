@@ -131,6 +131,7 @@ mod tests {
             profile: "fake".to_owned(),
             runtime,
             backend,
+            backend_delay: None,
             seed: 0,
             runs,
         };

@@ -52,7 +52,7 @@ fn a_description_becomes_requests_that_verify() {
     ));
     command.arg(format!("good=env MODE=good {}", program().display()));
     let ran = crate::world::Ran::from(command.output().unwrap());
-    ran.check(0, &["1 requests of the description, 1 left out"]);
+    ran.check(0, &["1 request of the description, 1 left out"]);
     let checks = world.read("shop/checks/all.toml");
     assert!(
         checks.contains("#   DELETE /item: it may change data"),
