@@ -85,11 +85,11 @@ impl Suite {
         spec.map(|spec| spec.settings).unwrap_or_default()
     }
 
-    /// Lets the replay backend hold its responses back like this, whatever the suite says.
-    pub fn set_backend_delay(&mut self, delay: Delay) {
+    /// Lets the replay backend hold its responses back like this; `None` leaves it as it is.
+    pub fn set_backend_delay(&mut self, delay: Option<Delay>) {
         let replay = |spec: &&mut BackendSpec| spec.name == BackendName::Replay;
         for spec in self.backends.iter_mut().filter(replay) {
-            spec.settings.delay = delay;
+            spec.settings.delay = delay.unwrap_or(spec.settings.delay);
         }
     }
 }

@@ -122,8 +122,8 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
 }
 
 /// A connection on which the response is still read when the other side takes no more of the
-/// request: a service may refuse a body, say so and close before all of it was sent
-/// (RFC 9112, 9.3).
+/// request: a service may refuse a body, say so and close before all of it was sent (RFC 9112,
+/// 9.3).
 struct Listening(TcpStream);
 
 /// What was not taken counts as sent.

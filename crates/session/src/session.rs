@@ -172,9 +172,7 @@ async fn play(
         expected_ns: duration_ns::whole(expected),
         warnings,
     })?;
-    if let Some(delay) = plan.backend_delay {
-        folder.suite.set_backend_delay(delay);
-    }
+    folder.suite.set_backend_delay(plan.backend_delay);
     if folder.suite.digest != plan.suite_digest {
         return Err(hinted(
             format_args!(

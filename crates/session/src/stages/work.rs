@@ -25,8 +25,8 @@ pub(crate) struct Logged {
     pub(crate) before: Option<u64>,
 }
 
-/// The check "logs under load": the lines since the load began are as many as its requests take. `None`
-/// where the suite does not ask for it.
+/// The check "logs under load": the lines since the load began are as many as its requests take.
+/// `None` where the suite does not ask for it.
 pub(super) async fn logs(
     instance: &dyn Instance,
     work: &Work,

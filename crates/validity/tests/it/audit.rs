@@ -183,7 +183,7 @@ fn what_was_recorded_as_fair_and_is_not_misleads() {
     assert!(
         differs
             .sentence
-            .contains("recorded as fair are invalid now"),
+            .contains("1 slice recorded as fair is invalid now"),
         "{}",
         differs.sentence
     );
