@@ -9,11 +9,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Requests for the item so far.
+/// Requests for the item, or to store one, so far.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// Requests for the item from which on it is under load: checks ask less often.
@@ -100,10 +100,7 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             stream.write_all(b"\x00\x01 this is no HTTP\r\n\r\n").ok()?;
             return None;
         }
-        let name = match mode {
-            "wrong-body" | "wrong-name-and-status" => "Pilsen",
-            _ => "Plzeň",
-        };
+        let name = name(mode);
         let refusal = match mode {
             "wrong-name-and-status" => "422 Unprocessable Content",
             _ => "400 Bad Request",
@@ -111,10 +108,14 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         if known && !has_cached(mode) && backend.ask().is_err() {
             return None;
         }
+        if path == "/store" {
+            store(mode)?;
+        }
         let overloaded = mode == "overloaded" && known && under_load().is_some_and(is_odd);
         let (status, body) = match path {
             "/item" if overloaded => ("503 Service Unavailable", "{}".to_owned()),
             "/item" => ("200 OK", format!("{{\"name\":{}\"{name}\"}}", space(mode))),
+            "/store" => ("200 OK", "{}".to_owned()),
             "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
             _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
         };
@@ -125,6 +126,14 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         stream
             .write_all(format!("{head}\r\n{body}").as_bytes())
             .ok()?;
+    }
+}
+
+/// The item's name.
+fn name(mode: &str) -> &'static str {
+    match mode {
+        "wrong-body" | "wrong-name-and-status" => "Pilsen",
+        _ => "Plzeň",
     }
 }
 
@@ -185,6 +194,18 @@ impl Backend {
         self.0 = Some(reader);
         Ok(())
     }
+}
+
+/// Adds a row to the database, or forgets it; `None` when that does not work.
+fn store(mode: &str) -> Option<()> {
+    if mode == "forgets" && ASKED.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) {
+        return Some(());
+    }
+    let [psql, url] = ["PSQL", "DATABASE_URL"].map(std::env::var);
+    let mut command = Command::new(psql.ok()?);
+    command.args([&url.ok()?, "--no-psqlrc", "--quiet", "--command"]);
+    let stored = command.arg("INSERT INTO items DEFAULT VALUES").status();
+    stored.ok()?.success().then_some(())
 }
 
 /// Counts a request for the item; its number once there is load.

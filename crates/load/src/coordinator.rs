@@ -1,6 +1,7 @@
 //! The coordinator: starts the threads, leads them through the steps, merges their tallies, and is
 //! the only one that talks to the caller.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -359,6 +360,11 @@ fn interval(
         _ => !spec.keep_alive_off,
     };
     let names = spec.requests.iter().map(RequestSpec::label);
+    let mut unanswered = BTreeMap::new();
+    for (request, count) in tally.unanswered {
+        let name = spec.requests[request].label();
+        *unanswered.entry(name).or_default() += count;
+    }
     let by_request = names
         .zip(tally.by_request)
         .map(|(name, part)| RequestInterval {
@@ -395,6 +401,7 @@ fn interval(
         },
         generator_threads: threads.min(step_spec.connections as usize),
         by_request: by_request.collect(),
+        unanswered,
         users: users.then_some(UserCount {
             finished: tally.users_finished,
             gave_up: tally.users_gave_up,

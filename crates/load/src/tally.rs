@@ -49,6 +49,8 @@ pub(crate) struct Tally {
     pub(crate) cpu: CpuTime,
     /// Counts of each request, when there are several.
     pub(crate) by_request: Vec<Part>,
+    /// Requests that were sent and have no complete response, by their index.
+    pub(crate) unanswered: BTreeMap<usize, u64>,
     /// Users that came to the end of the scenario.
     pub(crate) users_finished: u64,
     /// Users that gave up.
@@ -105,17 +107,12 @@ impl Tally {
         }
     }
 
-    /// Counts one failure; `example` is only asked for the first of its class.
-    pub(crate) fn fail(
-        &mut self,
-        class: ErrorClass,
-        time_ns: u64,
-        example: impl FnOnce() -> String,
-    ) {
+    /// Counts one failure.
+    pub(crate) fn fail(&mut self, class: ErrorClass, time_ns: u64, message: &str) {
         let entry = self.errors.entry(class).or_default();
         entry.count += 1;
         entry.time_ns_sum += time_ns;
-        entry.example.get_or_insert_with(example);
+        entry.add_message(message, 1);
     }
 
     /// Counts a failure of one of several requests.
@@ -123,6 +120,12 @@ impl Tally {
         if let Some(part) = self.by_request.get_mut(request) {
             part.failures += 1;
         }
+    }
+
+    /// Counts a request that was sent and has no complete response: whether the service acted on
+    /// it is not known.
+    pub(crate) fn leave_unanswered(&mut self, request: usize) {
+        *self.unanswered.entry(request).or_default() += 1;
     }
 
     /// Adds what another thread counted in the same slice.
@@ -134,8 +137,8 @@ impl Tally {
             let entry = self.errors.entry(*class).or_default();
             entry.count += count.count;
             entry.time_ns_sum += count.time_ns_sum;
-            if entry.example.is_none() {
-                entry.example.clone_from(&count.example);
+            for (message, count) in &count.messages {
+                entry.add_message(message, *count);
             }
         }
         self.service_time.merge(&other.service_time);
@@ -146,6 +149,9 @@ impl Tally {
             part.requests += other.requests;
             part.failures += other.failures;
             part.times.merge(&other.times);
+        }
+        for (request, count) in &other.unanswered {
+            *self.unanswered.entry(*request).or_default() += count;
         }
         self.users_finished += other.users_finished;
         self.users_gave_up += other.users_gave_up;
@@ -179,6 +185,7 @@ impl Tally {
             (part.requests, part.failures) = (0, 0);
         }
         self.errors.clear();
+        self.unanswered.clear();
         (self.users_finished, self.users_gave_up) = (0, 0);
         (self.slice, self.last, self.requests, self.offered) = (0, false, 0, 0);
         (self.start_ns, self.end_ns) = (0, 0);

@@ -25,6 +25,8 @@ text_enum! {
         Load = "load",
         /// The contender is stopped.
         Stop = "stop",
+        /// What it stored is counted.
+        Count = "count",
     }
 }
 

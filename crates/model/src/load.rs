@@ -299,6 +299,28 @@ pub struct ErrorCount {
     /// One of them in words, for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
+    /// How many by message, [`MESSAGES_MAX`] different ones at most: others are in `count` alone.
+    /// Absent in records of before 2026-11-23.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub messages: BTreeMap<String, u64>,
+}
+
+/// Different messages of an error class that are counted apart in a slice: those of wrong bodies
+/// may all be different.
+pub const MESSAGES_MAX: usize = 8;
+
+impl ErrorCount {
+    /// Adds failures with this message.
+    pub fn add_message(&mut self, message: &str, count: u64) {
+        if self.example.is_none() {
+            self.example = Some(message.to_owned());
+        }
+        if let Some(counted) = self.messages.get_mut(message) {
+            *counted += count;
+        } else if self.messages.len() < MESSAGES_MAX {
+            self.messages.insert(message.to_owned(), count);
+        }
+    }
 }
 
 /// Connections of a step.
@@ -394,6 +416,11 @@ pub struct LoadInterval {
     /// The same counts request by request, where the order has more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<RequestInterval>,
+    /// Requests that were sent and have no complete response, by name: failed without one in the
+    /// slice, or in flight when the step ended. Names without any are absent, and so is the whole
+    /// in records of before 2026-11-23.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unanswered: BTreeMap<String, u64>,
     /// Users that came to an end; scenarios only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<UserCount>,

@@ -5,6 +5,7 @@
 //! say. A file that fails a pass is mended with stand-ins, so that the later passes still find
 //! the mistakes that are theirs. Reading the files is the caller's business.
 
+mod backend;
 mod carousel;
 mod check_file;
 mod contender_file;

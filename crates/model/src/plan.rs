@@ -374,11 +374,9 @@ fn runs(
             let is_first = kind.is_load() && seen.insert(case.contender.name.as_str());
             let lifecycle =
                 has_lifecycle && kind.is_load() && (is_first || profile.lifecycle_every_run);
-            // A benchmark with steps of its own means those: they are part of the workload.
-            let (steps, carousel): (&[Step], _) = match (kind, case.benchmark.steps.as_slice()) {
-                (RunKind::Startup, _) => (&[], None),
-                (RunKind::Load, []) => (&profile.steps, profile.carousel),
-                (RunKind::Load, steps) => (steps, None),
+            let (steps, carousel): (&[Step], _) = match kind {
+                RunKind::Startup => (&[], None),
+                RunKind::Load => profile.steps_of(case.benchmark),
             };
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),

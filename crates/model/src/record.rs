@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
-use crate::resource::{HostTime, ResourceSample};
+use crate::resource::{GcLog, HostTime, ResourceSample};
 use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
@@ -221,6 +221,10 @@ pub struct IdleRecord {
     pub contender: Option<ResourceSample>,
     /// The backend.
     pub backend: Option<ResourceSample>,
+    /// The contender's log of garbage collections; after the load, where the profile's JVM options
+    /// ask for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc: Option<GcLog>,
 }
 
 /// A slice of a step with what it cost. Costs are differences of the two samples.

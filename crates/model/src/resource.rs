@@ -47,6 +47,18 @@ pub struct ResourceSample {
     /// Lines that it wrote to its output so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_lines: Option<u64>,
+    /// Connections of contenders, of a database server; absent in records of before 2026-11-23.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<DatabaseSessions>,
+}
+
+/// Connections of contenders to a database server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DatabaseSessions {
+    /// Open ones.
+    pub open: u64,
+    /// Those with a statement or transaction under way.
+    pub active: u64,
 }
 
 /// How the CPU quota bit so far.
@@ -139,6 +151,45 @@ pub struct Jvm {
     pub safepoints: u64,
     /// Time stopped at safepoints so far, ns.
     pub safepoint_ns: u64,
+}
+
+/// What a JVM wrote in its own log of garbage collections.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GcLog {
+    /// The collector as it calls itself: `Serial`, `G1`; empty where the log does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub collector: String,
+    /// The pauses in order.
+    pub pauses: Vec<GcPause>,
+    /// Pauses that came after so many that they are not in the list.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Their time, ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// One pause of a garbage collector.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GcPause {
+    /// When it was logged, since the JVM began, ns.
+    pub at_ns: u64,
+    /// How long the program was paused, ns.
+    pub pause_ns: u64,
+    /// Whether the whole heap was collected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_full: bool,
+    /// Heap in use after it, bytes; absent where the log does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap_after_bytes: Option<u64>,
+    /// Size of the heap then, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap_capacity_bytes: Option<u64>,
 }
 
 /// What the host's cores did: counters since the boot, or their growth over some time. Their grain

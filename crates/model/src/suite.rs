@@ -103,6 +103,8 @@ pub struct BackendSpec {
     pub data: Option<String>,
     /// How the replay backend answers.
     pub settings: ReplaySettings,
+    /// What has to be in a contender's database after a run.
+    pub rows: Vec<Rows>,
 }
 
 /// How the replay backend answers; nothing of it is said of others.
@@ -149,6 +151,15 @@ impl ReplaySettings {
     }
 }
 
+/// Each successful request of this name adds one to what a query finds in the contender's database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// Name of the request, [`RequestSpec::label`].
+    pub request: String,
+    /// A query whose result is one whole number.
+    pub query: String,
+}
+
 /// How much is measured and under which limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
@@ -165,6 +176,9 @@ pub struct Profile {
     /// Makes these steps those of a carousel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carousel: Option<Carousel>,
+    /// They also replace those of benchmarks that have steps of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces_steps: bool,
     /// Repeat the threads check and the other slow lifecycle checks in each run (`true`) or only
     /// in the first run of each contender.
     pub lifecycle_every_run: bool,
@@ -179,6 +193,18 @@ pub struct Profile {
 impl Profile {
     /// The start timeout unless the profile says another (C3).
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
+
+    /// The steps of a benchmark of kind `load` under this profile. A benchmark with steps of its
+    /// own means those: they are part of the workload, and they are no carousel's. Only a profile
+    /// that says so, one that is not for measuring, has others in their place.
+    #[must_use]
+    pub fn steps_of<'s>(&'s self, benchmark: &'s Benchmark) -> (&'s [Step], Option<Carousel>) {
+        if benchmark.steps.is_empty() || self.replaces_steps {
+            (&self.steps, self.carousel)
+        } else {
+            (&benchmark.steps, None)
+        }
+    }
 }
 
 /// All contenders of a benchmark alive at the same time, one of them loaded and the others frozen,

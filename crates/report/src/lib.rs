@@ -25,6 +25,7 @@ pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::{Analysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
 pub use render::csv::csv;
+pub use render::csv::requests::{errors_csv, requests_csv};
 pub use render::html::html;
 pub use render::markdown::markdown;
 pub use render::sentence::sentence;

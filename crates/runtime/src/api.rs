@@ -121,6 +121,13 @@ pub trait Instance: Send + Sync {
     /// Where its output is.
     fn log_path(&self) -> &Path;
 
+    /// What is in a file that it writes, by the path that it sees; `None` where that cannot be
+    /// read from here.
+    fn file(&self, path: &Path) -> Option<String> {
+        let _ = path;
+        None
+    }
+
     /// Size of its image, bytes; `None` where there is no image.
     fn image_bytes(&self) -> Option<u64> {
         None

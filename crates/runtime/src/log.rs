@@ -124,6 +124,17 @@ fn from_whole_line(bytes: &[u8], cut: bool) -> String {
     }
 }
 
+/// Most that is read of a file that a contender writes, bytes.
+const FILE_BYTES: u64 = 16 << 20;
+
+/// The beginning of a file that a contender writes, which may be of any size.
+pub(crate) fn file_begin(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The last lines of a text, for a message.
 pub(crate) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();

@@ -2,6 +2,7 @@
 //! record. Pure: building and asking the host happened before.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::RequestSpec;
@@ -29,6 +30,9 @@ pub struct Case {
     pub seed: u64,
     /// Size of the artifact, bytes, shown where there is no image.
     pub artifact_bytes: Option<u64>,
+    /// The file that `{gc-log}` stands for in its command, as the contender sees it; `None` where
+    /// nobody asks for one.
+    pub gc_log: Option<PathBuf>,
 }
 
 impl Case {
@@ -36,6 +40,19 @@ impl Case {
     pub(crate) fn startable(&self) -> Result<&StartSpec, Failure> {
         self.start.as_ref().map_err(Clone::clone)
     }
+}
+
+/// Puts the path of a contender's log of garbage collections into its command; whether the command
+/// asks for one.
+pub(crate) fn fill_gc_log(command: &mut [String], path: &Path) -> bool {
+    const PLACEHOLDER: &str = "{gc-log}";
+    let path = path.to_string_lossy();
+    let mut asks = false;
+    for argument in command.iter_mut().filter(|one| one.contains(PLACEHOLDER)) {
+        *argument = argument.replace(PLACEHOLDER, &path);
+        asks = true;
+    }
+    asks
 }
 
 /// Where contenders reach the backend.

@@ -39,6 +39,16 @@ pub trait BackendProbe: Send + Sync {
     /// # Errors
     /// What went wrong.
     fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>>;
+
+    /// What a query finds in the contender's database.
+    ///
+    /// # Errors
+    /// What went wrong.
+    fn query<'a>(
+        &'a self,
+        contender: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>>;
 }
 
 /// Starts load generators.

@@ -1,5 +1,6 @@
-//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, and the
-//! ranked table for the terminal.
+//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
+//! is something to say in them `requests.csv` and `errors.csv`, and the ranked table for the
+//! terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,15 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
         &folder.join("results.csv"),
         bakeoff_report::csv(&analysis).as_bytes(),
     )?;
+    let more = [
+        ("requests.csv", bakeoff_report::requests_csv(&analysis)),
+        ("errors.csv", bakeoff_report::errors_csv(&analysis)),
+    ];
+    for (name, text) in more {
+        if let Some(text) = text {
+            write_whole(&folder.join(name), text.as_bytes())?;
+        }
+    }
     write_whole(
         &folder.join("results.md"),
         bakeoff_report::markdown(&analysis).as_bytes(),

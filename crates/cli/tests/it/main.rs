@@ -15,6 +15,7 @@ mod interruption;
 mod load_ends;
 mod records;
 mod rounds;
+mod rows;
 mod sessions;
 mod up;
 mod validity;

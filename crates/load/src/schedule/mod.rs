@@ -238,8 +238,8 @@ impl Schedule {
             if self.waiting.len() < WAITING_MAX {
                 self.waiting.push_back(due_ns);
             } else {
-                let example = || format!("{WAITING_MAX} requests waited for a connection");
-                tally.fail(ErrorClass::Dropped, 0, example);
+                let message = "more requests waited for a connection than are remembered";
+                tally.fail(ErrorClass::Dropped, 0, message);
             }
         }
     }
@@ -252,8 +252,8 @@ impl Schedule {
                 return;
             }
             self.waiting.pop_front();
-            let example = || "no connection became free within the response timeout".to_owned();
-            tally.fail(ErrorClass::Dropped, waited_ns, example);
+            let message = "no connection became free within the response timeout";
+            tally.fail(ErrorClass::Dropped, waited_ns, message);
         }
     }
 

@@ -26,30 +26,24 @@ impl<R: Reactor> Worker<'_, R> {
         // The reason that the protocol gives the other side.
         self.connections.flush(connection);
         if self.connections.get(connection).is_opening() || self.connections.is_busy(connection) {
-            self.fail_connection(connection, class, || message);
+            self.fail_connection(connection, class, &message);
         } else {
             self.reopen(connection);
         }
     }
 
     /// A connection failed, with every request on it: count them and try again after a pause.
-    fn fail_connection(
-        &mut self,
-        connection: usize,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
+    fn fail_connection(&mut self, connection: usize, class: ErrorClass, message: &str) {
         let now = now_ns();
         let in_window = self.in_window(now);
         let one = self.connections.get_mut(connection);
         one.failures += 1;
         if in_window && one.is_opening() {
-            self.fail_waiting(connection, now, class, example);
+            self.fail_waiting(connection, now, class, message);
         } else if in_window {
-            let example = example();
             for index in self.connections.slots_of(connection) {
                 if self.connections.slot(index).is_in_flight() {
-                    self.count_failure(index, now, class, || example.clone());
+                    self.count_failure(index, now, class, message);
                 }
             }
         }
@@ -61,13 +55,7 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// A connection could not be made: that fails the requests that wait for it. A bounded step
     /// ends by that too.
-    fn fail_waiting(
-        &mut self,
-        connection: usize,
-        now: u64,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
+    fn fail_waiting(&mut self, connection: usize, now: u64, class: ErrorClass, message: &str) {
         let since_ns = self.connections.get(connection).since_ns;
         let age_ns = now.saturating_sub(since_ns);
         let slots = self.connections.slots_of(connection);
@@ -77,7 +65,7 @@ impl<R: Reactor> Worker<'_, R> {
             let Some(due_ns) = self.schedule.take_waiting() else {
                 return;
             };
-            tally.fail(class, now.saturating_sub(due_ns), example);
+            tally.fail(class, now.saturating_sub(due_ns), message);
             let Some(users) = &mut self.schedule.users else {
                 return;
             };
@@ -90,18 +78,17 @@ impl<R: Reactor> Worker<'_, R> {
         }
         if self.schedule.users.is_none() {
             if self.schedule.take_request() {
-                tally.fail(class, age_ns, example);
+                tally.fail(class, age_ns, message);
             }
             return;
         }
-        let example = example();
         for index in slots {
             let users = self.schedule.users.as_ref();
             let Some(request) = users.and_then(|users| users.ready_request(index)) else {
                 continue;
             };
             if self.schedule.take_request() {
-                tally.fail(class, age_ns, || example.clone());
+                tally.fail(class, age_ns, message);
                 tally.fail_request(request);
                 if let Some(users) = &mut self.schedule.users {
                     users.go_on(index, false, now, tally);
@@ -111,19 +98,14 @@ impl<R: Reactor> Worker<'_, R> {
     }
 
     /// A request failed and its connection goes on: count it and send another one after a pause.
-    pub(super) fn fail_request(
-        &mut self,
-        index: usize,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
+    pub(super) fn fail_request(&mut self, index: usize, class: ErrorClass, message: &str) {
         let now = now_ns();
         let in_window = self.in_window(now);
         if !self.connections.end_request(index) {
             return;
         }
         if in_window {
-            self.count_failure(index, now, class, example);
+            self.count_failure(index, now, class, message);
             let (connection, _) = self.connections.slot_of(index);
             let one = self.connections.get_mut(connection);
             one.failures += 1;
@@ -132,20 +114,15 @@ impl<R: Reactor> Worker<'_, R> {
         }
     }
 
-    /// Counts the failure of a request that was sent.
-    fn count_failure(
-        &mut self,
-        index: usize,
-        now: u64,
-        class: ErrorClass,
-        example: impl FnOnce() -> String,
-    ) {
+    /// Counts the failure of a request that was sent and whose response did not come, or not whole.
+    fn count_failure(&mut self, index: usize, now: u64, class: ErrorClass, message: &str) {
         let slot = self.connections.slot(index);
         let age_ns = now.saturating_sub(slot.sent_ns);
         let from_intended_ns = now.saturating_sub(slot.intended_ns);
         let tally = &mut self.recorder.tally;
-        tally.fail(class, age_ns, example);
+        tally.fail(class, age_ns, message);
         tally.fail_request(slot.request);
+        tally.leave_unanswered(slot.request);
         if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
             tally.censored.record(from_intended_ns);
         }
@@ -163,14 +140,15 @@ impl<R: Reactor> Worker<'_, R> {
         let (connect_ns, response_ns) = (self.spec.timeout_connect_ns, self.spec.timeout_answer_ns);
         let every_ns = connect_ns.min(response_ns) / 50;
         self.scan_ns = now + every_ns.clamp(SCAN_NS_MIN, SCAN_NS_MAX);
-        let late = |age_ns: u64| move || format!("nothing more after {} ms", age_ns / 1_000_000);
+        // The limit and not the age, so that all have one message.
+        let late = |limit_ns: u64| format!("not complete within {} ms", limit_ns / 1_000_000);
         for connection in 0..self.connections.len() {
             let sending = self.connections.is_sending(connection);
             let one = self.connections.get_mut(connection);
             one.look_at_sending(sending);
             let age_ns = now.saturating_sub(one.since_ns);
             if one.is_opening() && age_ns > connect_ns {
-                self.fail_connection(connection, ErrorClass::ConnectTimeout, late(age_ns));
+                self.fail_connection(connection, ErrorClass::ConnectTimeout, &late(connect_ns));
             } else if one.is_up() && !sending {
                 // What was held back while the kernel took nothing more.
                 self.connections.flush(connection);
@@ -180,13 +158,13 @@ impl<R: Reactor> Worker<'_, R> {
             let slot = self.connections.slot(index);
             let age_ns = now.saturating_sub(slot.sent_ns);
             if slot.is_in_flight() && age_ns > response_ns {
-                self.time_out(index, late(age_ns));
+                self.time_out(index, &late(response_ns));
             }
         }
     }
 
     /// Fails a request whose response did not come in time.
-    fn time_out(&mut self, index: usize, example: impl Fn() -> String) {
+    fn time_out(&mut self, index: usize, message: &str) {
         let (connection, slot) = self.connections.slot_of(index);
         let one = self.connections.get_mut(connection);
         let class = if one.protocol.response(slot).begun {
@@ -196,9 +174,9 @@ impl<R: Reactor> Worker<'_, R> {
         };
         // A connection that neither takes nor gives anything takes no cancellation either.
         if one.is_dead(slot) || !one.protocol.cancel(slot) {
-            self.fail_connection(connection, class, example);
+            self.fail_connection(connection, class, message);
         } else {
-            self.fail_request(index, class, example);
+            self.fail_request(index, class, message);
             self.connections.flush(connection);
             self.end_draining(connection);
         }
@@ -210,7 +188,7 @@ impl<R: Reactor> Worker<'_, R> {
         match one.stage {
             Stage::Established => one.stage = Stage::Draining,
             Stage::Handshake => {
-                let message = || "closed right after connecting".to_owned();
+                let message = "closed right after connecting";
                 self.fail_connection(connection, ErrorClass::EarlyClose, message);
             }
             _ => {}
@@ -228,7 +206,7 @@ impl<R: Reactor> Worker<'_, R> {
         } else {
             // It was of no use to anybody: as good as a connection that could not be made.
             self.connections.disestablish(connection);
-            let message = || "closed before a request could be sent".to_owned();
+            let message = "closed before a request could be sent";
             self.fail_connection(connection, ErrorClass::EarlyClose, message);
         }
     }

@@ -340,12 +340,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
     fn close_window(&mut self, end_ns: u64) {
         let tally = &mut self.recorder.tally;
         if !self.checks.has_timestamps() {
-            for slot in self.connections.all_slots() {
-                if slot.is_in_flight() {
-                    tally
-                        .censored
-                        .record(end_ns.saturating_sub(slot.intended_ns));
-                }
+            let slots = self.connections.all_slots().iter();
+            for slot in slots.filter(|slot| slot.is_in_flight()) {
+                let age_ns = end_ns.saturating_sub(slot.intended_ns);
+                tally.censored.record(age_ns);
+                tally.leave_unanswered(slot.request);
             }
         }
         self.schedule.close(end_ns, tally);

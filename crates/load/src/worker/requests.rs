@@ -38,7 +38,7 @@ impl<R: Reactor> Worker<'_, R> {
                 slot,
                 class,
                 message,
-            } => self.fail_request(first + slot, class, || message),
+            } => self.fail_request(first + slot, class, &message),
             ProtocolEvent::CapacityGrew => self.send_all(connection),
             ProtocolEvent::Draining => self.begin_draining(connection),
             ProtocolEvent::Failed { class, message } => self.failed(connection, class, message),
@@ -130,7 +130,7 @@ impl<R: Reactor> Worker<'_, R> {
                 self.connections.slot_mut(index).responses += 1;
             }
             Err((class, message)) => {
-                tally.fail(class, service_ns, || message);
+                tally.fail(class, service_ns, &message);
                 tally.fail_request(request_index);
             }
         }

@@ -42,6 +42,7 @@ mod secure;
 mod server;
 mod steps;
 mod truth;
+mod unanswered;
 mod websocket;
 
 use std::cell::Cell;

@@ -84,6 +84,21 @@ pub(crate) struct BackendTable {
     /// Settings of the backend.
     #[serde(default)]
     pub(crate) settings: BackendSettings,
+    /// What has to be in a contender's database after a run; `postgres` only.
+    #[serde(default)]
+    pub(crate) rows: Vec<RowsTable>,
+}
+
+/// Each successful request of a name adds one to what a query finds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct RowsTable {
+    /// The name of the request.
+    #[schemars(length(min = 1))]
+    pub(crate) request: String,
+    /// A query whose result is one whole number.
+    #[schemars(length(min = 1))]
+    pub(crate) query: String,
 }
 
 /// The backends that a suite can list.
@@ -152,6 +167,9 @@ pub(crate) struct ProfileTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
+    /// Its steps also replace those of benchmarks that have steps of their own.
+    #[serde(default)]
+    pub(crate) replaces_steps: bool,
     /// Short slices of all contenders in turn, all of them alive, instead of steps.
     pub(crate) carousel: Option<CarouselTable>,
 }

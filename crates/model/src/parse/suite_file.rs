@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::backend::{self, names_of};
 use super::carousel;
 use super::contender_file::environment;
 use super::raw::{
-    BackendSettings, BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable,
-    RequestTable, StepTable, SuiteFile,
+    BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
+    StepTable, SuiteFile,
 };
 use super::request;
 use super::rounds;
@@ -16,13 +17,9 @@ use super::shape;
 use super::source::{Place, Reading};
 use super::transport;
 use crate::conditions::BackendName;
-use crate::delay::Delay;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
-use crate::suite::{
-    BackendSpec, Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, ReplaySettings,
-    Step, Suite,
-};
+use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite};
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
@@ -47,9 +44,9 @@ pub(super) fn suite(
     environment(reading, &root.key("env-unreachable"), &file.env_unreachable);
     let default = file.suite.default_backend.as_deref();
     let default_backend = default_backend(reading, default, &file.backend);
-    let backends = backends(reading, file.backend);
     let profiles = profiles(reading, file.profile);
     let benchmarks = benchmarks(reading, file.benchmark);
+    let backends = backend::backends(reading, file.backend, &benchmarks);
     check_steps(reading, &profiles, &benchmarks);
     let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks);
     Suite {
@@ -94,66 +91,6 @@ fn default_backend(
     found.unwrap_or(BackendName::None)
 }
 
-fn backends(reading: &mut Reading<'_>, tables: Vec<BackendTable>) -> Vec<BackendSpec> {
-    let place = Place::root().key("backend");
-    reading.report_duplicates(&place, "backend", names_of(&tables).into_iter());
-    let mut specs = Vec::new();
-    for (index, table) in tables.into_iter().enumerate() {
-        let place = place.index(index);
-        if let Some(data) = &table.data {
-            reading.check_inside(&place.key("data"), data, "suite");
-        }
-        let name = table.name.into();
-        specs.push(BackendSpec {
-            name,
-            data: table.data,
-            settings: settings(reading, &place, name, &table.settings),
-        });
-    }
-    specs
-}
-
-fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
-    let names = backends.iter().map(|backend| backend.name.into());
-    names.map(BackendName::name).collect()
-}
-
-/// The settings of the backend at `place`.
-fn settings(
-    reading: &mut Reading<'_>,
-    place: &Place,
-    backend: BackendName,
-    table: &BackendSettings,
-) -> ReplaySettings {
-    let place = place.key("settings");
-    let given = [
-        (
-            "delay",
-            table.delay.is_some(),
-            "takes the time that it takes",
-        ),
-        ("gzip", table.gzip.is_some(), "compresses as it does"),
-        ("queue", table.queue.is_some(), "has the queue that it has"),
-    ];
-    let not_replay = backend != BackendName::Replay;
-    for (key, _, words) in given.iter().filter(|(_, given, _)| *given && not_replay) {
-        let place = place.key(key);
-        let message = format!("`{place}`: {backend} {words}");
-        let hint = format!("only `replay` has a {key}");
-        reading.complain(&place, &message, Some(hint));
-    }
-    let delay = table.delay.as_deref().unwrap_or("none").parse();
-    ReplaySettings {
-        delay: delay.unwrap_or_else(|message: String| {
-            let place = place.key("delay");
-            reading.complain(&place, &format!("`{place}`: {message}"), None);
-            Delay::None
-        }),
-        gzip: table.gzip.unwrap_or_default(),
-        queue: table.queue,
-    }
-}
-
 fn profiles(
     reading: &mut Reading<'_>,
     tables: BTreeMap<String, ProfileTable>,
@@ -171,6 +108,15 @@ fn profiles(
         if let Some(carousel) = &table.carousel {
             steps = carousel::steps(carousel);
         }
+        if table.replaces_steps
+            && table.ladder.is_none()
+            && table.step.is_empty()
+            && table.carousel.is_none()
+        {
+            let message = format!("`{place}` has no steps that could replace others");
+            let hint = Some("give it `ladder`, `[[step]]` tables or `carousel`".to_owned());
+            reading.complain(&place.key("replaces-steps"), &message, hint);
+        }
         let slice = table.carousel.as_ref().map(|carousel| &carousel.slice);
         let slice = slice.or(table.slice.as_ref());
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
@@ -186,6 +132,7 @@ fn profiles(
             carousel: table.carousel.as_ref().map(|table| Carousel {
                 cycles: table.cycles,
             }),
+            replaces_steps: table.replaces_steps,
             lifecycle_every_run: table.lifecycle_every_run,
             slice: slice.map_or(SLICE_DEFAULT, |slice| slice.0),
             jvm_options: table.jvm_options.unwrap_or_else(default_options),

@@ -142,7 +142,7 @@ fn unknown_keys_and_values() {
     suite.toml:8:8: `backend[0].name`: unknown value "mysql"
       hint: known: elasticsearch, postgres, replay
     suite.toml:9:1: unknown key `flavour` in `backend[0]`
-      hint: known: name, data, settings
+      hint: known: name, data, settings, rows
     suite.toml:13:1: unknown key `limit` in `profile.quick`
       hint: did you mean `limits`?
     suite.toml:16:3: unknown key `benchmarks`
@@ -176,6 +176,41 @@ fn only_the_replay_backend_has_a_delay() {
     suite.toml:8:14: unknown key `speed` in `backend[0].settings`
       hint: known: delay, gzip, queue
     ");
+}
+
+#[test]
+fn rows_are_of_known_requests_in_databases() {
+    let with = |backend: &str, request: &str| {
+        let rows = format!("{{ request = \"{request}\", query = \"SELECT 1\" }}");
+        let backend = format!("name = \"{backend}\"\nrows = [{rows}]");
+        suite_complaints(&SUITE.replace("name = \"replay\"", &backend))
+    };
+    assert_eq!(with("postgres", "GET /"), "no complaints");
+    assert_snapshot!(with("postgres", "POST /"), @r"
+    suite.toml:8:21: unknown request `POST /`
+      hint: known: GET /
+    ");
+    assert_snapshot!(with("replay", "GET /"), @r"
+    suite.toml:8:8: `backend[0].rows`: replay has no databases of contenders
+      hint: only `postgres` has `rows`
+    ");
+}
+
+#[test]
+fn only_steps_replace_steps() {
+    let own = "path = \"/\"\n[[benchmark.step]]\nconnections = 1\nduration = \"1s\"\n";
+    let suite = SUITE.replace("path = \"/\"\n", own).replace(
+        "ladder = { connections = [1, 2], step = \"1s\" }",
+        "replaces-steps = true",
+    );
+    assert_snapshot!(suite_complaints(&suite), @r"
+    suite.toml:11:18: `profile.quick` has no steps that could replace others
+      hint: give it `ladder`, `[[step]]` tables or `carousel`
+    ");
+    let carousel = "replaces-steps = true\ncarousel = { connections = 1, warm-up = \"1s\", \
+                    cycles = 1, slice = \"1s\" }";
+    let suite = suite.replace("replaces-steps = true", carousel);
+    assert_eq!(suite_complaints(&suite), "no complaints");
 }
 
 #[test]

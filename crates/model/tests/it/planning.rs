@@ -306,7 +306,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: carousel, open, seed
+      hint: did you mean `seed`? known: carousel, gc, open, seed
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`
@@ -364,4 +364,33 @@ fn runs_of_a_carousel_are_beside_each_other() {
         "{:?}",
         first.expected
     );
+}
+
+#[test]
+fn a_profile_may_replace_the_steps_of_benchmarks() {
+    let mut suite = suite();
+    let own = &mut suite.benchmarks[0];
+    own.steps = suite.profiles["seed"].steps[..1].to_vec();
+    let planned = |suite: &Suite, profile: &str| -> Vec<(usize, bool)> {
+        let options = PlanOptions {
+            profile: profile.to_owned(),
+            benchmarks: vec!["city-get".to_owned()],
+            runs: Some(1),
+            ..options()
+        };
+        let plan = plan::plan(suite, &options).unwrap();
+        let runs = plan.runs.iter();
+        let mut planned: Vec<(usize, bool)> = runs
+            .map(|run| (run.steps.len(), run.carousel.is_some()))
+            .collect();
+        planned.dedup();
+        planned
+    };
+    assert_eq!(planned(&suite, "seed"), [(1, false)]);
+    assert_eq!(planned(&suite, "carousel"), [(1, false)]);
+    for profile in suite.profiles.values_mut() {
+        profile.replaces_steps = true;
+    }
+    assert_eq!(planned(&suite, "seed"), [(16, false)]);
+    assert_eq!(planned(&suite, "carousel"), [(3, true)]);
 }

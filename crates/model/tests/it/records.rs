@@ -148,3 +148,14 @@ fn a_newer_format_is_refused_whatever_it_holds() {
         "format 3 is newer than 2, read it with a newer bakeoff"
     );
 }
+
+#[test]
+fn requests_without_a_complete_response_are_read_by_name() {
+    let old = record::read_run(FORMAT_2).unwrap();
+    assert!(old.intervals[0].load.unanswered.is_empty());
+    let key = "\"sent_bytes\"";
+    assert!(FORMAT_2.contains(key));
+    let text = FORMAT_2.replacen(key, &format!("\"unanswered\":{{\"register\":3}},{key}"), 1);
+    let new = record::read_run(&text).unwrap();
+    assert_eq!(new.intervals[0].load.unanswered["register"], 3);
+}

@@ -8,7 +8,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
-use bakeoff_model::resource::{Memory, ResourceSample};
+use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 
 use super::labels::{conditions, step_labels};
@@ -336,6 +336,12 @@ impl<'a> StepData<'a> {
         }
     }
 
+    /// Cores' worth of CPU that the contender used.
+    pub(crate) fn contender_cores(&self) -> Option<f64> {
+        let cpu_s = self.cpu_s()?;
+        (self.seconds > 0.0).then(|| cpu_s / self.seconds)
+    }
+
     /// Cores' worth of CPU that the backend used.
     pub(crate) fn backend_cores(&self) -> Option<f64> {
         let used = |first: &IntervalRecord, last: &IntervalRecord| {
@@ -391,6 +397,11 @@ impl<'a> RunData<'a> {
             .iter()
             .find(|idle| idle.moment == moment)?;
         idle.contender.as_ref()
+    }
+
+    /// The contender's own log of garbage collections.
+    pub(crate) fn gc_log(&self) -> Option<&'a GcLog> {
+        self.records.idle.iter().find_map(|idle| idle.gc.as_ref())
     }
 
     /// CPU per request of the measured steps, microseconds, failed requests counted too.

@@ -4,6 +4,9 @@ use bakeoff_model::record::Results;
 
 use super::benchmark::{self, BenchmarkData};
 use super::checks::CheckTable;
+use super::database::{self, DatabaseRow};
+use super::errors::{self, ErrorRow};
+use super::gc::{self, GcRow};
 use super::requests::{self, RequestRow};
 use super::steady::{self, CaseWarmUp};
 use super::summary::{self, BenchmarkSummary};
@@ -18,6 +21,9 @@ pub struct LoadAnalysis<'r> {
     pub(crate) checks: CheckTable,
     pub(crate) warm_ups: Vec<CaseWarmUp>,
     pub(crate) requests: Vec<RequestRow>,
+    pub(crate) errors: Vec<ErrorRow>,
+    pub(crate) gc: Vec<GcRow>,
+    pub(crate) database: Vec<DatabaseRow>,
 }
 
 impl<'r> LoadAnalysis<'r> {
@@ -28,6 +34,9 @@ impl<'r> LoadAnalysis<'r> {
             checks,
             warm_ups: steady::warm_ups(&data),
             requests: requests::rows(&data),
+            errors: errors::rows(&data),
+            gc: gc::rows(&data),
+            database: database::rows(&data),
             data,
         }
     }

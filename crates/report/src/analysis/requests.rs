@@ -1,5 +1,5 @@
 //! The response-time block: how each request of a benchmark with several went, and for scenarios
-//! how its times are spread over the bands that people think in.
+//! how its times are spread over the bands that people think in, with Apdex and its rating.
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::RequestInterval;
@@ -23,16 +23,26 @@ const RATINGS: [(f64, &str); 4] = [
     (0.94, "good"),
 ];
 
-/// One request, or all of them, in one step of all completed runs of a case.
+/// The block of one step of all completed runs of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestRow {
     /// Contender and parameters.
     pub(crate) label: String,
     pub(crate) step: String,
-    /// Name of the request; `all` for all of them.
+    pub(crate) block: Block,
+}
+
+/// How one request went, or all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    /// Name of the request; [`ALL`] for all of them.
     pub(crate) request: String,
+    /// Successful ones.
     pub(crate) requests: u64,
     pub(crate) failures: u64,
+    /// How long the steps took.
+    pub(crate) seconds: f64,
+    /// Successful requests per second.
     pub(crate) throughput: f64,
     pub(crate) min_ms: Option<f64>,
     pub(crate) max_ms: Option<f64>,
@@ -40,9 +50,33 @@ pub(crate) struct RequestRow {
     pub(crate) deviation_ms: Option<f64>,
     /// 50th, 75th, 95th and 99th percentile.
     pub(crate) percentiles_ms: [Option<f64>; 4],
-    /// Of all requests of a scenario.
+    /// Scenarios only.
     pub(crate) bands: Option<Bands>,
 }
+
+impl Block {
+    /// Whether it is of all requests.
+    pub(crate) fn is_of_all(&self) -> bool {
+        self.request == ALL
+    }
+
+    /// The times by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
+    pub(crate) fn round_times_ms(&self) -> [Option<f64>; 7] {
+        let [p50, _, p95, p99] = self.percentiles_ms;
+        [
+            self.min_ms,
+            p50,
+            p95,
+            p99,
+            self.max_ms,
+            self.mean_ms,
+            self.deviation_ms,
+        ]
+    }
+}
+
+/// What stands for all requests in place of a name.
+const ALL: &str = "all";
 
 /// How response times feel.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,30 +97,33 @@ struct Sums {
     times: Histogram,
 }
 
-/// The block of a benchmark; empty when it has a single request.
+/// The blocks of a benchmark: step by step, as rounds of users are compared, and in each step case
+/// by case. Empty when the benchmark has a single request.
 pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
-    let mut steps = benchmark
-        .cases
-        .iter()
-        .flat_map(|case| &case.runs)
-        .flat_map(|run| &run.steps);
-    if !steps.any(|step| step.slices.iter().any(|i| !i.load.by_request.is_empty())) {
-        return Vec::new();
-    }
     let mut rows = Vec::new();
-    for case in &benchmark.cases {
-        for label in &benchmark.step_labels {
-            let steps = measured(case, label);
-            let is_scenario =
-                |step: &&StepData<'_>| step.slices.iter().any(|i| i.load.users.is_some());
-            let all = all(&steps);
-            let bands = steps.iter().any(is_scenario).then(|| bands(&all)).flatten();
-            let row = |sums: &Sums, bands| row(&case.label, label, sums, bands);
-            rows.extend(row(&all, bands));
-            rows.extend(each(&steps).iter().filter_map(|sums| row(sums, None)));
+    for label in &benchmark.step_labels {
+        for case in &benchmark.cases {
+            let row = |block| RequestRow {
+                label: case.label.clone(),
+                step: label.clone(),
+                block,
+            };
+            rows.extend(blocks(&measured(case, label)).into_iter().map(row));
         }
     }
     rows
+}
+
+/// All requests together, then each, over these steps; none when there is only one.
+pub(crate) fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
+    let each = each(steps);
+    if each.is_empty() {
+        return Vec::new();
+    }
+    let is_scenario = |step: &&StepData<'_>| step.slices.iter().any(|i| i.load.users.is_some());
+    let is_scenario = steps.iter().any(is_scenario);
+    let all = std::iter::once(all(steps)).chain(each);
+    all.filter_map(|sums| block(sums, is_scenario)).collect()
 }
 
 /// This step of all completed runs, unless it is warm-up.
@@ -102,7 +139,7 @@ fn all(steps: &[&StepData<'_>]) -> Sums {
         .flat_map(|step| step.histograms())
         .for_each(|one| times.merge(one));
     Sums {
-        name: "all".to_owned(),
+        name: ALL.to_owned(),
         requests: steps.iter().map(|step| step.requests).sum(),
         failures: steps.iter().map(|step| step.error_count()).sum(),
         seconds: steps.iter().map(|step| step.seconds).sum(),
@@ -139,36 +176,35 @@ fn empty(part: &RequestInterval, seconds: f64) -> Sums {
 }
 
 /// `None` when the request was never made.
-fn row(label: &str, step: &str, sums: &Sums, bands: Option<Bands>) -> Option<RequestRow> {
+fn block(sums: Sums, is_scenario: bool) -> Option<Block> {
     (sums.requests + sums.failures > 0).then_some(())?;
     let times = &sums.times;
     let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
-    Some(RequestRow {
-        label: label.to_owned(),
-        step: step.to_owned(),
-        request: sums.name.clone(),
+    Some(Block {
         requests: sums.requests,
         failures: sums.failures,
+        seconds: sums.seconds,
         throughput: as_f64(sums.requests) / sums.seconds.max(1e-9),
         min_ms: ms(times.min_ns()),
         max_ms: ms(times.max_ns()),
         mean_ms: times.mean_ns().map(|ns| ns / 1e6),
         deviation_ms: times.deviation_ns().map(|ns| ns / 1e6),
         percentiles_ms: [0.5, 0.75, 0.95, 0.99].map(|share| ms(times.quantile_ns(share))),
-        bands,
+        bands: is_scenario.then(|| bands(&sums)),
+        request: sums.name,
     })
 }
 
-fn bands(all: &Sums) -> Option<Bands> {
+/// Of requests that were made at least once.
+fn bands(all: &Sums) -> Bands {
     let total = as_f64(all.requests + all.failures);
-    (total > 0.0).then_some(())?;
     let up_to = |ms: u64| all.times.count_between(1, ms * MS);
     let (low, middle) = (up_to(BANDS_MS[0]), up_to(BANDS_MS[1]));
     let satisfied = as_f64(up_to(APDEX_T_MS));
     let tolerating = as_f64(up_to(4 * APDEX_T_MS)) - satisfied;
     let apdex = (satisfied + tolerating / 2.0) / total;
     let rating = RATINGS.iter().find(|(below, _)| apdex < *below);
-    Some(Bands {
+    Bands {
         counts: [
             low,
             middle.saturating_sub(low),
@@ -176,5 +212,5 @@ fn bands(all: &Sums) -> Option<Bands> {
         ],
         apdex,
         rating: rating.map_or("excellent", |(_, name)| name),
-    })
+    }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod curves;
 mod data;
+mod inside;
 pub(crate) mod option;
 pub(crate) mod published;
 mod starts;
@@ -33,6 +34,9 @@ pub(crate) fn of_load(load: &LoadAnalysis<'_>, published: &[PublishedSeries<'_>]
         steps::cpu(benchmark),
         steps::cpu_per_request(benchmark),
         curves::cumulative(benchmark),
+        inside::gc_pauses(benchmark),
+        inside::heap_after_gc(benchmark),
+        inside::database_connections(benchmark),
     ];
     finished(charts, benchmark, published)
 }

@@ -1,5 +1,7 @@
 //! One row for each case, run and step: everything a spreadsheet needs, nothing averaged.
 
+pub(crate) mod requests;
+
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::record::{Outcome, Startup};
 use bakeoff_model::resource::{Memory, ResourceSample};
@@ -174,27 +176,31 @@ const OF_RESULT: [StepColumn; 38] = [
 /// without a step. `created_s` to `answered_s` run from the moment the start was asked for.
 #[must_use]
 pub fn csv(analysis: &Analysis<'_>) -> String {
+    let loads = analysis.loads.iter().map(|load| &load.data);
+    let startups = analysis.startups.iter().map(|startup| &startup.data);
+    let lines = loads.chain(startups).flat_map(lines);
+    table(header(), lines.flat_map(|line| rows(&line)))
+}
+
+/// All runs of a benchmark.
+fn lines<'l, 'r>(benchmark: &'l BenchmarkData<'r>) -> impl Iterator<Item = Line<'l, 'r>> {
+    benchmark.cases.iter().flat_map(move |case| {
+        case.runs.iter().map(move |run| Line {
+            benchmark,
+            case,
+            run,
+        })
+    })
+}
+
+/// A header and its rows as text.
+fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
-    let mut write = |cells: Vec<String>| {
+    for cells in std::iter::once(header).chain(rows) {
         let written = writer.write_record(cells);
         written.expect("rows are as long as the header, and memory can be written to");
-    };
-    write(header());
-    let loads = analysis.loads.iter().map(|load| &load.data);
-    let startups = analysis.startups.iter().map(|startup| &startup.data);
-    for benchmark in loads.chain(startups) {
-        for case in &benchmark.cases {
-            for run in &case.runs {
-                let line = Line {
-                    benchmark,
-                    case,
-                    run,
-                };
-                rows(&line).into_iter().for_each(&mut write);
-            }
-        }
     }
     let bytes = writer.into_inner().expect("memory can be written to");
     String::from_utf8(bytes).expect("cells are text")

@@ -1,5 +1,8 @@
 //! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
 
+mod inside;
+mod requests;
+
 use std::fmt::Write as _;
 
 use bakeoff_model::plan::ChosenCase;
@@ -25,6 +28,9 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     push_rounds(&mut text, analysis);
     for load in &analysis.loads {
         push_benchmark(&mut text, &load.summary);
+        requests::push(&mut text, &load.requests, &load.errors);
+        inside::push_gc(&mut text, &load.gc);
+        inside::push_database(&mut text, &load.database);
     }
     for startup in &analysis.startups {
         push_startup(&mut text, &startup.summary);

@@ -197,6 +197,7 @@ pub(crate) fn run_of_steps(
         moment: Moment::Checked,
         contender: Some(sample(one, 0, cpu_start_ns(one), 1.1)),
         backend: None,
+        gc: None,
     });
     records.intervals = intervals(
         one,
@@ -467,6 +468,7 @@ pub(crate) fn load(
                 count,
                 time_ns_sum: count * 15 * SECOND,
                 example,
+                messages: BTreeMap::new(),
             },
         );
     }
@@ -498,6 +500,7 @@ pub(crate) fn load(
         },
         generator_threads: 1,
         by_request: Vec::new(),
+        unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
     }

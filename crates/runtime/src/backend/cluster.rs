@@ -77,11 +77,16 @@ impl Cluster {
     /// Asks a running server to end at once: on SIGTERM alone it waits until everybody has
     /// disconnected, a query of a contender that was killed included.
     pub(super) fn shut_down(&self) {
-        let file = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
-        let pid = file.lines().next().and_then(|line| line.parse().ok());
-        if let Some(pid) = pid.and_then(Pid::from_raw) {
+        let server = self.server().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = server.and_then(Pid::from_raw) {
             let _ = kill_process(pid, Signal::INT);
         }
+    }
+
+    /// The server's first process, which starts all others.
+    pub(super) fn server(&self) -> Option<u32> {
+        let file = fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
     }
 
     /// Runs statements as administrator; what they print.

@@ -17,6 +17,7 @@ mod record;
 mod recording;
 mod replay;
 mod running;
+mod sessions;
 mod start;
 #[cfg(test)]
 mod tests;

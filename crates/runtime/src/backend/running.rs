@@ -17,6 +17,7 @@ use super::cluster::{Cluster, database_name};
 use super::count::Counter;
 use super::error::BackendError;
 use super::options::BackendOptions;
+use super::sessions;
 
 /// Pause between two looks at a starting backend.
 const POLL: Duration = Duration::from_millis(20);
@@ -197,13 +198,15 @@ impl Backend {
         }
     }
 
-    /// What it has cost, and how many requests it has answered, up to now. A figure that cannot be
-    /// read is absent.
+    /// What it has cost and how many requests it has answered up to now, and who is connected. A
+    /// figure that cannot be read is absent.
     pub async fn sample(&self) -> ResourceSample {
         let mut sample = self.instance.sample().await;
         if let Some(counter) = &self.counter {
             sample.requests = counter.read().await;
         }
+        let server = self.cluster.as_ref().and_then(Cluster::server);
+        sample.sessions = server.and_then(sessions::read);
         sample
     }
 

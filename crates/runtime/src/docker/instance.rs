@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
-use crate::log::{Log, last_lines};
+use crate::log::{Log, file_begin, last_lines};
 use crate::meter::Meter;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
@@ -328,6 +328,11 @@ impl Instance for DockerInstance {
 
     fn log_path(&self) -> &Path {
         &self.shared.log_path
+    }
+
+    fn file(&self, path: &Path) -> Option<String> {
+        let inside = path.strip_prefix("/").ok()?;
+        file_begin(&Path::new(&format!("/proc/{}/root", self.shared.pid?)).join(inside))
     }
 
     fn image_bytes(&self) -> Option<u64> {

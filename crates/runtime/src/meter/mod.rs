@@ -5,6 +5,7 @@
 
 mod figures;
 mod files;
+pub mod gc_log;
 pub mod jvm;
 mod members;
 mod netstat;

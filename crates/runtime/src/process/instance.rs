@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
 use crate::cgroup::Group;
-use crate::log::last_lines;
+use crate::log::{file_begin, last_lines};
 use crate::meter::{Meter, tree};
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
@@ -377,6 +377,10 @@ impl Instance for ProcessInstance {
 
     fn log_path(&self) -> &Path {
         &self.shared.log_path
+    }
+
+    fn file(&self, path: &Path) -> Option<String> {
+        file_begin(path)
     }
 }
 

@@ -3,6 +3,7 @@
 use bakeoff_model::resource::Jvm;
 use bakeoff_runtime::build::java;
 use bakeoff_runtime::meter::Meter;
+use bakeoff_runtime::meter::gc_log;
 use bakeoff_runtime::meter::jvm::{counters, figures};
 
 use crate::support::{Bench, LIMIT, announce, free_port};
@@ -77,13 +78,22 @@ async fn a_live_jvm_is_metered() {
     };
     let bench = Bench::new();
     std::fs::write(bench.base.path().join("Server.java"), SERVER).unwrap();
-    let command = [java.as_str(), "-Xmx64m", "Server.java", "PORT"];
+    let gc_log = bench.base.path().join("gc.log");
+    let gc_option = format!("-Xlog:gc:file={}::filecount=0", gc_log.display());
+    let command = [java.as_str(), "-Xmx64m", &gc_option, "Server.java", "PORT"];
     let mut instance = bench.start(&bench.spec(free_port(), &command)).await;
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert!(startup.resources.jvm.is_some(), "{startup:?}");
     let sample = instance.sample().await;
     let jvm = sample.jvm.unwrap();
     assert!(plausible(&jvm), "{jvm:?}");
+    let log = gc_log::parse(&instance.file(&gc_log).unwrap());
+    assert!(!log.collector.is_empty(), "{log:?}");
+    let full = log.pauses.iter().find(|pause| pause.is_full).unwrap();
+    assert!(
+        full.pause_ns > 0 && full.heap_after_bytes.is_some(),
+        "{log:?}"
+    );
     let threads: Vec<&str> = sample.threads.keys().map(String::as_str).collect();
     assert!(
         threads.iter().any(|name| name.starts_with("C2 Compiler")),

@@ -106,6 +106,9 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
 
     let usage = backend.sample().await;
     assert!(!usage.threads.is_empty(), "its processes are not read");
+    // Of the two that connected, one was disconnected when its database was emptied.
+    let sessions = usage.sessions.unwrap();
+    assert_eq!((sessions.open, sessions.active), (1, 0));
     assert!(
         backend.logs().contains("duplicate key"),
         "{}",

@@ -12,6 +12,7 @@ use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{Event, Observer};
 use crate::stages::measure::{Loading, On};
+use crate::stages::rows::{self, Counted};
 use crate::stages::run;
 use crate::stages::start::stage;
 
@@ -19,16 +20,17 @@ use crate::stages::start::stage;
 const ORDER: u64 = 0x6361_726f_7573_656c;
 
 /// One contender of a carousel.
-struct Member<G> {
+struct Member<'a, G> {
     case: Case,
     notes: Vec<String>,
     /// `None` when it is out.
-    alive: Option<Alive<G>>,
+    alive: Option<Alive<'a, G>>,
 }
 
-struct Alive<G> {
+struct Alive<'a, G> {
     instance: Box<dyn Instance>,
     loading: Loading<G>,
+    counted: Option<Counted<'a>>,
 }
 
 /// Plays one carousel; `place` is that of each of its runs.
@@ -57,7 +59,7 @@ pub(super) async fn play<L: LoadGenerator>(
     let mut random = Random::new(first.case.seed ^ ORDER ^ u64::from(run.repetition));
     for _ in 0..cycles {
         let alive = members.iter_mut().filter(|member| member.alive.is_some());
-        let mut order: Vec<&mut Member<L::Load>> = alive.collect();
+        let mut order: Vec<&mut Member<'_, L::Load>> = alive.collect();
         random.shuffle(&mut order);
         for (position, member) in (0..).zip(order) {
             member.goes_on(observer)?;
@@ -72,7 +74,7 @@ pub(super) async fn play<L: LoadGenerator>(
     Ok(())
 }
 
-impl<G: crate::contracts::RunningLoad> Member<G> {
+impl<'a, G: crate::contracts::RunningLoad> Member<'a, G> {
     fn goes_on(&self, observer: &mut dyn Observer) -> anyhow::Result<()> {
         observer.observe(&Event::RunGoesOn {
             run: self.case.begin.run.id.clone(),
@@ -82,10 +84,11 @@ impl<G: crate::contracts::RunningLoad> Member<G> {
     /// Starts, checks and warms the contender, and freezes it until its first turn.
     async fn mount<L: LoadGenerator<Load = G>>(
         &mut self,
-        parts: &Parts<'_, L>,
+        parts: &Parts<'a, L>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let mut instance = run::verified(parts, &self.case, observer).await?;
+        let counted = rows::before(parts, &self.case).await?;
         stage(observer, &self.case, Stage::Load)?;
         let on = On {
             parts,
@@ -93,7 +96,11 @@ impl<G: crate::contracts::RunningLoad> Member<G> {
             instance: instance.as_mut(),
         };
         let loading = Loading::begin(&on).await?;
-        self.alive = Some(Alive { instance, loading });
+        self.alive = Some(Alive {
+            instance,
+            loading,
+            counted,
+        });
         self.play_cycle(parts, None, 0, observer).await?;
         self.freeze().await
     }
@@ -183,6 +190,7 @@ impl<G: crate::contracts::RunningLoad> Member<G> {
             Some(Alive {
                 mut instance,
                 mut loading,
+                counted,
             }) => {
                 let loaded = match loaded {
                     Ok(()) => loading.end().await,
@@ -193,7 +201,7 @@ impl<G: crate::contracts::RunningLoad> Member<G> {
                     case: &self.case,
                     instance: instance.as_mut(),
                 };
-                run::finish(&mut on, loading, loaded, &mut self.notes, observer).await
+                run::finish(&mut on, loading, counted, loaded, &mut self.notes, observer).await
             }
         };
         driver.conclude(made, std::mem::take(&mut self.notes), observer)

@@ -13,6 +13,7 @@ use bakeoff_runtime::Instance;
 use bakeoff_validity::{Judged, Step, evidence_of};
 
 use super::load_spec::{self, SpecInput};
+use super::rows::Requests;
 use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
@@ -43,6 +44,8 @@ pub(crate) struct Loading<G> {
     /// What was judged, by planned step.
     judged: BTreeMap<usize, Step>,
     logged: Logged,
+    /// What became of the requests so far.
+    requests: Requests,
 }
 
 impl<G: RunningLoad> Loading<G> {
@@ -73,6 +76,7 @@ impl<G: RunningLoad> Loading<G> {
                 requests: 0,
                 before,
             },
+            requests: Requests::default(),
         })
     }
 
@@ -89,6 +93,11 @@ impl<G: RunningLoad> Loading<G> {
     /// What has been asked, and how long the log was before that.
     pub(crate) fn logged(&self) -> Logged {
         self.logged
+    }
+
+    /// What became of the requests so far, which is counted from nothing again.
+    pub(crate) fn take_requests(&mut self) -> Requests {
+        std::mem::take(&mut self.requests)
     }
 
     /// Plays the next step. In a carousel it is that contender's turn, the one of this `position`.
@@ -111,6 +120,7 @@ impl<G: RunningLoad> Loading<G> {
             match self.event().await? {
                 LoadEvent::Interval(interval) => {
                     self.logged.requests += interval.requests;
+                    self.requests.add(&on.case.requests, &interval);
                     let after = read(on.parts, on.instance).await;
                     let readings = [&before, &after];
                     let mut record =

@@ -4,6 +4,7 @@ pub mod cold_start;
 pub mod lifecycle;
 pub mod load_spec;
 pub mod measure;
+pub mod rows;
 pub mod run;
 pub mod start;
 pub mod verify;

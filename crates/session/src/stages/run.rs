@@ -5,12 +5,16 @@ use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::Connections;
 use bakeoff_model::record::{CheckRecord, IdleRecord, Moment, Record};
+use bakeoff_model::resource::GcLog;
 use bakeoff_runtime::Instance;
+use bakeoff_runtime::meter::gc_log;
 
 use super::measure::{Loading, On};
+use super::rows::Counted;
 use super::start::{stage, start, started};
 use super::verify::Destination;
-use super::{lifecycle, verify, work};
+use super::work::Logged;
+use super::{lifecycle, rows, verify, work};
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad, STOP_GRACE};
 use crate::event::{self, Observer};
@@ -23,6 +27,7 @@ pub(crate) async fn make<L: LoadGenerator>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let mut instance = verified(parts, case, observer).await?;
+    let counted = rows::before(parts, case).await?;
     stage(observer, case, Stage::Load)?;
     let mut on = On {
         parts,
@@ -31,7 +36,7 @@ pub(crate) async fn make<L: LoadGenerator>(
     };
     let mut loading = Loading::begin(&on).await?;
     let loaded = play_all(&mut loading, &mut on, observer).await;
-    finish(&mut on, loading, loaded, notes, observer).await
+    finish(&mut on, loading, counted, loaded, notes, observer).await
 }
 
 /// Loads the contender through all steps.
@@ -65,11 +70,11 @@ pub(crate) async fn verified<L>(
     if is_ours(parts) {
         event::record(observer, Record::Started(startup))?;
     }
-    idle(parts, instance.as_ref(), Moment::Started, observer).await?;
+    idle(parts, instance.as_ref(), Moment::Started, None, observer).await?;
 
     stage(observer, case, Stage::Verify)?;
     checked(parts, instance.as_ref(), observer).await?;
-    idle(parts, instance.as_ref(), Moment::Checked, observer).await?;
+    idle(parts, instance.as_ref(), Moment::Checked, None, observer).await?;
     if run.lifecycle {
         let figures = lifecycle::Figures {
             startup_ns,
@@ -82,29 +87,23 @@ pub(crate) async fn verified<L>(
     Ok(instance)
 }
 
-/// What comes after the load, however that ended: a last look, and the stop.
+/// What comes after the load, however that ended: a last look, the stop, and what was `counted`
+/// before it once more.
 pub(crate) async fn finish<L, G: RunningLoad>(
     on: &mut On<'_, L>,
-    loading: Loading<G>,
+    mut loading: Loading<G>,
+    counted: Option<Counted<'_>>,
     loaded: Result<(), Halt>,
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let (parts, case) = (on.parts, on.case);
     let (last, logged) = (loading.last(), loading.logged());
+    let requests = loading.take_requests();
     notes.extend(loading.notes(case));
     let ended = on.instance.exited().await;
     if ended.is_none() {
-        let logs = work::logs(on.instance, &case.begin.run.work, logged).await;
-        idle(parts, on.instance, Moment::AfterLoad, observer).await?;
-        if let Some(check) = logs {
-            event::record(observer, Record::Check(check))?;
-        }
-        if let Some(check) = verify::telling(&parts.suite.checks) {
-            let to = Destination::of(on.instance);
-            let alive = verify::alive(parts.client, &to, check).await;
-            event::record(observer, Record::Check(alive))?;
-        }
+        after_load(on, logged, observer).await?;
     }
     stage(observer, case, Stage::Stop)?;
     let report = on.instance.stop(STOP_GRACE).await;
@@ -113,10 +112,33 @@ pub(crate) async fn finish<L, G: RunningLoad>(
         event::record(observer, Record::Check(stopped))?;
     }
     loaded?;
+    rows::after(counted, &requests, case, observer).await?;
     if let Some(exit) = ended {
         notes.push(format!("{exit} after the load"));
     }
     Ok(Some(last))
+}
+
+/// The last looks at a contender that is alive after the load: its log, the last reading with what
+/// it wrote down itself, and the check "alive at the end".
+async fn after_load<L>(
+    on: &On<'_, L>,
+    logged: Logged,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    let (parts, case, instance) = (on.parts, on.case, &*on.instance);
+    let logs = work::logs(instance, &case.begin.run.work, logged).await;
+    let gc_log = case.gc_log.as_ref().and_then(|path| instance.file(path));
+    let gc = gc_log.map(|text| gc_log::parse(&text));
+    idle(parts, instance, Moment::AfterLoad, gc, observer).await?;
+    if let Some(check) = logs {
+        event::record(observer, Record::Check(check))?;
+    }
+    let Some(check) = verify::telling(&parts.suite.checks) else {
+        return Ok(());
+    };
+    let alive = verify::alive(parts.client, &Destination::of(instance), check).await;
+    event::record(observer, Record::Check(alive))
 }
 
 /// Whether the contender's life is in our hands.
@@ -169,6 +191,7 @@ async fn idle<L>(
     parts: &Parts<'_, L>,
     instance: &dyn Instance,
     moment: Moment,
+    gc: Option<GcLog>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Option<u64>> {
     let contender = instance.sample().await;
@@ -183,6 +206,7 @@ async fn idle<L>(
             moment,
             contender: Some(contender),
             backend,
+            gc,
         }),
     )?;
     Ok(log_lines)

@@ -255,9 +255,11 @@ impl Testbed {
             .cloned()
             .unwrap_or_else(|| Err(missing()))?;
         let backend = self.backend_address();
+        let mut command = ready.command;
+        case::fill_gc_log(&mut command, &self.gc_log(log_name));
         Ok(StartSpec {
             label: contender.name.clone(),
-            command: ready.command,
+            command,
             env: case::environment(self.suite(), contender, parameters, &backend),
             workdir: ready.workdir,
             limits,
@@ -269,6 +271,17 @@ impl Testbed {
             service: contender.url.clone(),
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
+    }
+
+    /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the
+    /// container, with which it goes.
+    fn gc_log(&self, log_name: &str) -> PathBuf {
+        if self.options.runtime == RuntimeKind::Docker {
+            return PathBuf::from("/tmp/bakeoff-gc.log");
+        }
+        let logs = std::path::absolute(&self.options.logs);
+        let logs = logs.unwrap_or_else(|_| self.options.logs.clone());
+        logs.join(format!("{log_name}.gc.log"))
     }
 
     fn start_timeout(&self) -> Duration {
@@ -357,6 +370,8 @@ impl Cases for Testbed {
         // The slices of a carousel are as long as its plan says.
         let turn = run.steps.last().filter(|_| run.carousel.is_some());
         let turn = turn.map(|step| step.duration);
+        let gc_log = self.gc_log(&log_name);
+        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
         Case {
             begin,
             start,
@@ -370,6 +385,7 @@ impl Cases for Testbed {
                 .unwrap_or(Duration::from_secs(1)),
             seed: self.options.seed,
             artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
+            gc_log: ready.is_some_and(asks).then_some(gc_log),
         }
     }
 }

@@ -320,6 +320,17 @@ impl BackendProbe for RunningBackend {
             prepared.map_err(|error| error.to_string())
         })
     }
+
+    fn query<'a>(
+        &'a self,
+        contender: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            let found = self.backend.query(contender, query).await;
+            found.map_err(|error| error.to_string())
+        })
+    }
 }
 
 /// The folder `backends/NAME` beside `suites/`, or further up.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use bakeoff_model::load::Pace;
 use bakeoff_model::suite::{Carousel, Step};
 
-use super::fakes::{GOOD, Log, Script, pending, play};
+use super::counting;
+use super::fakes::{FakeBackend, GOOD, Log, Script, pending, play, play_on};
 use crate::contracts::PendingRun;
 
 /// A turn of `contender` in a carousel of two cycles.
@@ -124,4 +125,27 @@ async fn repetitions_are_carousels_of_their_own() {
     let ended = words[..second].iter().filter(|word| *word == "completed");
     assert_eq!(ended.count(), 2, "the first one is over: {words:?}");
     assert_eq!(words.iter().filter(|word| *word == "completed").count(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_each_stored_is_counted_before_its_warm_up_and_when_it_has_ended() {
+    // Each is sent one request in the warm-up and two in each cycle; "b" forgets one of them.
+    let backend = FakeBackend::finding(&[Ok("2"), Ok("2"), Ok("7"), Ok("6")]);
+    let (suite, mut log) = (counting("store"), Log::default());
+    let runs = [turns("a", 1), turns("b", 1)];
+    let played = play_on(Some(&backend), &suite, GOOD, &runs, &mut log).await;
+    played.unwrap();
+    let ends: Vec<&String> = log
+        .words
+        .iter()
+        .filter(|word| word.starts_with("completed") || word.starts_with("failed"))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            "completed",
+            "failed count: 5 of `store` answered with success, but 4 rows added: a success was \
+             answered and not stored"
+        ]
+    );
 }

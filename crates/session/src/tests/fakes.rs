@@ -9,7 +9,9 @@ use std::time::Duration;
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace};
+use bakeoff_model::load::{
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec,
+};
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
 use bakeoff_model::resource::ResourceSample;
@@ -21,7 +23,9 @@ use bakeoff_runtime::{
 };
 
 use crate::case::Case;
-use crate::contracts::{Cases, Client, LoadGenerator, Parts, PendingRun, RunningLoad};
+use crate::contracts::{
+    BackendProbe, Cases, Client, LoadGenerator, Parts, PendingRun, RunningLoad,
+};
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
 
@@ -288,16 +292,50 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         generator_cpu: CpuTime::default(),
         generator_threads: 1,
         by_request: Vec::new(),
+        unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
     }
 }
 
-struct FakeCases;
+/// A backend with databases that gives these answers to queries, one after the other.
+pub(super) struct FakeBackend(Mutex<VecDeque<Result<String, String>>>);
+
+impl FakeBackend {
+    pub(super) fn finding(answers: &[Result<&str, &str>]) -> Self {
+        let owned = |answer: &Result<&str, &str>| answer.map(str::to_owned).map_err(str::to_owned);
+        Self(Mutex::new(answers.iter().map(owned).collect()))
+    }
+}
+
+impl BackendProbe for FakeBackend {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(async { ResourceSample::default() })
+    }
+
+    fn unknown_requests(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn prepare<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        let answer = self.0.lock().unwrap().pop_front();
+        Box::pin(async move { answer.expect("nobody asks more often than the test expects") })
+    }
+}
+
+struct FakeCases {
+    backend: BackendName,
+}
 
 impl Cases for FakeCases {
     fn case(&self, pending: &PendingRun) -> Case {
-        case(pending)
+        let mut case = case(pending);
+        case.begin.backend = self.backend;
+        case
     }
 }
 
@@ -341,11 +379,15 @@ fn case(pending: &PendingRun) -> Case {
     Case {
         begin,
         start: Ok(start),
-        requests: Vec::new(),
+        requests: vec![RequestSpec {
+            name: Some("store".to_owned()),
+            ..RequestSpec::default()
+        }],
         scenario: None,
         slice,
         seed: 0,
         artifact_bytes: Some(1_048_576),
+        gc_log: None,
     }
 }
 
@@ -478,6 +520,21 @@ pub(super) async fn play_suite(
     runs: &[PendingRun],
     log: &mut Log,
 ) -> anyhow::Result<()> {
+    play_on(None, suite, script, runs, log).await
+}
+
+/// Plays runs on a PostgreSQL, or without backend.
+pub(super) async fn play_on(
+    backend: Option<&FakeBackend>,
+    suite: &Suite,
+    script: Script,
+    runs: &[PendingRun],
+    log: &mut Log,
+) -> anyhow::Result<()> {
+    let name = match backend {
+        Some(_) => BackendName::Postgres,
+        None => BackendName::None,
+    };
     let runtime = FakeRuntime(script, Arc::clone(&log.journal));
     let client = FakeClient(script);
     let driver = Driver {
@@ -486,11 +543,11 @@ pub(super) async fn play_suite(
             runtime: &runtime,
             generator: &FakeGenerator,
             client: &client,
-            backend: None,
+            backend: backend.map(|backend| backend as &dyn BackendProbe),
             host_cores: 8,
             host_time: || None,
         },
-        cases: &FakeCases,
+        cases: &FakeCases { backend: name },
         now: || "now".to_owned(),
     };
     driver.play(runs, log).await

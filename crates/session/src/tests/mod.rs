@@ -6,10 +6,11 @@ pub(crate) mod fakes;
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::{BackendSpec, ReplaySettings, Rows, Suite};
 
-use fakes::{GOOD, Log, Script, pending, play, play_suite, suite};
+use fakes::{FakeBackend, GOOD, Log, Script, pending, play, play_on, play_suite, suite};
 
 #[tokio::test(start_paused = true)]
 async fn a_good_run_goes_through_every_stage() {
@@ -221,4 +222,81 @@ async fn what_cannot_be_recorded_ends_the_session() {
     let error = play(GOOD, &runs, &mut log).await.unwrap_err();
     assert_eq!(error.to_string(), "no space left on device");
     assert_eq!(log.words.len(), 5);
+}
+
+/// A suite that counts a row for each request of this name.
+fn counting(request: &str) -> Suite {
+    let rows = Rows {
+        request: request.to_owned(),
+        query: "SELECT 1".to_owned(),
+    };
+    Suite {
+        backends: vec![BackendSpec {
+            name: BackendName::Postgres,
+            data: None,
+            settings: ReplaySettings::default(),
+            rows: vec![rows],
+        }],
+        ..suite()
+    }
+}
+
+/// The end of a run whose two successes each have to add one to what the backend finds.
+async fn end_of_counted_run(answers: &[Result<&str, &str>]) -> String {
+    let suite = counting("store");
+    let (backend, mut log) = (FakeBackend::finding(answers), Log::default());
+    let runs = [pending("one.r1", false)];
+    let played = play_on(Some(&backend), &suite, GOOD, &runs, &mut log).await;
+    played.unwrap();
+    let stop = log
+        .words
+        .iter()
+        .position(|word| word.starts_with("stage stop"));
+    log.words[stop.unwrap_or(log.words.len() - 1)..].join(" | ")
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_stored_is_compared_with_what_was_answered() {
+    let check = async |answers: &[Result<&str, &str>], expect: &str| {
+        assert_eq!(end_of_counted_run(answers).await, expect);
+    };
+    let stopped = "stage stop | good stops gracefully | stage count";
+    // Rows of functional checks are there before the load and do not count.
+    check(
+        &[Ok("7"), Ok("9")],
+        &format!("{stopped} | good one for each store | completed"),
+    )
+    .await;
+    check(
+        &[Ok("7"), Ok("8")],
+        &format!(
+            "{stopped} | bad one for each store | failed count: 2 of `store` answered with \
+             success, but 1 row added: a success was answered and not stored"
+        ),
+    )
+    .await;
+    check(
+        &[Ok("0"), Err("the server is gone")],
+        &format!(
+            "{stopped} | bad one for each store | failed count: rows cannot be counted: the server \
+             is gone"
+        ),
+    )
+    .await;
+    check(
+        &[Ok("many")],
+        "failed count: rows cannot be counted: \"SELECT 1\" finds \"many\", which is no whole \
+         number",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_counted_of_requests_that_the_benchmark_does_not_send() {
+    let suite = counting("other");
+    let (backend, mut log) = (FakeBackend::finding(&[]), Log::default());
+    let runs = [pending("one.r1", false)];
+    let played = play_on(Some(&backend), &suite, GOOD, &runs, &mut log).await;
+    played.unwrap();
+    assert_eq!(log.words.last().unwrap(), "completed");
 }

@@ -93,6 +93,7 @@ impl World {
                 count,
                 time_ns_sum: count * each_ns,
                 example: None,
+                messages: BTreeMap::new(),
             },
         );
     }
@@ -163,6 +164,7 @@ fn load(connections: u32) -> LoadInterval {
         },
         generator_threads: 1,
         by_request: Vec::new(),
+        unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
     }

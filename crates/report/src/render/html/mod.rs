@@ -6,6 +6,7 @@ mod checks;
 mod contenders;
 mod environment;
 mod failures;
+mod inside;
 mod pivot;
 mod prose;
 mod published;
@@ -179,7 +180,9 @@ fn chart_sections(analysis: &Analysis<'_>, drawn: &[Drawn<'_, '_>]) -> Markup {
                     @if let Some(load) = analysis.loads.get(index) {
                         (charts::cost(&load.summary))
                         (charts::warm_up(&load.warm_ups))
-                        (requests::section(&load.requests))
+                        (requests::section(&load.requests, &load.errors))
+                        (inside::gc(&load.gc))
+                        (inside::database(&load.database))
                         (pivot::section(&load.data, &load.summary))
                     }
                 }

@@ -1,14 +1,16 @@
-//! The response-time block: each request of a benchmark that has several.
+//! The response-time block: each request of a benchmark that has several, how times are spread over
+//! bands, the rounds compared, and what failed.
 
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
+use crate::analysis::errors::ErrorRow;
 use crate::analysis::requests::{Bands, RequestRow};
 use crate::number::{as_f64, significant, significant_or_dash};
 
 const HEADINGS: [Heading; 14] = [
-    ("contender", ""),
     ("step", ""),
+    ("contender", ""),
     ("request", ""),
     ("OK", "successful"),
     ("KO", "failed"),
@@ -23,9 +25,10 @@ const HEADINGS: [Heading; 14] = [
     ("p99", ""),
 ];
 
-const BAND_HEADINGS: [Heading; 8] = [
-    ("contender", ""),
+const BAND_HEADINGS: [Heading; 9] = [
     ("step", ""),
+    ("contender", ""),
+    ("request", ""),
     ("below 800 ms", ""),
     ("800 to 1200 ms", ""),
     ("above 1200 ms", ""),
@@ -34,63 +37,170 @@ const BAND_HEADINGS: [Heading; 8] = [
     ("rating", ""),
 ];
 
-/// Empty when the benchmark has a single request.
-pub(super) fn section(rows: &[RequestRow]) -> Markup {
-    let bands: Vec<(&RequestRow, Bands)> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.bands?)))
-        .collect();
+const ROUND_HEADINGS: [Heading; 15] = [
+    ("step", ""),
+    ("contender", ""),
+    ("duration s", "all completed runs together"),
+    ("OK", "successful"),
+    ("KO", "failed"),
+    ("min", ""),
+    ("p50", ""),
+    ("p95", ""),
+    ("p99", ""),
+    ("max", ""),
+    ("mean", ""),
+    ("std", "standard deviation"),
+    ("req/s", "successful ones"),
+    ("Apdex", ""),
+    ("rating", ""),
+];
+
+const ERROR_HEADINGS: [Heading; 6] = [
+    ("step", ""),
+    ("contender", ""),
+    ("class", ""),
+    ("message", ""),
+    ("count", ""),
+    ("share", "of all failures of the step"),
+];
+
+/// Nothing when the benchmark has a single request and nothing failed.
+pub(super) fn section(rows: &[RequestRow], errors: &[ErrorRow]) -> Markup {
+    let has_bands = rows.iter().any(|row| row.block.bands.is_some());
     html! {
-        @if !rows.is_empty() {
-            h4 { "Requests" }
-            p.hint {
-                "All completed runs together. Times in milliseconds, of successful requests; in a \
-                 scenario from the end of the user's pause."
+        @if has_bands { (rounds(rows)) }
+        @if !rows.is_empty() { (requests(rows)) }
+        @if has_bands { (bands(rows)) }
+        @if !errors.is_empty() { (failures(errors)) }
+    }
+}
+
+fn rounds(rows: &[RequestRow]) -> Markup {
+    html! {
+        h4 { "Users, step by step" }
+        p.hint {
+            "All requests of all completed runs together. Times in milliseconds, of successful \
+             requests. Apdex with T = 1.5 s; a failure is a frustrated user."
+        }
+        (table::framed("", &html! {
+            (table::head(&ROUND_HEADINGS))
+            tbody {
+                @for row in rows.iter().filter(|row| row.block.is_of_all()) {
+                    @if let Some(bands) = &row.block.bands { (round_line(row, bands)) }
+                }
             }
-            (table::framed("", &html! {
-                (table::head(&HEADINGS))
-                tbody { @for row in rows { (line(row)) } }
-            }))
+        }))
+    }
+}
+
+fn requests(rows: &[RequestRow]) -> Markup {
+    html! {
+        h4 { "Requests" }
+        p.hint {
+            "All completed runs together. Times in milliseconds, of successful requests; in a \
+             scenario from the end of the user's pause."
         }
-        @if !bands.is_empty() {
-            h4 { "Response times in bands" }
-            p.hint { "Apdex with T = 1.5 s; a failure is a frustrated user." }
-            (table::framed("", &html! {
-                (table::head(&BAND_HEADINGS))
-                tbody { @for (row, bands) in &bands { (band_line(row, bands)) } }
-            }))
-        }
+        (table::framed("", &html! {
+            (table::head(&HEADINGS))
+            tbody { @for row in rows { (line(row)) } }
+        }))
+    }
+}
+
+fn bands(rows: &[RequestRow]) -> Markup {
+    html! {
+        h4 { "Response times in bands" }
+        p.hint { "Apdex with T = 1.5 s; a failure is a frustrated user." }
+        (table::framed("", &html! {
+            (table::head(&BAND_HEADINGS))
+            tbody {
+                @for row in rows {
+                    @if let Some(bands) = &row.block.bands { (band_line(row, bands)) }
+                }
+            }
+        }))
+    }
+}
+
+fn failures(errors: &[ErrorRow]) -> Markup {
+    html! {
+        h4 { "Failed requests" }
+        p.hint { "By message; of all runs, also those that did not complete." }
+        (table::framed("", &html! {
+            (table::head(&ERROR_HEADINGS))
+            tbody {
+                @for row in errors {
+                    tr {
+                        (place(&row.step, &row.label))
+                        td.text { (row.error.class.name()) }
+                        td.text { (row.error.message) }
+                        td { (row.error.count) }
+                        td { (format!("{:.1} %", row.error.share * 100.0)) }
+                    }
+                }
+            }
+        }))
+    }
+}
+
+/// The first two cells of each row.
+fn place(step: &str, label: &str) -> Markup {
+    html! {
+        td { (step) }
+        th scope="row" { (label) }
     }
 }
 
 fn line(row: &RequestRow) -> Markup {
-    let times = [row.min_ms, row.max_ms, row.mean_ms, row.deviation_ms];
+    let block = &row.block;
+    let times = [
+        block.min_ms,
+        block.max_ms,
+        block.mean_ms,
+        block.deviation_ms,
+    ];
     html! {
         tr {
-            th scope="row" { (row.label) }
-            td { (row.step) }
-            td.text { (row.request) }
-            td { (row.requests) }
-            td { (row.failures) }
-            td { (significant(row.throughput)) }
-            @for time_ms in times.iter().chain(&row.percentiles_ms) {
+            (place(&row.step, &row.label))
+            td.text { (block.request) }
+            td { (block.requests) }
+            td { (block.failures) }
+            td { (significant(block.throughput)) }
+            @for time_ms in times.iter().chain(&block.percentiles_ms) {
                 td { (significant_or_dash(*time_ms)) }
             }
         }
     }
 }
 
+fn round_line(row: &RequestRow, bands: &Bands) -> Markup {
+    let block = &row.block;
+    html! {
+        tr {
+            (place(&row.step, &row.label))
+            td { (significant(block.seconds)) }
+            td { (block.requests) }
+            td { (block.failures) }
+            @for time_ms in block.round_times_ms() { td { (significant_or_dash(time_ms)) } }
+            td { (significant(block.throughput)) }
+            td { (format!("{:.2}", bands.apdex)) }
+            td.text { (bands.rating) }
+        }
+    }
+}
+
 fn band_line(row: &RequestRow, bands: &Bands) -> Markup {
-    let total = as_f64(row.requests + row.failures);
+    let block = &row.block;
+    let total = as_f64(block.requests + block.failures);
     let share = |count: u64| format!("{count} ({:.1} %)", as_f64(count) / total * 100.0);
     html! {
         tr {
-            th scope="row" { (row.label) }
-            td { (row.step) }
+            (place(&row.step, &row.label))
+            td.text { (block.request) }
             @for count in bands.counts { td { (share(count)) } }
-            td { (share(row.failures)) }
+            td { (share(block.failures)) }
             td { (format!("{:.2}", bands.apdex)) }
-            td { (bands.rating) }
+            td.text { (bands.rating) }
         }
     }
 }

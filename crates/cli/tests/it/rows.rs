@@ -1,0 +1,177 @@
+//! Sessions whose contenders store rows in a real PostgreSQL, or say so. Switched on by
+//! `BAKEOFF_TEST_POSTGRES=1`, because PostgreSQL has to be installed.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::world::{Ran, World};
+
+const STORING: &str = r#"
+[[backend]]
+name = "postgres"
+data = "data"
+[[backend.rows]]
+request = "store"
+query = "SELECT count(*) FROM items"
+
+[[benchmark]]
+name = "store"
+[[benchmark.request]]
+name = "store"
+path = "/store"
+"#;
+
+/// PostgreSQL's own `psql`: what is on the PATH may be Debian's wrapper, which is slow.
+fn psql() -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut programs = versions.flatten().map(|one| one.path().join("bin/psql"));
+    let found = programs.find(|program| program.is_file());
+    found.unwrap_or_else(|| PathBuf::from("psql"))
+}
+
+/// A world of contenders that store, with a database for each.
+fn storing(modes: &[&str]) -> World {
+    let world = World::new(modes);
+    // The server is another user than root, who tests may be.
+    let everybody = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(world.out().parent().unwrap(), everybody).unwrap();
+    let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let database = "postgres://bakeoff:bakeoff@{backend.host}:{backend.port}/{backend.database}";
+    let env = format!(
+        "DATABASE_URL = \"{database}\"\nPSQL = \"{}\"\n[env-unreachable]",
+        psql().display()
+    );
+    let suite = suite.replace("[env-unreachable]", &env) + STORING;
+    world.write("suite.toml", &suite);
+    let schema = "CREATE TABLE items (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)";
+    world.write("data/schema.sql", schema);
+    world
+}
+
+fn switched_on(what: &str) -> bool {
+    let on = std::env::var_os("BAKEOFF_TEST_POSTGRES").is_some();
+    if !on {
+        #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+        {
+            eprintln!("SKIPPED {what}: set BAKEOFF_TEST_POSTGRES=1");
+        }
+    }
+    on
+}
+
+/// Processes whose command line has a text and this world's folder in it.
+fn processes(world: &World, text: &str) -> Vec<u32> {
+    let folder = world.out().parent().unwrap().display().to_string();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let ours = |pid: &u32| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command);
+        command.contains(&folder) && command.contains(text)
+    };
+    pids.filter(ours).collect()
+}
+
+fn kill(pid: u32) {
+    let pid = pid.to_string();
+    let sent = Command::new("kill").args(["-KILL", &pid]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Starts a session of two runs and lets it go on until the load of the first.
+fn until_load(world: &World) -> Child {
+    let mut command =
+        world.command("run SUITE --profile tiny --runs 2 --benchmark store --json --out OUT");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let came = lines.any(|line| line.unwrap().contains("\"event\":\"step-began\""));
+    assert!(came, "the session ended before the load");
+    // What else it says has to go somewhere, or it would wait for a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    child
+}
+
+#[test]
+fn a_contender_that_does_not_store_what_it_says_is_caught() {
+    if !switched_on("rows in a real PostgreSQL") {
+        return;
+    }
+    let world = storing(&["good", "forgets"]);
+    world
+        .run("run SUITE --profile tiny --benchmark store --out OUT")
+        .check(
+            2,
+            &[
+                "FAILED at count",
+                "of `store` answered with success",
+                "a success was answered and not stored",
+                "1 of 2 runs failed",
+            ],
+        );
+    let results = world.read("out/results.md");
+    let unranked = results
+        .lines()
+        .find(|line| line.starts_with("- **forgets**"));
+    assert!(
+        unranked.is_some_and(|line| line.contains("check rows/one for each store failed")),
+        "{results}"
+    );
+    let row = |line: &&str| line.starts_with("| 1 | good |");
+    assert_eq!(results.lines().filter(row).count(), 1, "{results}");
+}
+
+#[test]
+fn a_session_that_is_killed_leaves_no_server_to_the_next() {
+    if !switched_on("a killed session with a real PostgreSQL") {
+        return;
+    }
+    let world = storing(&["good"]);
+    let mut session = until_load(&world);
+    session.kill().unwrap();
+    session.wait().unwrap();
+    world.run("run SUITE --resume OUT").check(0, &["report: "]);
+    assert_eq!(processes(&world, "postgres"), [0; 0]);
+    assert_eq!(world.leftovers(session.id()), [""; 0]);
+}
+
+#[test]
+fn a_server_that_is_killed_fails_the_runs_and_says_so() {
+    if !switched_on("a killed PostgreSQL") {
+        return;
+    }
+    let world = storing(&["good"]);
+    let session = until_load(&world);
+    let servers = processes(&world, "/data");
+    assert!(!servers.is_empty(), "no server is there to be killed");
+    servers.into_iter().for_each(kill);
+    let ended = Ran::from(session.wait_with_output().unwrap());
+    ended.check(2, &[]);
+    let results = world.read("out/results.md");
+    for text in ["run 1: count: rows cannot be counted", "run 2: start: "] {
+        assert!(results.contains(text), "{text}\n{results}");
+    }
+    assert_eq!(processes(&world, "postgres"), [0; 0]);
+}
+
+#[test]
+fn a_contender_that_is_killed_fails_its_run_only() {
+    if !switched_on("a killed contender with a real PostgreSQL") {
+        return;
+    }
+    let world = storing(&["good"]);
+    let session = until_load(&world);
+    let contenders = processes(&world, "/contender");
+    contenders.into_iter().for_each(kill);
+    let ended = Ran::from(session.wait_with_output().unwrap());
+    ended.check(2, &[]);
+    let results = world.read("out/results.md");
+    assert!(
+        results.contains("run 1: load: was ended by signal 9 at "),
+        "{results}"
+    );
+    assert!(!results.contains("run 2: "), "{results}");
+}

@@ -1,0 +1,71 @@
+//! How many connections to a database contenders had in use, and what they cost it.
+
+use bakeoff_model::resource::DatabaseSessions;
+
+use super::benchmark::{BenchmarkData, RunData, StepData};
+use crate::number::{as_f64, count};
+
+/// One step of all completed runs of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DatabaseRow {
+    pub(crate) step: String,
+    /// Contender and parameters.
+    pub(crate) label: String,
+    /// The most connections that were open at the end of a time slice.
+    pub(crate) open_most: u64,
+    /// Connections with a statement or transaction under way, mean over the ends of time slices.
+    pub(crate) active_mean: f64,
+    /// Cores' worth of CPU of the database server, mean over runs.
+    pub(crate) database_cores: Option<f64>,
+    /// The contender's own.
+    pub(crate) contender_cores: Option<f64>,
+}
+
+/// Step by step and in each case by case; nothing where there is no database.
+pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<DatabaseRow> {
+    let mut rows = Vec::new();
+    for label in &benchmark.step_labels {
+        for case in &benchmark.cases {
+            let steps = case.completed().filter_map(|run| run.step(label));
+            let steps: Vec<&StepData<'_>> = steps.collect();
+            rows.extend(row(&case.label, label, &steps));
+        }
+    }
+    rows
+}
+
+fn row(label: &str, step: &str, steps: &[&StepData<'_>]) -> Option<DatabaseRow> {
+    let slices = steps.iter().flat_map(|step| &step.slices);
+    let sessions: Vec<DatabaseSessions> = slices
+        .filter_map(|slice| slice.backend_after.as_ref()?.sessions)
+        .collect();
+    let open_most = sessions.iter().map(|one| one.open).max()?;
+    let active: u64 = sessions.iter().map(|one| one.active).sum();
+    Some(DatabaseRow {
+        step: step.to_owned(),
+        label: label.to_owned(),
+        open_most,
+        active_mean: as_f64(active) / count(sessions.len()),
+        database_cores: mean(steps.iter().map(|step| step.backend_cores())),
+        contender_cores: mean(steps.iter().map(|step| step.contender_cores())),
+    })
+}
+
+fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()))
+}
+
+/// Connections in use at the end of each slice of a run: seconds since the load began, how many.
+pub(crate) fn in_use(run: &RunData<'_>) -> Vec<(f64, u64)> {
+    let slices = &run.records.intervals;
+    let began_ns = slices.first().map_or(0, |slice| slice.load.start_ns);
+    slices
+        .iter()
+        .filter_map(|slice| {
+            let sessions = slice.backend_after.as_ref()?.sessions?;
+            let at_ns = slice.load.end_ns.saturating_sub(began_ns);
+            Some((as_f64(at_ns) / 1e9, sessions.active))
+        })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! What garbage collection cost a run on the JVM while it was under load: from the collector's own
+//! log where the profile asks for one, else from the JVM's counters, which know no single pause.
+
+use bakeoff_model::resource::{GcLog, GcPause};
+
+use super::benchmark::{BenchmarkData, RunData};
+use crate::number::{as_f64, mib, milliseconds, seconds};
+
+/// Garbage collection of one run under load, warm-up included.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GcRow {
+    /// Contender and parameters.
+    pub(crate) label: String,
+    /// Repetition.
+    pub(crate) run: u32,
+    /// The collector as it calls itself; empty where it is not known.
+    pub(crate) collector: String,
+    /// Pauses; collections, where only counters are known.
+    pub(crate) count: u64,
+    pub(crate) total_ms: f64,
+    pub(crate) longest_ms: Option<f64>,
+    /// Share of the time in which the program was not paused, %.
+    pub(crate) throughput_percent: f64,
+    /// Heap in use after the last collection, MiB.
+    pub(crate) heap_after_last_mib: Option<f64>,
+    /// The most that was in use after any, MiB.
+    pub(crate) heap_after_most_mib: Option<f64>,
+}
+
+/// A row for each run on the JVM.
+pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
+    let mut rows = Vec::new();
+    for case in &benchmark.cases {
+        for run in &case.runs {
+            let row = logged(run).or_else(|| counted(run));
+            rows.extend(row.map(|row| GcRow {
+                label: case.label.clone(),
+                run: run.repetition(),
+                ..row
+            }));
+        }
+    }
+    rows
+}
+
+/// Pauses of a run with the seconds since its load began at which they ended, before it below zero.
+pub(crate) fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
+    let (Some(log), Some(began_ns), Some((load_ns, _))) =
+        (run.gc_log(), began_ns(run), load_ns(run))
+    else {
+        return Vec::new();
+    };
+    let at = |pause: &GcPause| seconds(began_ns.saturating_add(pause.at_ns)) - seconds(load_ns);
+    log.pauses.iter().map(|pause| (at(pause), pause)).collect()
+}
+
+/// When the contender's program began, monotonic ns: its log counts from there.
+fn began_ns(run: &RunData<'_>) -> Option<u64> {
+    let startup = run.records.startup.as_ref()?;
+    startup.resources.at_ns.checked_sub(startup.startup_ns)
+}
+
+/// From the first slice to the last, monotonic ns.
+fn load_ns(run: &RunData<'_>) -> Option<(u64, u64)> {
+    let (first, last) = (
+        run.records.intervals.first()?,
+        run.records.intervals.last()?,
+    );
+    Some((first.load.start_ns, last.load.end_ns))
+}
+
+/// The length of all slices, seconds: between its turns a carousel's contender is frozen.
+fn loaded_s(run: &RunData<'_>) -> f64 {
+    let loads = run.records.intervals.iter().map(|slice| &slice.load);
+    let lengths = loads.map(|load| load.end_ns.saturating_sub(load.start_ns));
+    seconds(lengths.sum())
+}
+
+fn logged(run: &RunData<'_>) -> Option<GcRow> {
+    let log: &GcLog = run.gc_log()?;
+    let (from_ns, to_ns) = load_ns(run)?;
+    let length_s = seconds(to_ns.saturating_sub(from_ns));
+    let pauses = pauses(run);
+    let under_load: Vec<&GcPause> = pauses
+        .iter()
+        .filter(|(at_s, _)| (0.0..=length_s).contains(at_s))
+        .map(|(_, pause)| *pause)
+        .collect();
+    let total_ns: u64 = under_load.iter().map(|pause| pause.pause_ns).sum();
+    let total_ns = total_ns.saturating_add(log.left_out_ns);
+    let heaps = || under_load.iter().filter_map(|pause| pause.heap_after_bytes);
+    Some(GcRow {
+        label: String::new(),
+        run: 0,
+        collector: log.collector.clone(),
+        count: under_load.len() as u64 + log.left_out,
+        total_ms: milliseconds(total_ns),
+        longest_ms: under_load
+            .iter()
+            .map(|pause| milliseconds(pause.pause_ns))
+            .reduce(f64::max),
+        throughput_percent: throughput_percent(total_ns, loaded_s(run)),
+        heap_after_last_mib: heaps().next_back().map(mib),
+        heap_after_most_mib: heaps().max().map(mib),
+    })
+}
+
+fn counted(run: &RunData<'_>) -> Option<GcRow> {
+    let first = run.records.intervals.first()?;
+    let last = run.records.intervals.last()?;
+    let before = first.contender_before.as_ref()?.jvm?;
+    let after = last.contender_after.as_ref()?.jvm?;
+    let total_ns = after.gc_ns.saturating_sub(before.gc_ns);
+    Some(GcRow {
+        label: String::new(),
+        run: 0,
+        collector: String::new(),
+        count: after.gc_count.saturating_sub(before.gc_count),
+        total_ms: milliseconds(total_ns),
+        longest_ms: None,
+        throughput_percent: throughput_percent(total_ns, loaded_s(run)),
+        heap_after_last_mib: None,
+        heap_after_most_mib: None,
+    })
+}
+
+fn throughput_percent(paused_ns: u64, loaded_s: f64) -> f64 {
+    if loaded_s > 0.0 {
+        (1.0 - as_f64(paused_ns) / 1e9 / loaded_s) * 100.0
+    } else {
+        100.0
+    }
+}

@@ -1,0 +1,91 @@
+//! Tables of what goes on inside of contenders and databases: garbage collection, connections.
+
+use maud::{Markup, html};
+
+use super::table::{self, Heading};
+use crate::analysis::database::DatabaseRow;
+use crate::analysis::gc::GcRow;
+use crate::number::{significant, significant_or_dash};
+
+const GC_HEADINGS: [Heading; 9] = [
+    ("contender", ""),
+    ("run", ""),
+    ("collector", ""),
+    ("pauses", "collections, where there is no log of them"),
+    ("total ms", ""),
+    ("longest ms", ""),
+    (
+        "throughput",
+        "share of the time in which the program was not paused",
+    ),
+    ("heap after last, MiB", ""),
+    ("heap after, at most, MiB", ""),
+];
+
+const DATABASE_HEADINGS: [Heading; 6] = [
+    ("step", ""),
+    ("contender", ""),
+    ("open", "the most connections at the end of a time slice"),
+    (
+        "in use",
+        "with a statement or transaction under way, mean over the ends of time slices",
+    ),
+    ("database, cores", "CPU of the database server"),
+    ("contender, cores", "CPU of the contender"),
+];
+
+/// Empty without a JVM.
+pub(super) fn gc(rows: &[GcRow]) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            h4 { "Garbage collection" }
+            p.hint {
+                "Under load, warm-up included, by the JVM's own log; without one by its counters, \
+                 which know no single pause."
+            }
+            (table::framed("", &html! {
+                (table::head(&GC_HEADINGS))
+                tbody {
+                    @for row in rows {
+                        tr {
+                            th scope="row" { (row.label) }
+                            td { (row.run) }
+                            td.text { (row.collector) }
+                            td { (row.count) }
+                            td { (significant(row.total_ms)) }
+                            td { (significant_or_dash(row.longest_ms)) }
+                            td { (format!("{:.2} %", row.throughput_percent)) }
+                            td { (significant_or_dash(row.heap_after_last_mib)) }
+                            td { (significant_or_dash(row.heap_after_most_mib)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+/// Empty without a database.
+pub(super) fn database(rows: &[DatabaseRow]) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            h4 { "Database connections" }
+            p.hint { "Of all completed runs, beside the CPU that was used meanwhile." }
+            (table::framed("", &html! {
+                (table::head(&DATABASE_HEADINGS))
+                tbody {
+                    @for row in rows {
+                        tr {
+                            td { (row.step) }
+                            th scope="row" { (row.label) }
+                            td { (row.open_most) }
+                            td { (significant(row.active_mean)) }
+                            td { (significant_or_dash(row.database_cores)) }
+                            td { (significant_or_dash(row.contender_cores)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}

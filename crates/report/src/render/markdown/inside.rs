@@ -1,0 +1,58 @@
+//! Garbage collection and database connections, as Markdown.
+
+use std::fmt::Write as _;
+
+use super::escape;
+use crate::analysis::database::DatabaseRow;
+use crate::analysis::gc::GcRow;
+use crate::number::{significant, significant_or_dash};
+
+/// Nothing without a JVM.
+pub(super) fn push_gc(text: &mut String, rows: &[GcRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n### Garbage collection\n\nUnder load, warm-up included.\n\n\
+         | contender | run | collector | pauses | total ms | longest ms | throughput | heap after \
+         last, MiB | heap after, at most, MiB |\n\
+         |---|--:|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let cells = [
+            escape(&row.label),
+            row.run.to_string(),
+            escape(&row.collector),
+            row.count.to_string(),
+            significant(row.total_ms),
+            significant_or_dash(row.longest_ms),
+            format!("{:.2} %", row.throughput_percent),
+            significant_or_dash(row.heap_after_last_mib),
+            significant_or_dash(row.heap_after_most_mib),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+/// Nothing without a database.
+pub(super) fn push_database(text: &mut String, rows: &[DatabaseRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n### Database connections\n\n\
+         | step | contender | open at most | in use, mean | database, cores | contender, cores |\n\
+         |---|---|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let cells = [
+            escape(&row.step),
+            escape(&row.label),
+            row.open_most.to_string(),
+            significant(row.active_mean),
+            significant_or_dash(row.database_cores),
+            significant_or_dash(row.contender_cores),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}

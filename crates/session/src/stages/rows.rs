@@ -1,0 +1,238 @@
+//! Whether a contender stored what it said: rows in its database against successful requests.
+//!
+//! Rows are counted right before the load and again when the contender has ended, because one that
+//! nobody awaits any more may still store what it was sent. A request without a complete response
+//! may or may not have stored its row: so many more rows are right, too.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::text;
+use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::conditions::TrafficPath;
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::{LoadInterval, RequestSpec};
+use bakeoff_model::record::{CheckRecord, Record};
+use bakeoff_model::suite::Rows;
+use tokio::time::Instant;
+
+use super::start::stage;
+use super::verify::elapsed_ns;
+use crate::case::Case;
+use crate::contracts::{BackendProbe, Halt, Parts};
+use crate::event::{self, Observer};
+
+/// The group of these checks.
+const GROUP: &str = "rows";
+
+/// What became of the requests of one name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Outcomes {
+    /// Answered with success.
+    pub(crate) successes: u64,
+    /// Sent, without a complete response.
+    pub(crate) unanswered: u64,
+}
+
+/// What became of all requests of a run, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Requests(BTreeMap<String, Outcomes>);
+
+impl Requests {
+    /// Adds a slice of the load, warm-up or not.
+    pub(crate) fn add(&mut self, requests: &[RequestSpec], load: &LoadInterval) {
+        match requests {
+            [one] => self.of(one.label()).successes += load.requests,
+            _ => {
+                for part in &load.by_request {
+                    self.of(part.name.clone()).successes += part.requests;
+                }
+            }
+        }
+        for (name, count) in &load.unanswered {
+            self.of(name.clone()).unanswered += count;
+        }
+    }
+
+    fn of(&mut self, name: String) -> &mut Outcomes {
+        self.0.entry(name).or_default()
+    }
+}
+
+/// What is counted in a run, with the rows that were there before the load.
+pub(crate) struct Counted<'a> {
+    backend: &'a dyn BackendProbe,
+    contender: String,
+    before: Vec<(&'a Rows, i64)>,
+}
+
+/// Counts before the load; `None` where the run has nothing to count.
+///
+/// # Errors
+/// The database cannot be asked.
+pub(crate) async fn before<'a, L>(
+    parts: &Parts<'a, L>,
+    case: &Case,
+) -> Result<Option<Counted<'a>>, Failure> {
+    let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
+    let Some(backend) = parts.backend.filter(|_| is_ours) else {
+        return Ok(None);
+    };
+    let contender = case.begin.run.contender.clone();
+    let mut before = Vec::new();
+    for rows in wanted(parts, case) {
+        let found = count(backend, &contender, rows).await;
+        before.push((rows, found.map_err(|why| failure(&why))?));
+    }
+    Ok((!before.is_empty()).then_some(Counted {
+        backend,
+        contender,
+        before,
+    }))
+}
+
+/// What the backend of the run has to hold of requests that the run sends.
+fn wanted<'a, L>(parts: &Parts<'a, L>, case: &Case) -> impl Iterator<Item = &'a Rows> {
+    let specs = parts.suite.backends.iter();
+    let specs = specs.filter(|spec| spec.name == case.begin.backend);
+    let sent: Vec<String> = case.requests.iter().map(RequestSpec::label).collect();
+    specs
+        .flat_map(|spec| &spec.rows)
+        .filter(move |rows| sent.contains(&rows.request))
+}
+
+/// Counts again, when the contender has ended, and records a check for each count.
+///
+/// # Errors
+/// The first count that is wrong or cannot be made, or the observer's.
+pub(crate) async fn after(
+    counted: Option<Counted<'_>>,
+    requests: &Requests,
+    case: &Case,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let Some(Counted {
+        backend,
+        contender,
+        before,
+    }) = counted
+    else {
+        return Ok(());
+    };
+    stage(observer, case, Stage::Count)?;
+    let mut first = None;
+    for (rows, was) in before {
+        let begun = Instant::now();
+        let of_request = requests.0.get(&rows.request).copied().unwrap_or_default();
+        let (outcome, value) = match count(backend, &contender, rows).await {
+            Err(message) => (CheckOutcome::ConnErr { message }, None),
+            Ok(found) => {
+                let added = found.saturating_sub(was);
+                let outcome = match judge(&rows.request, of_request, added) {
+                    Ok(()) => CheckOutcome::Good,
+                    Err(assertion) => CheckOutcome::Bad { assertion },
+                };
+                (outcome, Some(rows_text(added)))
+            }
+        };
+        if let CheckOutcome::Bad { assertion: why } | CheckOutcome::ConnErr { message: why } =
+            &outcome
+        {
+            first.get_or_insert_with(|| failure(why));
+        }
+        let check = CheckRecord {
+            group: GROUP.to_owned(),
+            name: format!("one for each {}", rows.request),
+            outcome,
+            duration_ns: elapsed_ns(begun),
+            value,
+        };
+        event::record(observer, Record::Check(check))?;
+    }
+    first.map_or(Ok(()), |failure| Err(failure.into()))
+}
+
+fn failure(why: &str) -> Failure {
+    Failure::new(Stage::Count, why)
+}
+
+/// What a query finds.
+async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Result<i64, String> {
+    let found = backend.query(contender, &rows.query).await;
+    let found = found.map_err(|why| format!("rows cannot be counted: {why}"))?;
+    found.trim().parse().map_err(|_| {
+        format!(
+            "rows cannot be counted: {:?} finds {found:?}, which is no whole number",
+            rows.query
+        )
+    })
+}
+
+/// Whether so many rows are right; a sentence when they are not.
+fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), String> {
+    let Outcomes {
+        successes,
+        unanswered,
+    } = of_request;
+    let what = match u64::try_from(added) {
+        Ok(added) if added > successes.saturating_add(unanswered) => {
+            "more was stored than was answered with success"
+        }
+        Ok(added) if added >= successes => return Ok(()),
+        _ => "a success was answered and not stored",
+    };
+    let open = match unanswered {
+        0 => String::new(),
+        _ => format!(" and {unanswered} without a complete response"),
+    };
+    Err(format!(
+        "{successes} of `{request}` answered with success{open}, but {} added: {what}",
+        rows_text(added)
+    ))
+}
+
+/// A difference of two counts with its noun; below zero where rows were taken away.
+fn rows_text(rows: i64) -> String {
+    format!("{rows} row{}", text::plural(rows.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcomes, judge};
+
+    #[test]
+    fn rows_lie_between_successes_and_what_may_have_been_stored() {
+        let check = |successes: u64, unanswered: u64, added: i64, expect: &str| {
+            let of_request = Outcomes {
+                successes,
+                unanswered,
+            };
+            let judged = judge("register", of_request, added);
+            assert_eq!(judged.err().unwrap_or_default(), expect);
+        };
+        check(0, 0, 0, "");
+        check(1000, 0, 1000, "");
+        check(1000, 3, 1000, "");
+        check(1000, 3, 1003, "");
+        check(
+            1000,
+            3,
+            999,
+            "1000 of `register` answered with success and 3 without a complete response, but 999 \
+             rows added: a success was answered and not stored",
+        );
+        check(
+            1,
+            0,
+            2,
+            "1 of `register` answered with success, but 2 rows added: more was stored than was \
+             answered with success",
+        );
+        check(
+            1,
+            0,
+            -1,
+            "1 of `register` answered with success, but -1 row added: a success was answered and \
+             not stored",
+        );
+    }
+}
