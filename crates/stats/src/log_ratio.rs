@@ -12,7 +12,8 @@ use crate::sample::{Interval, Sample, mean, variance};
 
 /// With at least so many common blocks the two are compared block by block. Pairs have n - 1
 /// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
-/// have in common can give back.
+/// have in common can give back. Carousels are compared by pairs always: what their contenders have
+/// in common is most of what there is.
 pub const PAIRED_BLOCKS_MIN: usize = 5;
 
 /// Less spread than this on the log scale is none: the last digits of equal values.
@@ -57,7 +58,8 @@ impl LogRatio {
         };
         let (a, b) = (logs(first)?, logs(second)?);
         let common = first.common_blocks(second);
-        if common.len() >= PAIRED_BLOCKS_MIN {
+        let carousels = first.is_of_carousels() && second.is_of_carousels();
+        if carousels || common.len() >= PAIRED_BLOCKS_MIN {
             let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
             Self::paired(&differences)
         } else {

@@ -12,6 +12,7 @@ use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 
 use super::labels::{conditions, step_labels};
+use super::slice;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
 
@@ -47,6 +48,9 @@ pub(crate) struct StepData<'a> {
     /// How many of its slices are unfair alone.
     pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
+    /// Of a step in a carousel, the slices of the cycles that count; empty for whole runs, and
+    /// where no cycle counts.
+    pub(crate) kept: Vec<&'a IntervalRecord>,
 }
 
 /// One run: the last attempt at it.
@@ -196,6 +200,7 @@ fn step<'a>(
         validity,
         unfair,
         slices,
+        kept: Vec::new(),
     })
 }
 
@@ -216,8 +221,12 @@ pub(crate) fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<
 }
 
 impl<'a> StepData<'a> {
-    /// Successful requests per second.
+    /// Successful requests per second; in a carousel the geometric mean over its slices.
     pub(crate) fn throughput(&self) -> f64 {
+        let kept = self.kept.iter().map(|slice| slice::throughput(slice));
+        if let Some(mean) = slice::geometric_mean(kept) {
+            return mean;
+        }
         if self.seconds > 0.0 {
             as_f64(self.requests) / self.seconds
         } else {
@@ -301,6 +310,13 @@ impl<'a> StepData<'a> {
     /// what they took is not charged to those that succeeded. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         (self.requests > 0).then_some(())?;
+        if !self.kept.is_empty() {
+            let kept = self
+                .kept
+                .iter()
+                .map(|slice| slice::cpu_us_per_request(slice));
+            return slice::geometric_mean(kept.collect::<Option<Vec<f64>>>()?.into_iter());
+        }
         Some(self.cpu_s()? * 1e6 / as_f64(self.ended()))
     }
 
