@@ -58,6 +58,8 @@ pub(crate) struct StepData<'a> {
 pub(crate) struct RunData<'a> {
     pub(crate) records: &'a RunRecords,
     pub(crate) steps: Vec<StepData<'a>>,
+    /// It belongs to a carousel of which no cycle counts.
+    pub(crate) void: bool,
 }
 
 /// Benchmark x contender x parameters.
@@ -117,6 +119,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         let run = RunData {
             records,
             steps: steps(records, &labels),
+            void: false,
         };
         let label = begin.run.case_label();
         match benchmark.cases.iter_mut().find(|case| case.label == label) {
@@ -311,11 +314,9 @@ impl<'a> StepData<'a> {
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         (self.requests > 0).then_some(())?;
         if !self.kept.is_empty() {
-            let kept = self
-                .kept
-                .iter()
-                .map(|slice| slice::cpu_us_per_request(slice));
-            return slice::geometric_mean(kept.collect::<Option<Vec<f64>>>()?.into_iter());
+            let kept = self.kept.iter();
+            let each: Option<Vec<f64>> = kept.map(|one| slice::cpu_us_per_request(one)).collect();
+            return slice::geometric_mean(each?.into_iter());
         }
         Some(self.cpu_s()? * 1e6 / as_f64(self.ended()))
     }
@@ -409,8 +410,12 @@ impl<'a> RunData<'a> {
         idle.contender.as_ref()
     }
 
-    /// CPU per request of the measured steps, microseconds, failed requests counted too.
+    /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
+    /// carousel that of its one step.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        if let Some(step) = self.measured().find(|step| !step.kept.is_empty()) {
+            return step.cpu_us_per_request();
+        }
         let cpu_s: Option<f64> = self.measured().map(StepData::cpu_s).sum();
         let requests: u64 = self.measured().map(StepData::ended).sum();
         cpu_s
@@ -429,7 +434,10 @@ impl<'a> RunData<'a> {
 }
 
 impl<'a> CaseData<'a> {
+    /// The runs that numbers are read off: completed ones, but for carousels of which no cycle
+    /// counts.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
-        self.runs.iter().filter(|run| run.completed())
+        let completed = self.runs.iter().filter(|run| run.completed());
+        completed.filter(|run| !run.void)
     }
 }

@@ -47,7 +47,8 @@ pub struct Spread {
 }
 
 /// Notes in each carousel the slices of the cycles that count: those in which every contender with
-/// a number has an undisturbed slice. So ratios of means are means of ratios.
+/// a number has an undisturbed slice. So ratios of means are means of ratios. A carousel without
+/// such a cycle has no say.
 pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     let counted = counted_cycles(&benchmark.cases);
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
@@ -55,6 +56,10 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
         let Some(cycles) = counted.get(&run.repetition()) else {
             continue;
         };
+        if run.records.begin.run.carousel.is_none() {
+            continue;
+        }
+        run.void = cycles.is_empty();
         for step in run.steps.iter_mut().filter(|step| is_measured(step)) {
             let kept = step.slices.iter().copied();
             step.kept = kept

@@ -133,11 +133,11 @@ fn push_carousels(text: &mut String, carousels: &Carousels) {
     for sentence in turns::sentences(carousels) {
         let _ = writeln!(text, "{sentence}");
     }
-    let _ = writeln!(
-        text,
-        "\n| {} |\n|---|---|--:|--:|",
-        turns::COLUMNS.join(" | ")
-    );
+    if carousels.pairs.is_empty() {
+        return;
+    }
+    let columns = turns::COLUMNS.map(|(name, _)| name).join(" | ");
+    let _ = writeln!(text, "\n| {columns} |\n|---|---|--:|--:|");
     for pair in &carousels.pairs {
         let cells = turns::row(pair).map(|cell| escape(&cell));
         let _ = writeln!(text, "| {} |", cells.join(" | "));

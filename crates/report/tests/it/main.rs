@@ -11,4 +11,5 @@ mod ranking;
 mod sentence;
 mod synthetic;
 mod text;
+mod turns;
 mod winners;

@@ -68,15 +68,22 @@ fn in_turns(carousels: &Carousels) -> Markup {
     html! {
         h4 { "Carousels" }
         @for sentence in turns::sentences(carousels) { p { (sentence) } }
-        details {
-            summary { "Where the spread comes from" }
-            table {
-                thead { tr { @for column in turns::COLUMNS { th { (column) } } } }
-                tbody {
-                    @for pair in &carousels.pairs {
-                        tr { @for cell in turns::row(pair) { td { (cell) } } }
-                    }
-                }
+        @if !carousels.pairs.is_empty() {
+            details {
+                summary { "Where the spread comes from" }
+                (table::framed("", &spreads(carousels)))
+            }
+        }
+    }
+}
+
+fn spreads(carousels: &Carousels) -> Markup {
+    html! {
+        (table::head(&turns::COLUMNS))
+        tbody {
+            @for pair in &carousels.pairs {
+                @let [pair, cells @ ..] = turns::row(pair);
+                tr { th scope="row" { (pair) } @for cell in cells { td { (cell) } } }
             }
         }
     }
