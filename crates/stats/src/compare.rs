@@ -107,9 +107,9 @@ impl Comparison {
 
 /// Compares `first` with `second`, a family of one comparison.
 ///
-/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or are
-/// of carousels, else by Welch's t. With one run on a side, one carousel in common, or without a
-/// ratio, there is no verdict: inconclusive.
+/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or
+/// are of carousels, else by Welch's t. With one run on a side, one carousel in common, or without
+/// a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
     let found = LogRatio::of(first, second);

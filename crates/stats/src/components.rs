@@ -68,7 +68,7 @@ mod tests {
         check(&groups, Some((2.046_338, Some(4.238_035))));
         // Groups that differ by less than their values explain.
         check(&[&[0.0, 10.0], &[1.0, 9.0]], Some((6.403_124, Some(0.0))));
-        check(&[&[1.0, 3.0], &[]], Some((1.414_214, None)));
+        check(&[&[1.0, 4.0], &[]], Some((2.121_320, None)));
         check(&[&[1.0], &[2.0]], None);
         check(&[], None);
     }

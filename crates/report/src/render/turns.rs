@@ -21,8 +21,8 @@ pub(super) fn sentences(carousels: &Carousels) -> Vec<String> {
         0 => "So there is nothing to compare.",
         1 => {
             "There is no interval, and none is said to be faster: a process is a unit of its own, \
-             and one carousel has one of each contender, so its cycles do not show how others would \
-             do."
+             and one carousel has one of each contender, so its cycles do not show how others \
+             would do."
         }
         2 => "Two carousels give intervals with one degree of freedom, which are very wide.",
         _ => return vec![began],

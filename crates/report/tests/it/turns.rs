@@ -142,10 +142,14 @@ fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
     let mut random = Random::new(7);
     let mut played = Vec::new();
     for repetition in 0..repetitions {
+        // Whose turn is first in each cycle.
+        let drawn = |_| u32::try_from(random.below(3)).unwrap();
+        let first: Vec<u32> = (0..CYCLES).map(drawn).collect();
         for (place, (name, peak)) in (0..).zip(CONTENDERS) {
             let own = peak * (1.0 + 0.015 * (random.unit() - 0.5));
-            let second = |cycle| match in_turns {
-                true => (repetition * CYCLES + cycle) * 3 + place,
+            let turn = |cycle: u32| (place + first[cycle as usize]) % 3;
+            let second = |cycle: u32| match in_turns {
+                true => (repetition * CYCLES + cycle) * 3 + turn(cycle),
                 false => (repetition * 3 + place) * CYCLES + cycle,
             };
             let slices = (0..CYCLES).map(|cycle| slice(own, second(cycle), &mut random));
@@ -239,7 +243,8 @@ fn of_fixture(fixture: &Value) -> Results {
     }
     let mut results = results(&played, true);
     let lost = numbers(&fixture["lost"]);
-    let (carousel, cycle) = (lost[0] as usize, u32::try_from(lost[1]).unwrap());
+    let carousel = usize::try_from(lost[0]).unwrap();
+    let cycle = u32::try_from(lost[1]).unwrap();
     invalidate(&mut results, played.len() / 2 + carousel, cycle);
     results
 }
