@@ -2,7 +2,7 @@
 //! table.
 
 use crate::holm;
-use crate::log_ratio::{LogRatio, Method, is_ratio};
+use crate::log_ratio::{self, LogRatio, Method, is_ratio};
 use crate::sample::{Estimate, Sample};
 
 /// Which direction is good.
@@ -78,7 +78,8 @@ impl Criteria {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// Ratio of the geometric means, first over second, with the interval of this comparison
-    /// alone. Where there is no interval it is that of the means, or not a number.
+    /// alone. Where there is no interval it is that of the means, or not a number; of carousels
+    /// always that of those in common.
     pub ratio: Estimate,
     /// How they were compared.
     pub method: Method,
@@ -106,8 +107,9 @@ impl Comparison {
 
 /// Compares `first` with `second`, a family of one comparison.
 ///
-/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common, else
-/// by Welch's t. With one run on a side, or without a ratio, there is no verdict: inconclusive.
+/// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or
+/// are of carousels, else by Welch's t. With one run on a side, one carousel in common, or without
+/// a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
     let found = LogRatio::of(first, second);
@@ -122,13 +124,16 @@ fn comparison(
     p_adjusted: Option<f64>,
     criteria: &Criteria,
 ) -> Comparison {
-    let means = first.mean() / second.mean();
-    let means = if is_ratio(means) { means } else { f64::NAN };
+    let (point, runs) = match found {
+        Some(found) => (found.point(), found.runs),
+        None => log_ratio::without_spread(first, second),
+    };
+    let point = if is_ratio(point) { point } else { f64::NAN };
     Comparison {
         ratio: Estimate {
-            point: found.map_or(means, LogRatio::point),
+            point,
             interval: found.and_then(|found| found.interval(criteria.confidence)),
-            runs: found.map_or(first.runs().min(second.runs()), |found| found.runs),
+            runs,
         },
         method: found.map_or(Method::None, |found| found.method),
         p_value: found.map(LogRatio::p_equal),

@@ -9,6 +9,7 @@
 //! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
 
 pub mod compare;
+pub mod components;
 pub mod distribution;
 mod holm;
 pub mod log_ratio;
@@ -17,6 +18,7 @@ pub mod sample;
 pub mod steady;
 
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare};
+pub use components::Components;
 pub use log_ratio::{LogRatio, Method};
 pub use rank::{Ranked, Tie, rank};
 pub use sample::{Estimate, Interval, Sample};

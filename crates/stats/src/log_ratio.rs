@@ -12,7 +12,8 @@ use crate::sample::{Interval, Sample, mean, variance};
 
 /// With at least so many common blocks the two are compared block by block. Pairs have n - 1
 /// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
-/// have in common can give back.
+/// have in common can give back. Carousels are compared by pairs always: what their contenders have
+/// in common is most of what there is.
 pub const PAIRED_BLOCKS_MIN: usize = 5;
 
 /// Less spread than this on the log scale is none: the last digits of equal values.
@@ -50,14 +51,9 @@ impl LogRatio {
     /// show their noise, and would make anything certain.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
-        let logs = |sample: &Sample| {
-            let values = sample.values().iter();
-            let positive = values.clone().all(|value| *value > 0.0);
-            positive.then(|| values.map(|value| value.ln()).collect::<Vec<f64>>())
-        };
         let (a, b) = (logs(first)?, logs(second)?);
         let common = first.common_blocks(second);
-        if common.len() >= PAIRED_BLOCKS_MIN {
+        if are_carousels(first, second) || common.len() >= PAIRED_BLOCKS_MIN {
             let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
             Self::paired(&differences)
         } else {
@@ -134,6 +130,31 @@ impl LogRatio {
         let margin = relevance.ln_1p();
         student_cdf((self.difference.abs() - margin) / self.error, self.freedom)
     }
+}
+
+/// The logarithms; `None` when there is a value that is not positive.
+fn logs(sample: &Sample) -> Option<Vec<f64>> {
+    let values = sample.values().iter();
+    let positive = values.clone().all(|value| *value > 0.0);
+    positive.then(|| values.map(|value| value.ln()).collect())
+}
+
+fn are_carousels(first: &Sample, second: &Sample) -> bool {
+    first.is_of_carousels() && second.is_of_carousels()
+}
+
+/// The ratio where nothing is known of its spread, and how many runs it rests on: that of the
+/// means, or of carousels that of those in common, because any other met another host. Not a
+/// number without one in common.
+pub(crate) fn without_spread(first: &Sample, second: &Sample) -> (f64, usize) {
+    if !are_carousels(first, second) {
+        let runs = first.runs().min(second.runs());
+        return (first.mean() / second.mean(), runs);
+    }
+    let common = first.common_blocks(second);
+    let (a, b) = (first.values(), second.values());
+    let sum: f64 = common.iter().map(|(i, j)| (a[*i] / b[*j]).ln()).sum();
+    ((sum / count(common.len())).exp(), common.len())
 }
 
 /// Whether it can be a ratio of two positive numbers.

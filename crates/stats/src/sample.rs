@@ -10,6 +10,8 @@ pub struct Sample {
     values: Vec<f64>,
     /// The block of each value; empty where blocks are not known.
     blocks: Vec<u32>,
+    /// The blocks are carousels.
+    carousels: bool,
 }
 
 /// A confidence interval.
@@ -85,9 +87,31 @@ impl Sample {
         Self::of(values, blocks)
     }
 
+    /// A sample with a value of each carousel, in which all contenders met the same host within
+    /// seconds: two such samples are compared carousel by carousel, however few there are. `None`
+    /// as for [`Sample::new`].
+    #[must_use]
+    pub fn of_carousels(values: Vec<(u32, f64)>) -> Option<Self> {
+        let sample = Self::in_blocks(values)?;
+        Some(Self {
+            carousels: true,
+            ..sample
+        })
+    }
+
+    /// Whether each value is of a carousel.
+    #[must_use]
+    pub fn is_of_carousels(&self) -> bool {
+        self.carousels
+    }
+
     fn of(values: Vec<f64>, blocks: Vec<u32>) -> Option<Self> {
         let usable = !values.is_empty() && values.iter().all(|value| value.is_finite());
-        usable.then_some(Self { values, blocks })
+        usable.then_some(Self {
+            values,
+            blocks,
+            carousels: false,
+        })
     }
 
     /// The same values without blocks: for comparisons with another session, whose repetitions
@@ -97,6 +121,7 @@ impl Sample {
         Self {
             values: self.values.clone(),
             blocks: Vec::new(),
+            carousels: false,
         }
     }
 

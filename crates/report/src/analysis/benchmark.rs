@@ -12,6 +12,7 @@ use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 
 use super::labels::{conditions, step_labels};
+use super::slice;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
 
@@ -47,6 +48,9 @@ pub(crate) struct StepData<'a> {
     /// How many of its slices are unfair alone.
     pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
+    /// Of a step in a carousel, the slices of the cycles that count; empty for whole runs, and
+    /// where no cycle counts.
+    pub(crate) kept: Vec<&'a IntervalRecord>,
 }
 
 /// One run: the last attempt at it.
@@ -54,6 +58,8 @@ pub(crate) struct StepData<'a> {
 pub(crate) struct RunData<'a> {
     pub(crate) records: &'a RunRecords,
     pub(crate) steps: Vec<StepData<'a>>,
+    /// It belongs to a carousel of which no cycle counts.
+    pub(crate) void: bool,
 }
 
 /// Benchmark x contender x parameters.
@@ -113,6 +119,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         let run = RunData {
             records,
             steps: steps(records, &labels),
+            void: false,
         };
         let label = begin.run.case_label();
         match benchmark.cases.iter_mut().find(|case| case.label == label) {
@@ -196,6 +203,7 @@ fn step<'a>(
         validity,
         unfair,
         slices,
+        kept: Vec::new(),
     })
 }
 
@@ -216,8 +224,12 @@ pub(crate) fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<
 }
 
 impl<'a> StepData<'a> {
-    /// Successful requests per second.
+    /// Successful requests per second; in a carousel the geometric mean over its slices.
     pub(crate) fn throughput(&self) -> f64 {
+        let kept = self.kept.iter().map(|slice| slice::throughput(slice));
+        if let Some(mean) = slice::geometric_mean(kept) {
+            return mean;
+        }
         if self.seconds > 0.0 {
             as_f64(self.requests) / self.seconds
         } else {
@@ -301,6 +313,11 @@ impl<'a> StepData<'a> {
     /// what they took is not charged to those that succeeded. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         (self.requests > 0).then_some(())?;
+        if !self.kept.is_empty() {
+            let kept = self.kept.iter();
+            let each: Option<Vec<f64>> = kept.map(|one| slice::cpu_us_per_request(one)).collect();
+            return slice::geometric_mean(each?.into_iter());
+        }
         Some(self.cpu_s()? * 1e6 / as_f64(self.ended()))
     }
 
@@ -404,8 +421,12 @@ impl<'a> RunData<'a> {
         self.records.idle.iter().find_map(|idle| idle.gc.as_ref())
     }
 
-    /// CPU per request of the measured steps, microseconds, failed requests counted too.
+    /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
+    /// carousel that of its one step.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        if let Some(step) = self.measured().find(|step| !step.kept.is_empty()) {
+            return step.cpu_us_per_request();
+        }
         let cpu_s: Option<f64> = self.measured().map(StepData::cpu_s).sum();
         let requests: u64 = self.measured().map(StepData::ended).sum();
         cpu_s
@@ -424,7 +445,10 @@ impl<'a> RunData<'a> {
 }
 
 impl<'a> CaseData<'a> {
+    /// The runs that numbers are read off: completed ones, but for carousels of which no cycle
+    /// counts.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
-        self.runs.iter().filter(|run| run.completed())
+        let completed = self.runs.iter().filter(|run| run.completed());
+        completed.filter(|run| !run.void)
     }
 }

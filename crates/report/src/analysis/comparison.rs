@@ -67,7 +67,7 @@ pub(crate) fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> 
             first: best.label.clone(),
             middle,
             second: row.label.clone(),
-            detail: detail(&inverse, "run"),
+            detail: detail(&inverse, best.unit()),
             price: cpu.map_or_else(String::new, |cpu| price(&cpu, at)),
             verdict: inverse.verdict,
         })

@@ -53,6 +53,9 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
                 failure.stage, failure.message
             )
         }
+        None if case.runs.iter().any(|run| run.void) => {
+            "no cycle of its carousels counts".to_owned()
+        }
         None => "no measured step".to_owned(),
     }
 }

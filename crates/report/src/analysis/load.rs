@@ -10,6 +10,7 @@ use super::gc::{self, GcRow};
 use super::requests::{self, RequestRow};
 use super::steady::{self, CaseWarmUp};
 use super::summary::{self, BenchmarkSummary};
+use super::turns;
 
 /// One benchmark with load.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl<'r> LoadAnalysis<'r> {
 
 /// One for each benchmark with load and set of conditions.
 pub(super) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
-    let data = benchmark::benchmarks(results).into_iter();
-    data.map(LoadAnalysis::new).collect()
+    let mut data = benchmark::benchmarks(results);
+    data.iter_mut().for_each(turns::keep);
+    data.into_iter().map(LoadAnalysis::new).collect()
 }

@@ -40,8 +40,11 @@ impl Metric {
         values: Vec<(u32, f64)>,
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
-        let sample = Sample::in_blocks(values)?;
         let steps: Vec<&StepData<'_>> = steps.collect();
+        let sample = match steps.iter().any(|step| step.is_in_turns()) {
+            true => Sample::of_carousels(values)?,
+            false => Sample::in_blocks(values)?,
+        };
         let mut labels: Vec<(usize, &str)> = steps
             .iter()
             .map(|step| (step.index, step.label.as_str()))

@@ -66,6 +66,15 @@ impl Row {
     pub fn validity(&self) -> &Validity {
         &self.throughput.validity
     }
+
+    /// What is repeated: `run`, or `carousel`.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match self.throughput.sample.is_of_carousels() {
+            true => "carousel",
+            false => "run",
+        }
+    }
 }
 
 /// The metrics of the case of that index; `None` without a completed run with a measured step.

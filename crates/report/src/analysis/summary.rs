@@ -10,6 +10,7 @@ use super::failures::{self, FailedRun, Unranked};
 use super::metric::Metric;
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
+use super::turns::{self, Carousels};
 use super::validity;
 
 /// The ranks of one benchmark with load.
@@ -27,6 +28,8 @@ pub struct BenchmarkSummary {
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
     pub failures: Vec<FailedRun>,
+    /// What its carousels show beside their ratios; `None` for whole runs.
+    pub carousels: Option<Carousels>,
 }
 
 impl BenchmarkSummary {
@@ -94,6 +97,7 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
         stated,
         unranked,
         failures: failures::failures(benchmark),
+        carousels: turns::carousels(benchmark),
     }
 }
 

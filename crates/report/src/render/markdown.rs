@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use bakeoff_model::plan::ChosenCase;
 use bakeoff_stats::Tie;
 
+use super::turns;
 use crate::analysis::Analysis;
 use crate::analysis::claims::limits_text;
 use crate::analysis::comparison::rank_text;
@@ -16,6 +17,7 @@ use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::startup::{StartRow, StartupSummary};
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::analysis::turns::Carousels;
 use crate::number::{range, significant, significant_or_dash};
 
 /// The results as GitHub-flavoured Markdown.
@@ -126,7 +128,26 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     for table in &benchmark.tables {
         push_table(text, table);
     }
+    if let Some(carousels) = &benchmark.carousels {
+        push_carousels(text, carousels);
+    }
     push_rest(text, &benchmark.unranked, &benchmark.failures);
+}
+
+fn push_carousels(text: &mut String, carousels: &Carousels) {
+    text.push_str("\n### Carousels\n\n");
+    for sentence in turns::sentences(carousels) {
+        let _ = writeln!(text, "{sentence}");
+    }
+    if carousels.pairs.is_empty() {
+        return;
+    }
+    let columns = turns::COLUMNS.map(|(name, _)| name).join(" | ");
+    let _ = writeln!(text, "\n| {columns} |\n|---|---|--:|--:|");
+    for pair in &carousels.pairs {
+        let cells = turns::row(pair).map(|cell| escape(&cell));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
 }
 
 fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {

@@ -5,3 +5,4 @@ pub(crate) mod html;
 pub(crate) mod markdown;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
+mod turns;

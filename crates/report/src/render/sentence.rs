@@ -46,7 +46,7 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison) -> String {
         "(95 %: {}–{}, {} each)",
         ratio_text(low),
         ratio_text(high),
-        counted(comparison.ratio.runs, "run")
+        counted(comparison.ratio.runs, best.unit())
     );
     let (ratio, cost) = (ratio_text(point), cost(best, next));
     match comparison.verdict {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::turns;
 use crate::analysis::Analysis;
 use crate::analysis::comparison::rank_text;
 use crate::analysis::failures::{FailedRun, Unranked};
@@ -87,6 +88,12 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         wrap(&mut text, "", &title, width);
         for table in &benchmark.tables {
             push_table(&mut text, table, width);
+        }
+        if let Some(carousels) = &benchmark.carousels {
+            text.push('\n');
+            for sentence in turns::sentences(carousels) {
+                wrap(&mut text, "", &sentence, width);
+            }
         }
         push_rest(&mut text, &benchmark.unranked, &benchmark.failures, width);
     }

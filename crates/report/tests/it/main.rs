@@ -11,5 +11,6 @@ mod ranking;
 mod sentence;
 mod synthetic;
 mod text;
+mod turns;
 mod users;
 mod winners;

@@ -11,7 +11,9 @@ use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::stated::StatedStep;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::analysis::turns::Carousels;
 use crate::number::{range, ratio_text, significant, significant_or_dash};
+use crate::render::turns;
 
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;
@@ -50,12 +52,39 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
             @for table in &summary.tables { (ranked(table)) }
+            @if let Some(carousels) = &summary.carousels { (in_turns(carousels)) }
             @if !summary.unranked.is_empty() {
                 h4.unfair { "Not ranked" }
                 (failures::unranked(&summary.unranked))
                 (unranked_rows(summary))
             }
             (failures::failed_runs(&summary.failures))
+        }
+    }
+}
+
+/// What the carousels show beside their ratios.
+fn in_turns(carousels: &Carousels) -> Markup {
+    html! {
+        h4 { "Carousels" }
+        @for sentence in turns::sentences(carousels) { p { (sentence) } }
+        @if !carousels.pairs.is_empty() {
+            details {
+                summary { "Where the spread comes from" }
+                (table::framed("", &spreads(carousels)))
+            }
+        }
+    }
+}
+
+fn spreads(carousels: &Carousels) -> Markup {
+    html! {
+        (table::head(&turns::COLUMNS))
+        tbody {
+            @for pair in &carousels.pairs {
+                @let [pair, cells @ ..] = turns::row(pair);
+                tr { th scope="row" { (pair) } @for cell in cells { td { (cell) } } }
+            }
         }
     }
 }

@@ -1,0 +1,388 @@
+//! Carousels: contenders in turn on a host whose speed changes.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use bakeoff_base::random::Random;
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::{CpuTime, Pace};
+use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Turn};
+use bakeoff_model::suite::{Carousel, Step};
+use bakeoff_model::validity::{self, Validity};
+use bakeoff_report::{Analysis, BenchmarkSummary, ReportInput, html, markdown, terminal_table};
+use bakeoff_stats::{Comparison, Method, Tie, Verdict};
+use serde_json::Value;
+
+use crate::synthetic::{Contender, contender, load, run_of_steps};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A slice of one second: requests and CPU of the contender, ns.
+type Slice = (u64, u64);
+
+/// Results with a run for each of `played`: the contender, the repetition and its slices.
+fn results(played: &[(&'static str, u32, Vec<Slice>)], in_turns: bool) -> Results {
+    let runs = played.iter().enumerate();
+    let runs = runs
+        .map(|(order, (name, repetition, slices))| run(name, *repetition, order, slices, in_turns));
+    Results {
+        runs: runs.collect(),
+        ..Results::default()
+    }
+}
+
+fn run(
+    name: &'static str,
+    repetition: u32,
+    order: usize,
+    slices: &[Slice],
+    in_turns: bool,
+) -> RunRecords {
+    let step = |seconds, warm_up| Step {
+        connections: 64,
+        duration: Duration::from_secs(seconds),
+        pace: Pace::Closed,
+        warm_up,
+    };
+    let steps = vec![step(20, true), step(1, true), step(1, false)];
+    let one = contender(name, 5000.0, 100.0);
+    let mut records = run_of_steps("locations", &one, repetition, order, steps);
+    let cycles = u32::try_from(slices.len()).unwrap();
+    records.begin.run.carousel = in_turns.then_some(Carousel { cycles });
+    let (measured, warm_up): (Vec<_>, Vec<_>) = records
+        .intervals
+        .into_iter()
+        .partition(|slice| slice.load.step == 2);
+    records.intervals = warm_up
+        .into_iter()
+        .filter(|slice| slice.load.step == 0)
+        .collect();
+    for (cycle, slice) in (0..).zip(slices) {
+        let mut made = measured[0].clone();
+        made.turn = in_turns.then_some(Turn { cycle, position: 0 });
+        play(&one, &mut made, cycle, *slice);
+        records.intervals.push(made);
+    }
+    records
+}
+
+/// Makes a slice one of that second with so many requests and so much CPU.
+fn play(one: &Contender, made: &mut IntervalRecord, cycle: u32, (requests, cpu_ns): Slice) {
+    let rate = f64::from(u32::try_from(requests).unwrap());
+    let begin_ns = (40 + u64::from(cycle)) * SECOND;
+    made.load = load(one, 2, cycle, begin_ns, rate, 64);
+    let at = |ns| CpuTime {
+        user_ns: ns,
+        system_ns: 0,
+    };
+    let start_ns = u64::from(cycle) * SECOND;
+    made.contender_before.as_mut().unwrap().cpu = Some(at(start_ns));
+    made.contender_after.as_mut().unwrap().cpu = Some(at(start_ns + cpu_ns));
+}
+
+fn analyse(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput {
+        results,
+        title: "Synthetic carousels",
+        rounds: &[],
+    })
+}
+
+fn summary(results: &Results) -> BenchmarkSummary {
+    analyse(results).loads[0].summary.clone()
+}
+
+/// One against another by throughput, in the first table.
+fn compared(summary: &BenchmarkSummary, one: &str, other: &str) -> Comparison {
+    let table = &summary.tables[0];
+    let place = |label: &str| table.rows.iter().position(|row| row.label == label);
+    let (one, other) = (place(one).unwrap(), place(other).unwrap());
+    *table.throughput_matrix.pairs.get(one, other).unwrap()
+}
+
+fn invalidate(results: &mut Results, run: usize, cycle: u32) {
+    let slices = &mut results.runs[run].intervals;
+    let slice = slices
+        .iter_mut()
+        .find(|slice| !slice.warm_up && slice.load.slice == cycle)
+        .unwrap();
+    slice.validity = Validity::recorded(validity::Verdict::Invalid, "stalled");
+}
+
+/// A host whose speed goes up and down by two thirds within minutes.
+fn host(second: u32) -> f64 {
+    0.6 + 0.4 * (f64::from(second) / 37.0).sin()
+}
+
+/// What a contender that serves `peak` on an undisturbed host does in a slice: requests, and CPU
+/// of 100 us each.
+fn slice(peak: f64, second: u32, random: &mut Random) -> Slice {
+    let noise = 1.0 + 0.08 * (random.unit() - 0.5);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "made-up numbers are small and positive"
+    )]
+    let requests = (peak * host(second) * noise) as u64;
+    (requests, requests * 100_000)
+}
+
+/// Twins, and one that is 7 % faster. Each process is its own by up to 0.75 %.
+const CONTENDERS: [(&str, f64); 3] = [
+    ("synthetic-fast", 5350.0),
+    ("synthetic-twin-1", 5000.0),
+    ("synthetic-twin-2", 5000.0),
+];
+const CYCLES: u32 = 20;
+
+/// The three on the host that changes, as often as asked: in turn, slice by slice, or one whole
+/// run after the other. Both take the same time.
+fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
+    let mut random = Random::new(7);
+    let mut played = Vec::new();
+    for repetition in 0..repetitions {
+        // Whose turn is first in each cycle.
+        let drawn = |_| u32::try_from(random.below(3)).unwrap();
+        let first: Vec<u32> = (0..CYCLES).map(drawn).collect();
+        for (place, (name, peak)) in (0..).zip(CONTENDERS) {
+            let own = peak * (1.0 + 0.015 * (random.unit() - 0.5));
+            let turn = |cycle: u32| (place + first[cycle as usize]) % 3;
+            let second = |cycle: u32| match in_turns {
+                true => (repetition * CYCLES + cycle) * 3 + turn(cycle),
+                false => (repetition * 3 + place) * CYCLES + cycle,
+            };
+            let slices = (0..CYCLES).map(|cycle| slice(own, second(cycle), &mut random));
+            played.push((name, repetition + 1, slices.collect()));
+        }
+    }
+    results(&played, in_turns)
+}
+
+#[test]
+fn ratios_within_cycles_see_what_whole_runs_do_not() {
+    let (turns, whole) = (on_the_host(5, true), on_the_host(5, false));
+    let found = summary(&turns);
+    for twin in ["synthetic-twin-1", "synthetic-twin-2"] {
+        let fast = compared(&found, "synthetic-fast", twin);
+        assert_eq!((fast.method, fast.ratio.runs), (Method::Paired, 5));
+        let interval = fast.ratio.interval.unwrap();
+        assert!(interval.contains(1.07) && !interval.contains(1.0));
+        assert!(fast.ratio.relative_half_width().unwrap() < 0.025);
+        assert_eq!(fast.verdict, Verdict::Faster, "{fast:?}");
+        // Three pairs are one family.
+        assert!(fast.p_adjusted > fast.p_value);
+        let runs = compared(&summary(&whole), "synthetic-fast", twin);
+        assert_eq!(runs.verdict, Verdict::Inconclusive, "{runs:?}");
+        assert!(runs.ratio.relative_half_width().unwrap() > 0.1, "{runs:?}");
+    }
+    let twins = compared(&found, "synthetic-twin-1", "synthetic-twin-2");
+    assert!(twins.ratio.interval.unwrap().contains(1.0), "{twins:?}");
+    let told = matches!(twins.verdict, Verdict::Faster | Verdict::Slower);
+    assert!(!told, "{twins:?}");
+    let rows = &found.tables[0].rows;
+    assert_eq!((rows[0].rank, rows[0].tie), (Some(1), Tie::Alone));
+    assert!(rows[1].rank == Some(2) && rows[2].rank == Some(2));
+    assert!(summary(&whole).carousels.is_none());
+}
+
+#[test]
+fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
+    let results = on_the_host(1, true);
+    let analysis = analyse(&results);
+    let summary = &analysis.loads[0].summary;
+    let fast = compared(summary, "synthetic-fast", "synthetic-twin-1");
+    assert_eq!((fast.ratio.interval, fast.ratio.runs), (None, 1));
+    assert!((fast.ratio.point - 1.07).abs() < 0.03, "{fast:?}");
+    assert_eq!(fast.verdict, Verdict::Inconclusive);
+    let rows = summary.tables[0].rows.iter();
+    assert!(rows.clone().all(|row| row.rank == Some(1)));
+    assert!(rows.clone().all(|row| row.tie == Tie::Unknown));
+    let pairs = &summary.carousels.as_ref().unwrap().pairs;
+    assert_eq!((pairs.len(), pairs[0].components.between), (3, None));
+    let said =
+        "There is no interval, and none is said to be faster: a process is a unit of its own";
+    let (table, text) = (terminal_table(&analysis, 400), markdown(&analysis));
+    for document in [&text, &table, &html(&analysis)] {
+        assert!(document.contains(said), "{document}");
+        assert!(!document.contains("Two carousels give"));
+    }
+    assert!(text.contains("(one carousel, no interval): inconclusive"));
+}
+
+#[test]
+fn two_carousels_are_compared_by_pairs_with_a_wide_interval() {
+    let results = on_the_host(2, true);
+    let found = summary(&results);
+    let fast = compared(&found, "synthetic-fast", "synthetic-twin-1");
+    assert_eq!((fast.method, fast.ratio.runs), (Method::Paired, 2));
+    assert!(markdown(&analyse(&results)).contains("intervals with one degree of freedom"));
+}
+
+const FIXED: [&str; 2] = ["synthetic-one", "synthetic-other"];
+
+fn fixture() -> Value {
+    serde_json::from_str(include_str!("../fixtures/carousels.json")).unwrap()
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|number| number.as_u64().unwrap()).collect()
+}
+
+/// The two contenders of the fixture, one slice invalid as it says.
+fn of_fixture(fixture: &Value) -> Results {
+    let mut played = Vec::new();
+    for (place, name) in FIXED.into_iter().enumerate() {
+        let requests = fixture["requests"][place].as_array().unwrap();
+        let cpu_ns = fixture["cpu_ns"][place].as_array().unwrap();
+        for (repetition, (requests, cpu_ns)) in (1..).zip(requests.iter().zip(cpu_ns)) {
+            let slices = numbers(requests).into_iter().zip(numbers(cpu_ns));
+            played.push((name, repetition, slices.collect()));
+        }
+    }
+    let mut results = results(&played, true);
+    let lost = numbers(&fixture["lost"]);
+    let carousel = usize::try_from(lost[0]).unwrap();
+    let cycle = u32::try_from(lost[1]).unwrap();
+    invalidate(&mut results, played.len() / 2 + carousel, cycle);
+    results
+}
+
+#[track_caller]
+fn close(found: f64, expected: &Value) {
+    let expected = expected.as_f64().unwrap();
+    let far = (found - expected).abs() / expected.abs();
+    assert!(far < 1e-9, "found {found}, expected {expected}");
+}
+
+#[track_caller]
+fn check_comparison(found: &Comparison, expected: &Value) {
+    assert_eq!(found.method, Method::Paired);
+    close(found.ratio.point, &expected["ratio"]);
+    let interval = found.ratio.interval.unwrap();
+    close(interval.low, &expected["interval"][0]);
+    close(interval.high, &expected["interval"][1]);
+    close(found.p_value.unwrap(), &expected["p_value"]);
+}
+
+#[test]
+fn figures_are_those_of_scipy_and_a_cycle_is_lost_for_all() {
+    let fixture = fixture();
+    let results = of_fixture(&fixture);
+    let found = summary(&results);
+    let [one, other] = FIXED;
+    let throughput = &fixture["throughput"];
+    check_comparison(&compared(&found, one, other), throughput);
+    let cpu = found.tables[0].cpu_matrix.pairs.get(0, 1).unwrap();
+    check_comparison(cpu, &fixture["cpu"]);
+    let carousels = found.carousels.as_ref().unwrap();
+    let kept = carousels.each.iter().map(|each| (each.cycles, each.kept));
+    assert_eq!(
+        kept.collect::<Vec<_>>(),
+        [(12, 12), (10, 10), (14, 13), (11, 11)]
+    );
+    let [pair] = carousels.pairs.as_slice() else {
+        panic!("{carousels:?}");
+    };
+    assert_eq!((pair.first.as_str(), pair.second.as_str()), (one, other));
+    for (ratio, expected) in pair
+        .ratios
+        .iter()
+        .zip(throughput["ratios"].as_array().unwrap())
+    {
+        close(*ratio, expected);
+    }
+    close(pair.components.within, &throughput["within"]);
+    close(pair.components.between.unwrap(), &throughput["between"]);
+    // With the slice they would be others.
+    let all = Results {
+        runs: results.runs.iter().cloned().map(made_valid).collect(),
+        ..Results::default()
+    };
+    let all = compared(&summary(&all), one, other).ratio.point;
+    let expected = throughput["ratio"].as_f64().unwrap();
+    assert!((all - expected).abs() > 1e-6, "{all}");
+}
+
+fn made_valid(mut run: RunRecords) -> RunRecords {
+    for slice in &mut run.intervals {
+        slice.validity = Validity::fair();
+    }
+    run
+}
+
+#[test]
+fn what_was_lost_and_where_the_spread_is_from_is_said() {
+    let results = of_fixture(&fixture());
+    let analysis = analyse(&results);
+    let page = html(&analysis);
+    // Left in the target folder to be looked at.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    fs::write(folder.join("synthetic-carousels.html"), &page).unwrap();
+    let text = markdown(&analysis);
+    for part in [
+        "4 carousels, each with fresh processes. Cycles that count: 12 of 12, 10 of 10, 13 of 14 \
+         and 11 of 11; 1 of 47 lost for all contenders, because a slice was invalid",
+        "| synthetic-one / synthetic-other | ",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(text.contains(", 4 carousels): "), "{text}");
+    assert!(page.contains("13 of 14") && page.contains("spread of processes"));
+}
+
+#[test]
+fn one_that_fails_takes_only_itself_out() {
+    let mut results = on_the_host(4, true);
+    // The second twin of the third carousel.
+    let failure = Failure::new(Stage::Load, "killed for memory");
+    results.runs[8].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
+    results.runs[8].intervals.truncate(6);
+    let found = summary(&results);
+    let of = |one, other| compared(&found, one, other).ratio.runs;
+    assert_eq!(of("synthetic-fast", "synthetic-twin-1"), 4);
+    assert_eq!(of("synthetic-fast", "synthetic-twin-2"), 3);
+    let each = &found.carousels.as_ref().unwrap().each;
+    assert!(each.iter().all(|each| (each.cycles, each.kept) == (20, 20)));
+}
+
+#[test]
+fn one_without_a_valid_number_does_not_void_the_others_cycles() {
+    let mut results = on_the_host(3, true);
+    for cycle in 0..CYCLES / 2 {
+        invalidate(&mut results, 2, cycle);
+    }
+    let found = summary(&results);
+    assert_eq!(found.unranked[0].label, "synthetic-twin-2");
+    let kept = found.carousels.as_ref().unwrap().each.iter();
+    assert!(kept.clone().all(|each| each.kept == 20));
+}
+
+/// Ten contenders; in the second carousel two slices of each are invalid, another's in each cycle.
+#[test]
+fn a_carousel_of_which_no_cycle_counts_has_no_say() {
+    const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let mut played = Vec::new();
+    let mut random = Random::new(3);
+    for repetition in 1..=3 {
+        for name in NAMES {
+            let slices = (0..CYCLES).map(|cycle| slice(5000.0, cycle, &mut random));
+            played.push((name, repetition, slices.collect()));
+        }
+    }
+    let mut results = results(&played, true);
+    for cycle in 0..CYCLES {
+        let run = NAMES.len() + cycle as usize / 2;
+        invalidate(&mut results, run, cycle);
+    }
+    let found = summary(&results);
+    let kept = found.carousels.as_ref().unwrap().each.iter();
+    assert_eq!(kept.map(|each| each.kept).collect::<Vec<_>>(), [20, 0, 20]);
+    assert_eq!(compared(&found, "a", "b").ratio.runs, 2);
+    assert!(found.tables[0].rows.iter().all(|row| row.runs == 2));
+    results.runs.retain(|run| run.begin.run.repetition == 2);
+    let found = summary(&results);
+    assert!(found.tables.is_empty());
+    assert_eq!(found.unranked[0].reason, "no cycle of its carousels counts");
+}
