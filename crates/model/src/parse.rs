@@ -28,7 +28,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::suite::{Contender, Suite};
-use source::{Place, Reading};
+use source::{KeyPath, Reading};
 
 pub use crate::units::{duration, size_bytes};
 pub use shape::is_name;
@@ -72,7 +72,7 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     // Patterns of rounds are held against the contenders only when all of those are known.
     let known = contender_readings
         .iter()
-        .all(|reading| reading.is_whole(&Place::root()));
+        .all(|reading| reading.is_whole(&KeyPath::root()));
     let known = known.then_some(contenders.as_slice());
     let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
     let (mut check_readings, files): (Vec<_>, Vec<_>) =
@@ -118,7 +118,7 @@ where
         reading.forget_echoes(syntax_errors);
         let file = serde_json::from_value(mended);
         if let (Err(error), true) = (&file, reading.complaints() == 0) {
-            reading.complain(&Place::root(), &format!("cannot be read: {error}"), None);
+            reading.complain(&KeyPath::root(), &format!("cannot be read: {error}"), None);
         }
         (reading, file.ok())
     };

@@ -65,7 +65,7 @@ impl Transport {
 
     /// As a person says it: `HTTP/2, 8 streams a connection`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let Self {
             protocol,
             keep_alive,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn words_name_what_is_unusual() {
+    fn labels_name_what_is_unusual() {
         let websocket = Protocol::Websocket(WebSocket {
             messages: 600,
             timestamp: None,
@@ -126,7 +126,7 @@ mod tests {
             ),
         ];
         for (transport, words) in cases {
-            assert_eq!(transport.words(), words);
+            assert_eq!(transport.label(), words);
             assert_eq!(transport.contradiction(), None, "{words}");
         }
     }

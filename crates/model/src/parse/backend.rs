@@ -1,7 +1,7 @@
 //! The backends of `suite.toml`: names, data, settings, and what has to be in their databases.
 
 use super::raw::{BackendSettings, BackendTable, RowsTable};
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::conditions::BackendName;
 use crate::delay::Delay;
 use crate::load::RequestSpec;
@@ -14,7 +14,7 @@ pub(super) fn backends(
     tables: Vec<BackendTable>,
     benchmarks: &[Benchmark],
 ) -> Vec<BackendSpec> {
-    let place = Place::root().key("backend");
+    let place = KeyPath::root().key("backend");
     reading.report_duplicates(&place, "backend", names_of(&tables).into_iter());
     let mut specs = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
 /// What has to be in the databases of the backend at `place`.
 fn rows(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     backend: BackendName,
     tables: &[RowsTable],
     benchmarks: &[Benchmark],
@@ -56,7 +56,7 @@ fn rows(
     let requests = benchmarks.iter().flat_map(|one| &one.requests);
     let known: Vec<String> = requests.map(RequestSpec::label).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let is_whole = reading.is_whole(&Place::root().key("benchmark"));
+    let is_whole = reading.is_whole(&KeyPath::root().key("benchmark"));
     let mut rows = Vec::new();
     for (index, table) in tables.iter().enumerate() {
         if is_whole && !known.contains(&table.request.as_str()) {
@@ -75,7 +75,7 @@ fn rows(
 /// The settings of the backend at `place`.
 fn settings(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     backend: BackendName,
     table: &BackendSettings,
 ) -> ReplaySettings {

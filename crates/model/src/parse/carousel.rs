@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::raw::{CarouselTable, ProfileTable};
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::suite::Step;
 
@@ -11,7 +11,7 @@ use crate::suite::Step;
 const DISCARD_DEFAULT: Duration = Duration::from_millis(200);
 
 /// Complains about keys of the profile at `place` that a carousel replaces.
-pub(super) fn alone(reading: &mut Reading<'_>, place: &Place, table: &ProfileTable) {
+pub(super) fn alone(reading: &mut Reading<'_>, place: &KeyPath, table: &ProfileTable) {
     let Some(carousel) = &table.carousel else {
         return;
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::raw::{CheckTable, ChecksFile};
 use super::request;
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::check::{Check, Expect};
 use crate::names;
 
@@ -18,7 +18,7 @@ pub(super) fn checks(readings: &mut [Reading<'_>], files: Vec<Option<ChecksFile>
     for (position, file) in files.into_iter().enumerate() {
         let Some(file) = file else { continue };
         for (name, expect) in file.expect {
-            let place = Place::root().key("expect").key(&name);
+            let place = KeyPath::root().key("expect").key(&name);
             let expect = request::expect(&mut readings[position], &place, expect);
             if named.insert(name.clone(), expect).is_some() {
                 let message = format!("the expectation `{name}` exists twice");
@@ -35,7 +35,7 @@ pub(super) fn checks(readings: &mut [Reading<'_>], files: Vec<Option<ChecksFile>
     for (position, tables) in tables {
         let reading = &mut readings[position];
         for (index, table) in tables.into_iter().enumerate() {
-            let place = Place::root().key("check").index(index);
+            let place = KeyPath::root().key("check").index(index);
             if !seen.insert((table.group.clone(), table.name.clone())) {
                 let (group, name) = (&table.group, &table.name);
                 let message = format!("the check {name:?} of the group `{group}` exists twice");
@@ -49,7 +49,7 @@ pub(super) fn checks(readings: &mut [Reading<'_>], files: Vec<Option<ChecksFile>
 
 fn check(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: CheckTable,
     named: &BTreeMap<String, Expect>,
     all_known: bool,

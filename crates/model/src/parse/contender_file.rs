@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::raw_contender::{ContenderFile, MatrixValues, VariantTable};
 use super::shape;
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::names;
 use crate::service_url::ServiceUrl;
 use crate::suite::Contender;
@@ -21,7 +21,7 @@ pub(super) fn contenders(
     folder: &str,
     file: &ContenderFile,
 ) -> Vec<Contender> {
-    let root = Place::root();
+    let root = KeyPath::root();
     let place = root.key("contender");
     let table = &file.contender;
     if table.name != folder {
@@ -146,7 +146,7 @@ fn values(matrix: &BTreeMap<String, MatrixValues>) -> BTreeMap<String, Vec<Strin
 /// Checks names of environment variables.
 pub(super) fn environment(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     env: &BTreeMap<String, String>,
 ) {
     for (name, value) in env {
@@ -162,7 +162,7 @@ pub(super) fn environment(
     }
 }
 
-fn matrix(reading: &mut Reading<'_>, place: &Place, matrix: &BTreeMap<String, MatrixValues>) {
+fn matrix(reading: &mut Reading<'_>, place: &KeyPath, matrix: &BTreeMap<String, MatrixValues>) {
     let empty = |name: &String| (name.clone(), String::new());
     environment(reading, place, &matrix.keys().map(empty).collect());
     for (name, values) in matrix {
@@ -181,7 +181,7 @@ fn matrix(reading: &mut Reading<'_>, place: &Place, matrix: &BTreeMap<String, Ma
 }
 
 /// Checks the artifact and the commands of a contender; `place` is the table they come from.
-fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
+fn check_commands(reading: &mut Reading<'_>, place: &KeyPath, contender: &Contender) {
     if let Some(artifact) = &contender.artifact {
         reading.check_inside(&place.key("artifact"), artifact, "contender");
     }
@@ -206,7 +206,7 @@ fn check_commands(reading: &mut Reading<'_>, place: &Place, contender: &Contende
 }
 
 /// Complains when there is no way to start a contender; `place` is the table that should say it.
-fn check_start(reading: &mut Reading<'_>, place: &Place, contender: &Contender) {
+fn check_start(reading: &mut Reading<'_>, place: &KeyPath, contender: &Contender) {
     let started = !contender.run.is_empty() || contender.image.is_some();
     let said = reading.is_whole(&place.key("run")) && reading.is_whole(&place.key("url"));
     if !started && contender.url.is_none() && said {
@@ -217,7 +217,11 @@ fn check_start(reading: &mut Reading<'_>, place: &Place, contender: &Contender) 
 }
 
 /// The service that runs already.
-fn service_url(reading: &mut Reading<'_>, place: &Place, text: Option<&str>) -> Option<ServiceUrl> {
+fn service_url(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    text: Option<&str>,
+) -> Option<ServiceUrl> {
     let message = match ServiceUrl::new(text?) {
         Ok(url) if url.prefix().is_empty() => return Some(url),
         Ok(_) => "it goes on after the port; paths belong to requests".to_owned(),
@@ -231,7 +235,7 @@ fn service_url(reading: &mut Reading<'_>, place: &Place, text: Option<&str>) -> 
 
 /// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours
 /// may well be meant for the contender.
-fn check_placeholders(reading: &mut Reading<'_>, place: &Place, argument: &str) {
+fn check_placeholders(reading: &mut Reading<'_>, place: &KeyPath, argument: &str) {
     if argument.contains("{jvm-options}") && argument != "{jvm-options}" {
         let message = format!("`{place}`: `{{jvm-options}}` must be an argument of its own");
         let hint = Some("it stands for any number of arguments".to_owned());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::raw_published::{ClaimTable, PublishedFile, ResultTable, SourceTable};
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::names;
 use crate::published::{Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source};
@@ -16,7 +16,7 @@ pub(super) fn published(
     file: PublishedFile,
     benchmarks: &[Benchmark],
 ) -> Published {
-    let root = Place::root();
+    let root = KeyPath::root();
     let names = file.source.iter().map(|source| source.name.as_str());
     reading.report_duplicates(&root.key("source"), "source", names);
     let sources: Vec<Source> = file.source.into_iter().map(source).collect();
@@ -50,7 +50,7 @@ struct Known<'k> {
 }
 
 impl Known<'_> {
-    fn check(&self, reading: &mut Reading<'_>, place: &Place, source: &str, benchmark: &str) {
+    fn check(&self, reading: &mut Reading<'_>, place: &KeyPath, source: &str, benchmark: &str) {
         let named = [
             ("source", source, &self.sources),
             ("benchmark", benchmark, &self.benchmarks),
@@ -82,7 +82,7 @@ fn source(table: SourceTable) -> Source {
 /// Figures by connections.
 fn by_connections<T: Copy>(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: &BTreeMap<String, T>,
 ) -> BTreeMap<u32, T> {
     let mut figures = BTreeMap::new();
@@ -97,7 +97,7 @@ fn by_connections<T: Copy>(
     figures
 }
 
-fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> PublishedResult {
+fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> PublishedResult {
     let warm_up = table.warm_up.iter().map(|connections| (connections, true));
     let measured = table.connections.iter().map(|one| (one, false));
     let steps: Vec<Step> = warm_up
@@ -143,7 +143,7 @@ fn result(reading: &mut Reading<'_>, place: &Place, table: ResultTable) -> Publi
     }
 }
 
-fn claim(reading: &mut Reading<'_>, place: &Place, table: ClaimTable) -> Option<Claim> {
+fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Option<Claim> {
     let metric = table.metric;
     let needs_at = metric.is_event() || matches!(metric, Metric::Throughput | Metric::P99);
     if needs_at && table.at.is_none() {
@@ -169,7 +169,7 @@ fn claim(reading: &mut Reading<'_>, place: &Place, table: ClaimTable) -> Option<
 }
 
 /// What has to hold; a claim must say it in exactly one way.
-fn test(reading: &mut Reading<'_>, place: &Place, table: &ClaimTable) -> Option<ClaimTest> {
+fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Option<ClaimTest> {
     let bounds = Bounds {
         min: table.min,
         max: table.max,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::check::Expect;
 use crate::json_path::JsonPath;
 
@@ -13,7 +13,7 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 /// Checks headers of a request.
 pub(super) fn headers(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     headers: BTreeMap<String, String>,
 ) -> Vec<(String, String)> {
     for (name, value) in &headers {
@@ -39,7 +39,7 @@ fn is_token(name: &str) -> bool {
 }
 
 /// The body of a request whose tables is at `place`.
-pub(super) fn body(reading: &mut Reading<'_>, place: &Place, text: &str, repeat: u32) -> String {
+pub(super) fn body(reading: &mut Reading<'_>, place: &KeyPath, text: &str, repeat: u32) -> String {
     let repeat = repeat as usize;
     if text.is_empty() && repeat > 1 {
         let message = format!("`{place}`: `body-repeat` without `body`");
@@ -57,7 +57,7 @@ pub(super) fn body(reading: &mut Reading<'_>, place: &Place, text: &str, repeat:
 }
 
 /// Checks an expectation and makes its header names lower-case.
-pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, mut expect: Expect) -> Expect {
+pub(super) fn expect(reading: &mut Reading<'_>, place: &KeyPath, mut expect: Expect) -> Expect {
     for (index, alternative) in expect.any_of.iter_mut().enumerate() {
         let place = place.key("any-of").index(index);
         *alternative = self::expect(reading, &place, std::mem::take(alternative));
@@ -99,7 +99,12 @@ pub(super) fn expect(reading: &mut Reading<'_>, place: &Place, mut expect: Expec
     }
 }
 
-pub(super) fn json_path(reading: &mut Reading<'_>, place: &Place, path: &str, stars_wanted: usize) {
+pub(super) fn json_path(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    path: &str,
+    stars_wanted: usize,
+) {
     match path.parse::<JsonPath>() {
         Err(message) => {
             let hint = "paths are like $.cities[0].name and $[\"any key\"]".to_owned();

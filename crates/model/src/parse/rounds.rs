@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::raw::RoundTable;
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::names;
 use crate::suite::{ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Round, Winner, WinnerRule};
 
@@ -14,7 +14,7 @@ pub(super) fn rounds(
     contenders: Option<&[Contender]>,
     benchmarks: &[Benchmark],
 ) -> Vec<Round> {
-    let all = Place::root().key("round");
+    let all = KeyPath::root().key("round");
     let names = tables.iter().map(|table| table.name.as_str());
     reading.report_duplicates(&all, "round", names);
     let mut qualifications: Vec<&str> = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn rounds(
         taking_part(reading, &place, table, contenders);
         parameters(reading, &place, table, contenders);
         winner_rule(reading, &place, table);
-        if reading.is_whole(&Place::root().key("benchmark")) {
+        if reading.is_whole(&KeyPath::root().key("benchmark")) {
             deciding(reading, &place, table, benchmarks);
         }
         for (index, name) in table.winners_of.iter().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn rounds(
 }
 
 /// Complains about a round that hands on no winner, or too late.
-fn no_winner(reading: &mut Reading<'_>, place: &Place, name: &str, tables: &[RoundTable]) {
+fn no_winner(reading: &mut Reading<'_>, place: &KeyPath, name: &str, tables: &[RoundTable]) {
     let with_winner = tables.iter().filter(|table| table.winner.is_some());
     let known: Vec<&str> = with_winner.map(|table| table.name.as_str()).collect();
     let (message, hint) = if known.contains(&name) {
@@ -74,7 +74,7 @@ fn round(table: RoundTable) -> Round {
 
 fn taking_part(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: &RoundTable,
     contenders: Option<&[Contender]>,
 ) {
@@ -98,7 +98,7 @@ fn taking_part(
 /// Every parameter must be one of a contender that takes part, and so must its values.
 fn parameters(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: &RoundTable,
     contenders: Option<&[Contender]>,
 ) {
@@ -136,7 +136,7 @@ fn parameters(
     }
 }
 
-fn winner_rule(reading: &mut Reading<'_>, place: &Place, table: &RoundTable) {
+fn winner_rule(reading: &mut Reading<'_>, place: &KeyPath, table: &RoundTable) {
     let (message, hint) = match (table.winner, table.at) {
         (None, Some(_)) => ("`at` without `winner`", "give it the rule that picks"),
         (Some(WinnerRule::PeakThroughput), Some(_)) => (
@@ -156,7 +156,7 @@ fn winner_rule(reading: &mut Reading<'_>, place: &Place, table: &RoundTable) {
 /// Benchmarks must exist; a winner is picked on one with load.
 fn deciding(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: &RoundTable,
     benchmarks: &[Benchmark],
 ) {
@@ -177,7 +177,7 @@ fn deciding(
 }
 
 /// Complains about each glob that matches no known name.
-fn globs(reading: &mut Reading<'_>, place: &Place, kind: &str, globs: &[String], known: &[&str]) {
+fn globs(reading: &mut Reading<'_>, place: &KeyPath, kind: &str, globs: &[String], known: &[&str]) {
     for (index, glob) in globs.iter().enumerate() {
         if !known.iter().any(|name| names::matches(glob, name)) {
             let message = format!("no {kind} is called `{glob}`");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::raw_scenario::{ExtractTable, FeedKind, FeedTable, ScenarioTable};
 use super::request;
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::load::RequestSpec;
 use crate::names;
 use crate::scenario::{Extract, Feed, Pause, Piece, RowOrder, Scenario, is_variable, pieces};
@@ -15,7 +15,11 @@ use crate::units::DurationText;
 const VARIABLE_HINT: &str = "a letter, then letters, digits, `-` and `_`";
 
 /// The scenario whose table is at `place`.
-pub(super) fn scenario(reading: &mut Reading<'_>, place: &Place, table: ScenarioTable) -> Scenario {
+pub(super) fn scenario(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    table: ScenarioTable,
+) -> Scenario {
     let all = place.key("feed");
     let mut feeds: Vec<Feed> = Vec::new();
     for (index, table) in table.feed.into_iter().enumerate() {
@@ -40,7 +44,7 @@ pub(super) fn scenario(reading: &mut Reading<'_>, place: &Place, table: Scenario
     }
 }
 
-fn check_name(reading: &mut Reading<'_>, place: &Place, name: &str) {
+fn check_name(reading: &mut Reading<'_>, place: &KeyPath, name: &str) {
     if !is_variable(name) {
         let message = format!("{name:?} cannot be the name of a variable");
         reading.complain(place, &message, Some(VARIABLE_HINT.to_owned()));
@@ -48,7 +52,7 @@ fn check_name(reading: &mut Reading<'_>, place: &Place, name: &str) {
 }
 
 /// `None` when it is unusable, which has been complained about.
-fn feed(reading: &mut Reading<'_>, place: &Place, table: FeedTable) -> Option<Feed> {
+fn feed(reading: &mut Reading<'_>, place: &KeyPath, table: FeedTable) -> Option<Feed> {
     let (name, wanted): (_, &[&str]) = match table.kind {
         FeedKind::Csv => ("csv", &["variables", "file", "order"]),
         FeedKind::Sequence => ("sequence", &["variable", "from", "to"]),
@@ -107,7 +111,7 @@ fn feed(reading: &mut Reading<'_>, place: &Place, table: FeedTable) -> Option<Fe
 /// The rows are left to whoever reads files.
 fn csv(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     variables: Vec<String>,
     file: Option<String>,
     order: Option<RowOrder>,
@@ -125,7 +129,7 @@ fn csv(
 /// The pause of a request whose table is at `place`.
 pub(super) fn pause(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     at_least: Option<DurationText>,
     up_to: Option<DurationText>,
 ) -> Option<Pause> {
@@ -142,7 +146,7 @@ pub(super) fn pause(
 /// The extractions of a request whose table is at `place`.
 pub(super) fn extracts(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     tables: BTreeMap<String, ExtractTable>,
 ) -> BTreeMap<String, Extract> {
     let all = place.key("extract");
@@ -172,7 +176,7 @@ pub(super) fn extracts(
 }
 
 /// Complains about what only a scenario can have.
-pub(super) fn check_without(reading: &mut Reading<'_>, place: &Place, request: &RequestSpec) {
+pub(super) fn check_without(reading: &mut Reading<'_>, place: &KeyPath, request: &RequestSpec) {
     let keys = [
         ("pause", request.pause.is_some()),
         ("extract", !request.extract.is_empty()),
@@ -188,7 +192,7 @@ pub(super) fn check_without(reading: &mut Reading<'_>, place: &Place, request: &
 /// the list of requests.
 pub(super) fn check_requests(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     scenario: &Scenario,
     requests: &[RequestSpec],
 ) {
@@ -221,7 +225,7 @@ pub(super) fn check_requests(
     }
 }
 
-fn check_text(reading: &mut Reading<'_>, place: &Place, text: &str, known: &[&str]) {
+fn check_text(reading: &mut Reading<'_>, place: &KeyPath, text: &str, known: &[&str]) {
     let pieces = match pieces(text) {
         Ok(pieces) => pieces,
         Err(message) => {

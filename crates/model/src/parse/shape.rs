@@ -9,7 +9,7 @@ use std::ops::Range;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use super::source::{Entry, Kind, Node, Place, Reading, quote};
+use super::source::{Entry, KeyPath, Kind, Node, Reading, quote};
 use crate::names;
 use crate::pattern::Pattern;
 use crate::units;
@@ -29,7 +29,7 @@ pub(crate) fn check(schema: &Value, reading: &mut Reading<'_>) -> Value {
         reading,
     };
     shape
-        .value(schema, &root, &Place::root())
+        .value(schema, &root, &KeyPath::root())
         .unwrap_or(Value::Null)
 }
 
@@ -40,7 +40,7 @@ struct Shape<'s, 'r, 'a> {
 
 impl<'s> Shape<'s, '_, '_> {
     /// The value as JSON; `None` when it is unusable, which has been complained about.
-    fn value(&mut self, schema: &'s Value, node: &Node, place: &Place) -> Option<Value> {
+    fn value(&mut self, schema: &'s Value, node: &Node, place: &KeyPath) -> Option<Value> {
         let schema = self.resolve(schema);
         if let Kind::Foreign(name) = &node.kind {
             let message = format!("`{place}`: {name} is not possible here");
@@ -76,7 +76,7 @@ impl<'s> Shape<'s, '_, '_> {
     fn refuse(
         &mut self,
         node: &Node,
-        place: &Place,
+        place: &KeyPath,
         message: &str,
         hint: Option<String>,
     ) -> Option<Value> {
@@ -85,7 +85,7 @@ impl<'s> Shape<'s, '_, '_> {
         None
     }
 
-    fn wrong_type(&mut self, types: &[&str], node: &Node, place: &Place) -> Option<Value> {
+    fn wrong_type(&mut self, types: &[&str], node: &Node, place: &KeyPath) -> Option<Value> {
         let expected = match types[0] {
             "object" => "a table",
             "array" => "a list",
@@ -109,7 +109,7 @@ impl<'s> Shape<'s, '_, '_> {
         self.refuse(node, place, &message, hint)
     }
 
-    fn choice(&mut self, known: &[&str], node: &Node, place: &Place) -> Option<Value> {
+    fn choice(&mut self, known: &[&str], node: &Node, place: &KeyPath) -> Option<Value> {
         let Kind::Scalar(Value::String(text)) = &node.kind else {
             return self.wrong_type(&["string"], node, place);
         };
@@ -121,7 +121,7 @@ impl<'s> Shape<'s, '_, '_> {
         self.refuse(node, place, &message, Some(hint))
     }
 
-    fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &Place) -> Option<Value> {
+    fn text(&mut self, schema: &Value, text: &str, node: &Node, place: &KeyPath) -> Option<Value> {
         let good = Some(Value::from(text));
         let shortest = schema["minLength"].as_u64().unwrap_or(0);
         let complaint = match schema["x-text"].as_str() {
@@ -153,7 +153,7 @@ impl<'s> Shape<'s, '_, '_> {
         schema: &Value,
         number: &Value,
         node: &Node,
-        place: &Place,
+        place: &KeyPath,
     ) -> Option<Value> {
         let found = number.as_f64().unwrap_or(f64::NAN);
         let highest = match schema["format"].as_str() {
@@ -174,7 +174,7 @@ impl<'s> Shape<'s, '_, '_> {
         self.refuse(node, place, &message, None)
     }
 
-    fn list(&mut self, schema: &'s Value, items: &[Node], node: &Node, place: &Place) -> Value {
+    fn list(&mut self, schema: &'s Value, items: &[Node], node: &Node, place: &KeyPath) -> Value {
         let shortest = schema["minItems"].as_u64().unwrap_or(0);
         if items.is_empty() && shortest > 0 {
             self.refuse(node, place, &format!("`{place}`: must not be empty"), None);
@@ -188,7 +188,13 @@ impl<'s> Shape<'s, '_, '_> {
         items.collect()
     }
 
-    fn table(&mut self, schema: &'s Value, entries: &[Entry], node: &Node, place: &Place) -> Value {
+    fn table(
+        &mut self,
+        schema: &'s Value,
+        entries: &[Entry],
+        node: &Node,
+        place: &KeyPath,
+    ) -> Value {
         let mut table = Map::new();
         let mut misspelt = Vec::new();
         for entry in entries {
@@ -223,7 +229,7 @@ impl<'s> Shape<'s, '_, '_> {
         schema: &'s Value,
         key: &str,
         span: Range<usize>,
-        place: &Place,
+        place: &KeyPath,
     ) -> Option<&'s str> {
         let known: Vec<&str> = match &schema["properties"] {
             Value::Object(properties) => properties.keys().map(String::as_str).collect(),
@@ -245,7 +251,7 @@ impl<'s> Shape<'s, '_, '_> {
         schema: &'s Value,
         key: &str,
         node: &Node,
-        place: &Place,
+        place: &KeyPath,
         is_misspelt: bool,
     ) {
         // With a syntax error the key may well be there, in the part that could not be read.
@@ -269,7 +275,7 @@ impl<'s> Shape<'s, '_, '_> {
     }
 
     /// A value without rules as JSON.
-    fn anything(&mut self, node: &Node, place: &Place) -> Option<Value> {
+    fn anything(&mut self, node: &Node, place: &KeyPath) -> Option<Value> {
         match &node.kind {
             Kind::Scalar(value) => Some(value.clone()),
             Kind::Foreign(_) => self.value(&Value::Null, node, place),
@@ -351,7 +357,7 @@ fn is_method(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase())
 }
 
-fn within(place: &Place) -> String {
+fn within(place: &KeyPath) -> String {
     if place.is_root() {
         String::new()
     } else {

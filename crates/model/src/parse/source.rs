@@ -83,9 +83,9 @@ enum Step {
 
 /// The way from the root of a file to a value, which need not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place(Vec<Step>);
+pub(crate) struct KeyPath(Vec<Step>);
 
-impl Place {
+impl KeyPath {
     /// The file itself.
     pub(crate) fn root() -> Self {
         Self::default()
@@ -122,7 +122,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
@@ -147,7 +147,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) root: Node,
     diagnostics: Vec<Diagnostic>,
     /// Places that were complained about and filled with stand-ins, so that reading can go on.
-    broken: Vec<Place>,
+    broken: Vec<KeyPath>,
     /// Whether the text is TOML; the tree has gaps when it is not.
     pub(crate) syntax_holds: bool,
 }
@@ -175,7 +175,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Notes a mistake at a place, unless something was already said about that very place.
-    pub(crate) fn complain(&mut self, place: &Place, message: &str, hint: Option<String>) {
+    pub(crate) fn complain(&mut self, place: &KeyPath, message: &str, hint: Option<String>) {
         if self.broken.iter().any(|broken| place.is_within(broken)) {
             return;
         }
@@ -193,7 +193,7 @@ impl<'a> Reading<'a> {
     /// for messages.
     pub(crate) fn report_duplicates<'n>(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         kind: &str,
         names: impl Iterator<Item = &'n str>,
     ) {
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Notes a path that leaves the folder it is relative to: the suite's or the contender's.
-    pub(crate) fn check_inside(&mut self, place: &Place, path: &str, folder: &str) {
+    pub(crate) fn check_inside(&mut self, place: &KeyPath, path: &str, folder: &str) {
         let leaves = path.starts_with('/') || path.split('/').any(|part| part == "..");
         if path.is_empty() || leaves {
             let message = format!("`{place}`: must be a path inside the {folder}'s folder");
@@ -216,12 +216,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Marks a place as replaced by a stand-in: later complaints below it would be about us.
-    pub(crate) fn mark_broken(&mut self, place: Place) {
+    pub(crate) fn mark_broken(&mut self, place: KeyPath) {
         self.broken.push(place);
     }
 
     /// Whether nothing below this place was replaced by a stand-in.
-    pub(crate) fn is_whole(&self, place: &Place) -> bool {
+    pub(crate) fn is_whole(&self, place: &KeyPath) -> bool {
         self.syntax_holds && !self.broken.iter().any(|broken| broken.is_within(place))
     }
 
@@ -251,7 +251,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The span of the value at a place, or of the innermost existing table around it.
-    fn span(&self, place: &Place) -> Range<usize> {
+    fn span(&self, place: &KeyPath) -> Range<usize> {
         let mut node = &self.root;
         for step in &place.0 {
             let Some(inner) = node.get(step) else { break };

@@ -14,7 +14,7 @@ use super::request;
 use super::rounds;
 use super::scenario;
 use super::shape;
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use super::transport;
 use crate::conditions::BackendName;
 use crate::load::{Pace, Protocol, RequestSpec};
@@ -39,7 +39,7 @@ pub(super) fn suite(
     file: SuiteFile,
     contenders: Option<&[Contender]>,
 ) -> Suite {
-    let root = Place::root();
+    let root = KeyPath::root();
     environment(reading, &root.key("env"), &file.env);
     environment(reading, &root.key("env-unreachable"), &file.env_unreachable);
     let default = file.suite.default_backend.as_deref();
@@ -82,10 +82,10 @@ fn default_backend(
     };
     let mut all = backends.iter().map(|backend| backend.name.into());
     let found = all.find(|name: &BackendName| name.name() == wanted);
-    if found.is_none() && reading.is_whole(&Place::root().key("backend")) {
+    if found.is_none() && reading.is_whole(&KeyPath::root().key("backend")) {
         let known = names_of(backends);
         let message = format!("unknown backend `{wanted}`");
-        let place = Place::root().key("suite").key("default-backend");
+        let place = KeyPath::root().key("suite").key("default-backend");
         reading.complain(&place, &message, Some(names::suggestion(wanted, &known)));
     }
     found.unwrap_or(BackendName::None)
@@ -95,7 +95,7 @@ fn profiles(
     reading: &mut Reading<'_>,
     tables: BTreeMap<String, ProfileTable>,
 ) -> BTreeMap<String, Profile> {
-    let all = Place::root().key("profile");
+    let all = KeyPath::root().key("profile");
     let mut profiles = BTreeMap::new();
     for (name, table) in tables {
         let place = all.key(&name);
@@ -148,7 +148,7 @@ fn profiles(
 /// The steps of a profile or benchmark at `place`; none when it has neither way of saying them.
 fn steps(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     ladder: Option<&LadderTable>,
     tables: &[StepTable],
 ) -> Vec<Step> {
@@ -187,7 +187,7 @@ fn steps(
     steps
 }
 
-fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
+fn pace(reading: &mut Reading<'_>, place: &KeyPath, table: &StepTable) -> Pace {
     let (name, wants_rate, wants_end) = match table.pace {
         PaceName::Closed => ("closed", false, false),
         PaceName::Constant => ("constant", true, false),
@@ -241,7 +241,7 @@ fn pace(reading: &mut Reading<'_>, place: &Place, table: &StepTable) -> Pace {
 }
 
 fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Benchmark> {
-    let all = Place::root().key("benchmark");
+    let all = KeyPath::root().key("benchmark");
     let names = tables.iter().map(|table| table.name.as_str());
     reading.report_duplicates(&all, "benchmark", names);
     let mut benchmarks = Vec::new();
@@ -292,7 +292,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
 }
 
 /// Users go through scenarios, and scenarios have users.
-fn check_paces(reading: &mut Reading<'_>, place: &Place, steps: &[Step], is_scenario: bool) {
+fn check_paces(reading: &mut Reading<'_>, place: &KeyPath, steps: &[Step], is_scenario: bool) {
     for (index, step) in steps.iter().enumerate() {
         let place = place.index(index);
         let message = match (step.pace, is_scenario) {
@@ -306,7 +306,7 @@ fn check_paces(reading: &mut Reading<'_>, place: &Place, steps: &[Step], is_scen
 }
 
 /// What a benchmark measures, and complaints about keys that do not go with it.
-fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> BenchmarkKind {
+fn kind(reading: &mut Reading<'_>, place: &KeyPath, table: &BenchmarkTable) -> BenchmarkKind {
     if table.kind == KindName::Load {
         let said = reading.is_whole(&place.key("request")) && reading.is_whole(&place.key("kind"));
         if table.request.is_empty() && said {
@@ -339,7 +339,7 @@ fn kind(reading: &mut Reading<'_>, place: &Place, table: &BenchmarkTable) -> Ben
     }
 }
 
-fn request_spec(reading: &mut Reading<'_>, place: &Place, table: RequestTable) -> RequestSpec {
+fn request_spec(reading: &mut Reading<'_>, place: &KeyPath, table: RequestTable) -> RequestSpec {
     let expect_place = place.key("expect");
     let expect = table
         .expect
@@ -370,11 +370,11 @@ fn check_steps(
     let Some(Benchmark { name, .. }) = stepless else {
         return;
     };
-    if !reading.is_whole(&Place::root().key("benchmark")) {
+    if !reading.is_whole(&KeyPath::root().key("benchmark")) {
         return;
     }
     for profile in profiles.values().filter(|profile| profile.steps.is_empty()) {
-        let place = Place::root().key("profile").key(&profile.name);
+        let place = KeyPath::root().key("profile").key(&profile.name);
         if !reading.is_whole(&place) {
             continue;
         }

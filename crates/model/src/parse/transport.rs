@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::source::{Place, Reading};
+use super::source::{KeyPath, Reading};
 use crate::load::{Protocol, TimeUnit, WebSocket};
 use crate::transport::Transport;
 
@@ -45,7 +45,7 @@ pub(crate) enum ProtocolName {
 
 pub(super) fn transport(
     reading: &mut Reading<'_>,
-    place: &Place,
+    place: &KeyPath,
     table: &TransportTable,
 ) -> Transport {
     let of_websocket = [

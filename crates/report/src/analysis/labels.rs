@@ -31,7 +31,7 @@ pub(crate) fn conditions(records: &RunRecords) -> String {
         begin.profile
     );
     if !begin.run.transport.is_usual() {
-        text.push_str(&format!(", {}", begin.run.transport.words()));
+        text.push_str(&format!(", {}", begin.run.transport.label()));
     }
     if let Some(reason) = begin.enforcement.unlimited_because() {
         text.push_str(&format!(", LIMITS NOT ENFORCED: {reason}"));

@@ -142,8 +142,8 @@ impl Shared {
     fn await_ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let mut ended = || self.exit().is_some();
         let answer = await_answer(self.address, &self.ready_path, limit, &mut ended);
-        let own = answer.and_then(|answered| match self.stranger() {
-            Some(stranger) => Err(Unanswered::NoAnswer(format!("an answer of {stranger}"))),
+        let own = answer.and_then(|answered| match self.other_listener() {
+            Some(other) => Err(Unanswered::NoAnswer(format!("an answer of {other}"))),
             None => Ok(answered),
         });
         match own {
@@ -154,7 +154,7 @@ impl Shared {
 
     /// Whoever listens on the contender's port in its place: the port was free at the start, and
     /// somebody else may have been faster.
-    fn stranger(&self) -> Option<String> {
+    fn other_listener(&self) -> Option<String> {
         // Nobody else is in a network of its own.
         if self.line.is_some() {
             return None;
