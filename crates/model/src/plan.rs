@@ -327,10 +327,10 @@ fn cases<'s>(
             for parameters in wanted_combinations(contender, whole, options) {
                 let wanted = case_id(&benchmark.name, &contender.name, &parameters);
                 let mut id = wanted.clone();
-                let mut twins = 1;
+                let mut equal_ids = 1;
                 while !ids.insert(id.clone()) {
-                    twins += 1;
-                    id = format!("{wanted}~{twins}");
+                    equal_ids += 1;
+                    id = format!("{wanted}~{equal_ids}");
                 }
                 cases.push(Case {
                     id,

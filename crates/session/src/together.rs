@@ -173,11 +173,11 @@ mod tests {
         let external = "error: services that run elsewhere cannot be frozen, so they cannot take \
                         part in a carousel";
         check(three(), RuntimeKind::External, replay, external);
-        let twins = || vec![run("a", 1, half), run("a", 1, half)];
+        let a_a = || vec![run("a", 1, half), run("a", 1, half)];
         let shared = "error: a: its cases share a database, so they cannot be alive together";
-        check(twins(), process, BackendName::Postgres, shared);
+        check(a_a(), process, BackendName::Postgres, shared);
         check(
-            twins(),
+            a_a(),
             process,
             replay,
             "carousel: 2 contenders alive together, which may take 1.0 GiB of this host's 2.0 \

@@ -16,9 +16,9 @@ fn world() -> Option<World> {
         return None;
     }
     let world = World::new(&["good"]);
-    let twin = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
-    let twin = twin.replace("name = \"good\"", "name = \"twin\"");
-    world.write("contenders/twin/contender.toml", &twin);
+    let same = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
+    let same = same.replace("name = \"good\"", "name = \"same\"");
+    world.write("contenders/same/contender.toml", &same);
     let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
     let profile = r#"
 [profile.turns]
@@ -87,8 +87,8 @@ fn two_take_turns_and_a_killed_carousel_is_made_again_as_a_whole() {
         [
             "item.good.r1.a1.jsonl",
             "item.good.r1.a2.jsonl",
-            "item.twin.r1.a1.jsonl",
-            "item.twin.r1.a2.jsonl"
+            "item.same.r1.a1.jsonl",
+            "item.same.r1.a2.jsonl"
         ]
     );
     let mut positions = Vec::new();

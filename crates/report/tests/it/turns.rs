@@ -128,11 +128,11 @@ fn slice(peak: f64, second: u32, random: &mut Random) -> Slice {
     (requests, requests * 100_000)
 }
 
-/// Twins, and one that is 7 % faster. Each process is its own by up to 0.75 %.
+/// Two that are the same, and one that is 7 % faster. Each process is its own by up to 0.75 %.
 const CONTENDERS: [(&str, f64); 3] = [
     ("synthetic-fast", 5350.0),
-    ("synthetic-twin-1", 5000.0),
-    ("synthetic-twin-2", 5000.0),
+    ("synthetic-same-1", 5000.0),
+    ("synthetic-same-2", 5000.0),
 ];
 const CYCLES: u32 = 20;
 
@@ -163,8 +163,8 @@ fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
 fn ratios_within_cycles_see_what_whole_runs_do_not() {
     let (turns, whole) = (on_the_host(5, true), on_the_host(5, false));
     let found = summary(&turns);
-    for twin in ["synthetic-twin-1", "synthetic-twin-2"] {
-        let fast = compared(&found, "synthetic-fast", twin);
+    for same in ["synthetic-same-1", "synthetic-same-2"] {
+        let fast = compared(&found, "synthetic-fast", same);
         assert_eq!((fast.method, fast.ratio.runs), (Method::Paired, 5));
         let interval = fast.ratio.interval.unwrap();
         assert!(interval.contains(1.07) && !interval.contains(1.0));
@@ -172,14 +172,14 @@ fn ratios_within_cycles_see_what_whole_runs_do_not() {
         assert_eq!(fast.verdict, Verdict::Faster, "{fast:?}");
         // Three pairs are one family.
         assert!(fast.p_adjusted > fast.p_value);
-        let runs = compared(&summary(&whole), "synthetic-fast", twin);
+        let runs = compared(&summary(&whole), "synthetic-fast", same);
         assert_eq!(runs.verdict, Verdict::Inconclusive, "{runs:?}");
         assert!(runs.ratio.relative_half_width().unwrap() > 0.1, "{runs:?}");
     }
-    let twins = compared(&found, "synthetic-twin-1", "synthetic-twin-2");
-    assert!(twins.ratio.interval.unwrap().contains(1.0), "{twins:?}");
-    let told = matches!(twins.verdict, Verdict::Faster | Verdict::Slower);
-    assert!(!told, "{twins:?}");
+    let a_a = compared(&found, "synthetic-same-1", "synthetic-same-2");
+    assert!(a_a.ratio.interval.unwrap().contains(1.0), "{a_a:?}");
+    let told = matches!(a_a.verdict, Verdict::Faster | Verdict::Slower);
+    assert!(!told, "{a_a:?}");
     let rows = &found.tables[0].rows;
     assert_eq!((rows[0].rank, rows[0].tie), (Some(1), Tie::Alone));
     assert!(rows[1].rank == Some(2) && rows[2].rank == Some(2));
@@ -191,7 +191,7 @@ fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
     let results = on_the_host(1, true);
     let analysis = analyse(&results);
     let summary = &analysis.loads[0].summary;
-    let fast = compared(summary, "synthetic-fast", "synthetic-twin-1");
+    let fast = compared(summary, "synthetic-fast", "synthetic-same-1");
     assert_eq!((fast.ratio.interval, fast.ratio.runs), (None, 1));
     assert!((fast.ratio.point - 1.07).abs() < 0.03, "{fast:?}");
     assert_eq!(fast.verdict, Verdict::Inconclusive);
@@ -214,7 +214,7 @@ fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
 fn two_carousels_are_compared_by_pairs_with_a_wide_interval() {
     let results = on_the_host(2, true);
     let found = summary(&results);
-    let fast = compared(&found, "synthetic-fast", "synthetic-twin-1");
+    let fast = compared(&found, "synthetic-fast", "synthetic-same-1");
     assert_eq!((fast.method, fast.ratio.runs), (Method::Paired, 2));
     assert!(markdown(&analyse(&results)).contains("intervals with one degree of freedom"));
 }
@@ -335,14 +335,14 @@ fn what_was_lost_and_where_the_spread_is_from_is_said() {
 #[test]
 fn one_that_fails_takes_only_itself_out() {
     let mut results = on_the_host(4, true);
-    // The second twin of the third carousel.
+    // The second one of the same in the third carousel.
     let failure = Failure::new(Stage::Load, "killed for memory");
     results.runs[8].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
     results.runs[8].intervals.truncate(6);
     let found = summary(&results);
     let of = |one, other| compared(&found, one, other).ratio.runs;
-    assert_eq!(of("synthetic-fast", "synthetic-twin-1"), 4);
-    assert_eq!(of("synthetic-fast", "synthetic-twin-2"), 3);
+    assert_eq!(of("synthetic-fast", "synthetic-same-1"), 4);
+    assert_eq!(of("synthetic-fast", "synthetic-same-2"), 3);
     let each = &found.carousels.as_ref().unwrap().each;
     assert!(each.iter().all(|each| (each.cycles, each.kept) == (20, 20)));
 }
@@ -354,7 +354,7 @@ fn one_without_a_valid_number_does_not_void_the_others_cycles() {
         invalidate(&mut results, 2, cycle);
     }
     let found = summary(&results);
-    assert_eq!(found.unranked[0].label, "synthetic-twin-2");
+    assert_eq!(found.unranked[0].label, "synthetic-same-2");
     let kept = found.carousels.as_ref().unwrap().each.iter();
     assert!(kept.clone().all(|each| each.kept == 20));
 }

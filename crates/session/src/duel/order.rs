@@ -143,11 +143,11 @@ impl Duel {
     /// Everything that can be seen before anything is started.
     pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
         let mut names = BTreeSet::new();
-        if let Some(twin) = self.sides.iter().find(|side| !names.insert(&side.name)) {
-            let name = &twin.name;
+        if let Some(second) = self.sides.iter().find(|side| !names.insert(&side.name)) {
+            let name = &second.name;
             return Err(hinted(
                 format_args!("two services are called {name}"),
-                format_args!("give one of them another name: {name}-2={}", twin.text),
+                format_args!("give one of them another name: {name}-2={}", second.text),
             ));
         }
         let runtime = self.runtime()?;
