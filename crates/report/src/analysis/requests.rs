@@ -60,6 +60,12 @@ impl Block {
         self.request == ALL
     }
 
+    /// All times of a table: min, max, mean, standard deviation, then the percentiles.
+    pub(crate) fn times_ms(&self) -> impl Iterator<Item = Option<f64>> {
+        let moments = [self.min_ms, self.max_ms, self.mean_ms, self.deviation_ms];
+        moments.into_iter().chain(self.percentiles_ms)
+    }
+
     /// The times by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
     pub(crate) fn round_times_ms(&self) -> [Option<f64>; 7] {
         let [p50, _, p95, p99] = self.percentiles_ms;

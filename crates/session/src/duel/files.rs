@@ -1,17 +1,16 @@
 //! The suite of a duel as files, so that it can be read, kept, changed and run again.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use serde_json::{Map, Value, json};
 
 use super::order::{Duel, NAME, Service, Side};
-use crate::store::suite_folder::SuiteFolder;
+use crate::store::suite_folder::{self, SuiteFolder};
 
 /// Where a suite keeps its checks.
 const CHECKS: &str = "checks/duel.toml";
@@ -67,19 +66,12 @@ pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolde
 /// Writes the files.
 pub(super) fn write(text: &SuiteText, folder: &Path) -> anyhow::Result<()> {
     let contenders = text.contenders.iter();
-    let mut files: Vec<(String, &String)> = contenders
-        .map(|(name, text)| (contender_path(name), text))
+    let mut files: Vec<(String, &str)> = contenders
+        .map(|(name, text)| (contender_path(name), text.as_str()))
         .collect();
     files.push((CHECKS.to_owned(), &text.checks));
     files.push(("suite.toml".to_owned(), &text.suite));
-    for (name, text) in files {
-        let path = folder.join(name);
-        let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent)
-            .and_then(|()| fs::write(&path, text))
-            .with_context(|| format!("{}: cannot write the suite", path.display()))?;
-    }
-    Ok(())
+    suite_folder::write(folder, &files)
 }
 
 fn contender_path(name: &str) -> String {

@@ -2,7 +2,6 @@
 
 pub mod openapi;
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,13 +78,7 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
         let path = format!("contenders/{}/contender.toml", side.name);
         files.push((path, contender_file(side, &workdir)));
     }
-    for (name, text) in files {
-        let path = folder.join(name);
-        let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent)
-            .and_then(|()| fs::write(&path, text))
-            .with_context(|| format!("{}: cannot write the suite", path.display()))?;
-    }
+    suite_folder::write(folder, &files)?;
     suite_folder::read(folder).map(drop)
 }
 

@@ -181,3 +181,15 @@ fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> St
         path.display()
     )
 }
+
+/// Writes the files of a suite, each by its path in the folder.
+pub(crate) fn write(folder: &Path, files: &[(String, impl AsRef<[u8]>)]) -> anyhow::Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .with_context(|| format!("{}: cannot write the suite", path.display()))?;
+    }
+    Ok(())
+}

@@ -106,14 +106,7 @@ fn of_request(block: &Block) -> Vec<String> {
         block.failures.to_string(),
         decimal(Some(block.throughput)),
     ];
-    let times = [
-        block.min_ms,
-        block.max_ms,
-        block.mean_ms,
-        block.deviation_ms,
-    ];
-    cells.extend(times.map(decimal));
-    cells.extend(block.percentiles_ms.map(decimal));
+    cells.extend(block.times_ms().map(decimal));
     match &block.bands {
         Some(bands) => {
             cells.extend(bands.counts.map(|count| count.to_string()));

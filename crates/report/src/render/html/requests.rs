@@ -153,12 +153,6 @@ fn place(step: &str, label: &str) -> Markup {
 
 fn line(row: &RequestRow) -> Markup {
     let block = &row.block;
-    let times = [
-        block.min_ms,
-        block.max_ms,
-        block.mean_ms,
-        block.deviation_ms,
-    ];
     html! {
         tr {
             (place(&row.step, &row.label))
@@ -166,8 +160,8 @@ fn line(row: &RequestRow) -> Markup {
             td { (block.requests) }
             td { (block.failures) }
             td { (significant(block.throughput)) }
-            @for time_ms in times.iter().chain(&block.percentiles_ms) {
-                td { (significant_or_dash(*time_ms)) }
+            @for time_ms in block.times_ms() {
+                td { (significant_or_dash(time_ms)) }
             }
         }
     }

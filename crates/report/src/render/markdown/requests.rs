@@ -64,14 +64,7 @@ fn push_requests(text: &mut String, rows: &[RequestRow]) {
             block.failures.to_string(),
             significant(block.throughput),
         ];
-        let times = [
-            block.min_ms,
-            block.max_ms,
-            block.mean_ms,
-            block.deviation_ms,
-        ];
-        cells.extend(times.map(significant_or_dash));
-        cells.extend(block.percentiles_ms.map(significant_or_dash));
+        cells.extend(block.times_ms().map(significant_or_dash));
         push_row(text, &row.step, &row.label, &cells);
     }
 }
