@@ -61,9 +61,9 @@ public class Server {
         var server = HttpServer.create(new InetSocketAddress(Integer.parseInt(args[0])), 0);
         server.createContext("/", exchange -> {
             var waste = new byte[8 << 20];
+            if (waste[1] == 0) System.gc();
             exchange.sendResponseHeaders(200, -1);
             exchange.close();
-            if (waste[1] == 0) System.gc();
         });
         server.start();
     }
