@@ -83,8 +83,12 @@ pub struct Claim {
     pub metric: Metric,
     /// Connections at which the figure is read, where it has to be said.
     pub at: Option<u32>,
+    /// The same for the lower half of a ratio, where it is another.
+    pub second_at: Option<u32>,
     /// What has to hold.
     pub test: ClaimTest,
+    /// From what the suite's author worked it out, where the source does not say it itself.
+    pub derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.
     pub same_limits: Vec<LimitKind>,
 }
@@ -110,25 +114,25 @@ impl LimitKind {
     }
 }
 
-/// What has to hold for a claim. Contenders are globs of case labels; one that fits several stands
-/// for the best of them.
+/// What has to hold for a claim. Contenders are case labels; only `among` and `contenders` may be
+/// globs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimTest {
-    /// The ratio of two contenders' figures lies within bounds.
+    /// The ratio of two contenders' figures.
     Ratio {
         /// Above the line.
         first: String,
         /// Below the line.
         second: String,
-        /// Where the ratio has to lie.
-        bounds: Bounds,
+        /// What it has to be.
+        expected: Expected,
     },
-    /// A contender's figure lies within bounds.
+    /// A contender's figure.
     Value {
         /// The contender.
         contender: String,
-        /// Where the figure has to lie.
-        bounds: Bounds,
+        /// What it has to be.
+        expected: Expected,
     },
     /// One is the best of some.
     Best {
@@ -147,6 +151,17 @@ pub enum ClaimTest {
         /// The contenders.
         contenders: Vec<String>,
     },
+}
+
+/// What a ratio or a figure has to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Expected {
+    /// Within the source's own bounds.
+    Within(Bounds),
+    /// As large as the source found it, as far as the runs can tell.
+    About(f64),
+    /// 1, up to what the report takes for relevant: the contenders are equivalent. Ratios only.
+    Equal,
 }
 
 /// Bounds, ends included; an absent one does not bound.
@@ -168,6 +183,10 @@ pub enum Metric {
     Throughput,
     /// CPU per request, microseconds, over all measured steps unless `at` says where.
     CpuPerRequest,
+    /// CPU per request over the whole life of the process, start-up included, microseconds.
+    CpuPerRequestWhole,
+    /// Memory at its highest, MiB.
+    Memory,
     /// 99th percentile at so many connections, ms.
     P99,
     /// Seconds from the program's beginning to the first answer.
@@ -202,6 +221,8 @@ impl Metric {
             Self::PeakThroughput => "requests/s at the peak".to_owned(),
             Self::Throughput => format!("requests/s{at}"),
             Self::CpuPerRequest => format!("µs of CPU per request{at}"),
+            Self::CpuPerRequestWhole => "µs of CPU per request, start-up included".to_owned(),
+            Self::Memory => "MiB of memory at its highest".to_owned(),
             Self::P99 => format!("ms, p99{at}"),
             Self::StartUp => "s of start-up".to_owned(),
             Self::WarmUpCpu => "CPU s until warm, beyond its requests".to_owned(),

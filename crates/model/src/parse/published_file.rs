@@ -8,7 +8,9 @@ use super::raw_published::{ClaimTable, PublishedFile, ResultTable, SourceTable};
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::names;
-use crate::published::{Bounds, Claim, ClaimTest, Metric, Published, PublishedResult, Source};
+use crate::published::{
+    Bounds, Claim, ClaimTest, Expected, Metric, Published, PublishedResult, Source,
+};
 use crate::suite::{Benchmark, Limits, Step};
 
 pub(super) fn published(
@@ -163,32 +165,39 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         benchmark: table.benchmark,
         metric,
         at: table.at,
+        second_at: table.second_at,
         test,
+        derived: table.derived,
         same_limits: table.same_limits,
     })
 }
 
+/// The ways in which a claim says what has to hold.
+const FORMS: &str =
+    "one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`";
+
 /// What has to hold; a claim must say it in exactly one way.
 fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Option<ClaimTest> {
-    let bounds = Bounds {
-        min: table.min,
-        max: table.max,
-    };
+    exact(reading, place, table);
+    let sizes = sizes(table);
+    let unbounded = Expected::Within(Bounds::default());
+    let expected = sizes.first().copied().unwrap_or(unbounded);
     let mut found = Vec::new();
-    if let (Some(first), Some(second)) = (&table.first, &table.second) {
-        let (first, second) = (first.clone(), second.clone());
+    if let (Some(first), Some(second)) = (table.first.clone(), table.second.clone()) {
         found.push(ClaimTest::Ratio {
             first,
             second,
-            bounds,
+            expected,
         });
     }
-    if let Some(contender) = &table.contender {
-        let contender = contender.clone();
-        found.push(ClaimTest::Value { contender, bounds });
+    if let Some(contender) = table.contender.clone() {
+        found.push(ClaimTest::Value {
+            contender,
+            expected,
+        });
     }
-    if let (Some(best), false) = (&table.best, table.among.is_empty()) {
-        let (best, among) = (best.clone(), table.among.clone());
+    if let (Some(best), false) = (table.best.clone(), table.among.is_empty()) {
+        let among = table.among.clone();
         found.push(ClaimTest::Best { best, among });
     }
     if table.order.len() > 1 {
@@ -199,20 +208,67 @@ fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Optio
         let contenders = table.contenders.clone();
         found.push(ClaimTest::Happens { contenders });
     }
-    let bounded = matches!(
-        found.first(),
-        Some(ClaimTest::Ratio { .. } | ClaimTest::Value { .. })
-    );
-    let message = match found.len() {
-        1 if bounded && bounds == Bounds::default() => "has no `min` and no `max`",
-        1 if !bounded && bounds != Bounds::default() => "has bounds, but nothing that they bound",
-        1 => return found.pop(),
-        0 => "does not say what has to hold",
-        _ => "says in several ways what has to hold",
+    let (message, hint) = match (found.len(), found.first(), sizes.len()) {
+        (1, Some(ClaimTest::Value { .. }), 1) if expected == Expected::Equal => {
+            let message = "says `equal` of one contender";
+            (message, "`equal` goes with `first` and `second`")
+        }
+        (1, Some(ClaimTest::Ratio { .. } | ClaimTest::Value { .. }), 1) => return found.pop(),
+        (1, Some(ClaimTest::Ratio { .. } | ClaimTest::Value { .. }), _) => {
+            let message = "does not say in exactly one way how large it has to be";
+            (message, "one of: `min`, `max` or both; `about`; `equal`")
+        }
+        (1, _, 0) => return found.pop(),
+        (1, _, _) => {
+            let message = "says how large something has to be, but not what";
+            (
+                message,
+                "`min`, `max`, `about` and `equal` go with a ratio or a contender's figure",
+            )
+        }
+        (count, _, _) => {
+            let message = match count {
+                0 => "does not say what has to hold",
+                _ => "says in several ways what has to hold",
+            };
+            (message, FORMS)
+        }
     };
-    let hint =
-        "one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`";
     let message = format!("`{place}` {message}");
     reading.complain(place, &message, Some(hint.to_owned()));
     None
+}
+
+/// All ways in which the table says how large something has to be.
+fn sizes(table: &ClaimTable) -> Vec<Expected> {
+    let bounds = Bounds {
+        min: table.min,
+        max: table.max,
+    };
+    let within = (bounds != Bounds::default()).then_some(Expected::Within(bounds));
+    let equal = table.equal.then_some(Expected::Equal);
+    let about = table.about.map(Expected::About);
+    within.into_iter().chain(about).chain(equal).collect()
+}
+
+/// A claim is about certain contenders: the best of several would be chosen by the runs that then
+/// judge it.
+fn exact(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) {
+    let single = [
+        ("first", &table.first),
+        ("second", &table.second),
+        ("contender", &table.contender),
+        ("best", &table.best),
+    ];
+    let single = single
+        .into_iter()
+        .filter_map(|(key, label)| Some((key, label.as_deref()?)));
+    let ordered = table.order.iter().map(|label| ("order", label.as_str()));
+    for (key, label) in single.chain(ordered) {
+        if label.contains(['*', '?']) {
+            let message = format!("{label:?} does not name one contender");
+            let hint = "a claim is about certain contenders: write the case's whole label";
+            reading.complain(&place.key(key), &message, Some(hint.to_owned()));
+        }
+    }
 }

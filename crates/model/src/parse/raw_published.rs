@@ -110,8 +110,8 @@ pub(crate) struct MemoryTable {
     pub(crate) end: f64,
 }
 
-/// What a source says, with one of: `first`, `second` and bounds; `contender` and bounds; `best`
-/// and `among`; `order`; `contenders`.
+/// What a source says, with one of: `first`, `second` and how large their ratio is; `contender` and
+/// how large its figure is; `best` and `among`; `order`; `contenders`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ClaimTable {
@@ -127,7 +127,10 @@ pub(crate) struct ClaimTable {
     /// Connections at which the figure is read.
     #[schemars(range(min = 1))]
     pub(crate) at: Option<u32>,
-    /// The ratio's upper half: a case label or a glob, which stands for the best that fits.
+    /// The same for the ratio's lower half, where it is another.
+    #[schemars(range(min = 1))]
+    pub(crate) second_at: Option<u32>,
+    /// The ratio's upper half: a case label.
     pub(crate) first: Option<String>,
     /// The ratio's lower half.
     pub(crate) second: Option<String>,
@@ -137,6 +140,11 @@ pub(crate) struct ClaimTable {
     pub(crate) min: Option<f64>,
     /// The most that it may be.
     pub(crate) max: Option<f64>,
+    /// How large the source found the ratio or figure.
+    pub(crate) about: Option<f64>,
+    /// The two contenders of the ratio are said to be equal.
+    #[serde(default)]
+    pub(crate) equal: bool,
     /// The one that is the best of `among`.
     pub(crate) best: Option<String>,
     /// Globs of those that it is the best of.
@@ -148,6 +156,8 @@ pub(crate) struct ClaimTable {
     /// Those to which it happens.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
+    /// From what it was worked out, where the source does not say it itself.
+    pub(crate) derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.
     #[serde(default)]
     pub(crate) same_limits: Vec<LimitKind>,

@@ -358,10 +358,60 @@ min = 2
     published.toml:17:1: `claim[0]` does not say what has to hold
       hint: one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`
     published.toml:21:10: `claim[0]`: this metric needs `at`, the connections
-    published.toml:23:1: `claim[1]` has no `min` and no `max`
-      hint: one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`
+    published.toml:23:1: `claim[1]` does not say in exactly one way how large it has to be
+      hint: one of: `min`, `max` or both; `about`; `equal`
     published.toml:35:10: `claim[2]`: this metric does not go with that form
       hint: `contenders` goes with what happens, the others with figures
+    "#);
+}
+
+#[test]
+fn claims_name_one_contender_and_one_size() {
+    let published = r#"
+[[source]]
+name = "article"
+title = "A title"
+author = "Somebody"
+date = "2020"
+limits = {}
+conditions = "Elsewhere."
+
+[[claim]]
+text = "The best of several, and two sizes"
+source = "article"
+benchmark = "get"
+metric = "peak-throughput"
+first = "a*"
+second = "b"
+min = 2
+about = 3
+
+[[claim]]
+text = "Equal to nothing"
+source = "article"
+benchmark = "get"
+metric = "peak-throughput"
+contender = "a"
+equal = true
+
+[[claim]]
+text = "An order has no size"
+source = "article"
+benchmark = "get"
+metric = "peak-throughput"
+order = ["a", "b"]
+about = 2
+"#;
+    let found = all_complaints(SUITE, &[], &[CONTENDER], Some(published));
+    assert_snapshot!(found, @r#"
+    published.toml:10:1: `claim[0]` does not say in exactly one way how large it has to be
+      hint: one of: `min`, `max` or both; `about`; `equal`
+    published.toml:15:9: "a*" does not name one contender
+      hint: a claim is about certain contenders: write the case's whole label
+    published.toml:20:1: `claim[1]` says `equal` of one contender
+      hint: `equal` goes with `first` and `second`
+    published.toml:28:1: `claim[2]` says how large something has to be, but not what
+      hint: `min`, `max`, `about` and `equal` go with a ratio or a contender's figure
     "#);
 }
 

@@ -110,9 +110,13 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
             "" => String::new(),
             why => format!(": {}", escape(why)),
         };
+        let derived = match row.derived.as_str() {
+            "" => String::new(),
+            derived => format!("; our own arithmetic: {}", escape(derived)),
+        };
         let _ = writeln!(
             text,
-            "| {} ({}) | {} | {}{round} | **{}**{why} |",
+            "| {} ({}{derived}) | {} | {}{round} | **{}**{why} |",
             escape(&row.text),
             escape(&row.source),
             escape(&row.expected),

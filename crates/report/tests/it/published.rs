@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bakeoff_model::load::{MinMax, Pace};
 use bakeoff_model::published::{
-    Bounds, Claim, ClaimTest, LimitKind, Metric, Published, PublishedResult, Source,
+    Bounds, Claim, ClaimTest, Expected, LimitKind, Metric, Published, PublishedResult, Source,
 };
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
@@ -50,7 +50,9 @@ fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
         benchmark: "city-get".to_owned(),
         metric,
         at,
+        second_at: None,
         test,
+        derived: None,
         same_limits: Vec::new(),
     }
 }
@@ -59,10 +61,10 @@ fn ratio(first: &str, second: &str, min: f64) -> ClaimTest {
     ClaimTest::Ratio {
         first: first.to_owned(),
         second: second.to_owned(),
-        bounds: Bounds {
+        expected: Expected::Within(Bounds {
             min: Some(min),
             max: None,
-        },
+        }),
     }
 }
 
@@ -100,7 +102,7 @@ fn three() -> [Contender; 3] {
 
 #[test]
 fn a_ratio_is_held_against_its_bounds() {
-    let test = |min| ratio("synthetic-f*", "synthetic-slow", min);
+    let test = |min| ratio("synthetic-fast", "synthetic-slow", min);
     let peak = |min| claim(Metric::PeakThroughput, None, test(min));
     let all = || results(&three(), 4);
     check(
@@ -109,12 +111,12 @@ fn a_ratio_is_held_against_its_bounds() {
         ClaimVerdict::Reproduced,
         &["synthetic-fast : synthetic-slow = ", "(95 %: ", "4 runs)"],
     );
-    check(all(), peak(4.0), ClaimVerdict::NotReproduced, &[]);
+    check(all(), peak(4.0), ClaimVerdict::Smaller, &[]);
     check(
         all(),
         peak(3.0),
         ClaimVerdict::Undecided,
-        &["on both sides of a bound"],
+        &["the interval allows both"],
     );
     let cpu = claim(
         Metric::CpuPerRequest,
@@ -128,6 +130,55 @@ fn a_ratio_is_held_against_its_bounds() {
         ratio("synthetic-slow", "synthetic-fast", 100.0),
     );
     check(all(), start, ClaimVerdict::NotReproduced, &[]);
+}
+
+fn sized(first: &str, second: &str, expected: Expected) -> ClaimTest {
+    ClaimTest::Ratio {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        expected,
+    }
+}
+
+#[test]
+fn a_size_is_found_smaller_or_larger() {
+    let all = || results(&three(), 4);
+    let peak = |size: f64| {
+        let test = sized("synthetic-fast", "synthetic-slow", Expected::About(size));
+        claim(Metric::PeakThroughput, None, test)
+    };
+    check(all(), peak(3.0), ClaimVerdict::Reproduced, &[]);
+    check(all(), peak(5.0), ClaimVerdict::Smaller, &[]);
+    check(all(), peak(1.5), ClaimVerdict::Larger, &[]);
+    check(all(), peak(0.5), ClaimVerdict::NotReproduced, &[]);
+    let equal = sized("synthetic-fast", "synthetic-slow", Expected::Equal);
+    let equal = claim(Metric::PeakThroughput, None, equal);
+    check(all(), equal, ClaimVerdict::NotReproduced, &[]);
+}
+
+#[test]
+fn one_contender_at_two_loads_is_a_ratio_too() {
+    let test = sized("synthetic-fast", "synthetic-fast", Expected::About(1.1));
+    let mut at_two = claim(Metric::Throughput, Some(64), test);
+    at_two.second_at = Some(8);
+    let row = judged(results(&three(), 4), at_two, &[]);
+    assert!(
+        row.expected.contains("synthetic-fast at 8 about 1.1"),
+        "{row:#?}"
+    );
+    assert_ne!(row.verdict, ClaimVerdict::NotTestable, "{row:#?}");
+}
+
+#[test]
+fn what_the_source_does_not_say_itself_is_labelled() {
+    let mut derived = claim(
+        Metric::PeakThroughput,
+        None,
+        ratio("synthetic-fast", "synthetic-slow", 2.0),
+    );
+    derived.derived = Some("9000 : 3000 in its table".to_owned());
+    let row = judged(results(&three(), 4), derived, &[]);
+    assert_eq!(row.derived, "9000 : 3000 in its table");
 }
 
 #[test]

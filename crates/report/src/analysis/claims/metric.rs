@@ -1,6 +1,5 @@
 //! The metric that a claim is about, of one case.
 
-use bakeoff_model::names;
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
@@ -23,15 +22,39 @@ impl Measured {
     }
 }
 
-/// The metric of one case, or why it has none.
+/// What is read of a case: the metric, and at how many connections.
+#[derive(Clone, Copy)]
+pub(super) struct Figure {
+    metric: ClaimMetric,
+    at: Option<u32>,
+}
+
+impl Figure {
+    pub(super) fn of(claim: &Claim) -> Self {
+        Self {
+            metric: claim.metric,
+            at: claim.at,
+        }
+    }
+
+    /// That of the lower half of a ratio, which may be read at other connections.
+    pub(super) fn of_second(claim: &Claim) -> Self {
+        Self {
+            metric: claim.metric,
+            at: claim.second_at.or(claim.at),
+        }
+    }
+}
+
+/// The figure of one case, or why it has none.
 pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
-    claim: &Claim,
+    figure: Figure,
 ) -> Result<Measured, String> {
     let label = case.label.clone();
     let none = || format!("{label} has no such number");
-    let metric = match claim.metric {
+    let metric = match figure.metric {
         ClaimMetric::StartUp => {
             let runs = case.completed();
             let starts = runs.filter_map(|run| Some(run.with_block(run.startup_s()?)));
@@ -43,11 +66,11 @@ pub(super) fn measured(
             let extra: Option<Vec<(u32, f64)>> = extra.collect();
             extra.and_then(Metric::outside_load).ok_or_else(none)?
         }
-        _ => under_load(summary.ok_or_else(none)?, case, claim)?,
+        _ => under_load(summary.ok_or_else(none)?, case, figure)?,
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
     let verdict = metric.validity.verdict();
-    if verdict.is_bound() && of_throughput.contains(&claim.metric) {
+    if verdict.is_bound() && of_throughput.contains(&figure.metric) {
         return Err(format!("{label} is {verdict}: its number is a lower bound"));
     }
     if !verdict.ranks() && !verdict.is_bound() {
@@ -59,7 +82,7 @@ pub(super) fn measured(
 fn under_load(
     summary: &BenchmarkSummary,
     case: &CaseData<'_>,
-    claim: &Claim,
+    figure: Figure,
 ) -> Result<Metric, String> {
     let label = &case.label;
     let unranked = summary.unranked.iter().find(|one| one.label == *label);
@@ -68,14 +91,16 @@ fn under_load(
     }
     let none = || format!("{label} has no such number");
     let row = summary.row(label).ok_or_else(none)?;
-    let found = match (claim.metric, claim.at) {
+    let found = match (figure.metric, figure.at) {
         (ClaimMetric::Throughput, Some(at)) => metric::read(case, Wanted::ThroughputAt(at)),
         (ClaimMetric::P99, at) => metric::read(case, Wanted::P99(at)),
         (ClaimMetric::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at)),
         (ClaimMetric::CpuPerRequest, None) => row.cpu_us_measured.clone(),
+        (ClaimMetric::CpuPerRequestWhole, _) => row.cpu_us_whole.clone(),
+        (ClaimMetric::Memory, _) => row.memory_mib.clone(),
         _ => Some(row.throughput.clone()),
     };
-    found.ok_or_else(|| match claim.at {
+    found.ok_or_else(|| match figure.at {
         Some(at) => format!("{label} was not measured at {at} connections"),
         None => none(),
     })
@@ -90,38 +115,22 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     Some(seconds(last.cpu?.total_ns()) - later)
 }
 
-/// The best of the cases that a glob fits, or why there is none. A session in which it was run
+/// The figure of the case with this label, or why there is none. A session in which it was run
 /// without a number says more than one in which it was not.
-pub(super) fn chosen(cases: &Cases<'_, '_>, claim: &Claim, glob: &str) -> Result<Measured, Found> {
-    let mut best: Option<Measured> = None;
+pub(super) fn named(cases: &Cases<'_, '_>, figure: Figure, label: &str) -> Result<Measured, Found> {
     let mut why = None;
-    for (summary, case) in cases {
-        if !names::matches(glob, &case.label) {
-            continue;
-        }
-        match measured(*summary, case, claim) {
-            Ok(found) => {
-                let better = best.as_ref().is_none_or(|best| {
-                    let (new, old) = (found.metric.sample.mean(), best.metric.sample.mean());
-                    if claim.metric.higher_is_better() {
-                        new > old
-                    } else {
-                        new < old
-                    }
-                });
-                if better {
-                    best = Some(found);
-                }
-            }
+    for (summary, case) in cases.iter().filter(|(_, case)| case.label == label) {
+        match measured(*summary, case, figure) {
+            Ok(found) => return Ok(found),
             Err(reason) => why = Some(reason),
         }
     }
-    best.ok_or_else(|| match why {
+    Err(match why {
         Some(why) => Found {
             cases: 1,
             ..Found::not_testable(why)
         },
-        None => Found::not_testable(format!("{glob} was not run")),
+        None => Found::not_testable(format!("{label} was not run")),
     })
 }
 

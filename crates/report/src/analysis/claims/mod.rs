@@ -8,7 +8,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::published::{Bounds, Claim, ClaimTest, Published, Source};
+use bakeoff_model::published::{Bounds, Claim, ClaimTest, Expected, Published, Source};
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
 
@@ -26,6 +26,8 @@ pub struct ClaimRow {
     pub text: String,
     /// Author and date of the source.
     pub source: String,
+    /// From what the claim was worked out; empty where the source says it itself.
+    pub derived: String,
     /// What has to hold, in numbers.
     pub expected: String,
     /// What was measured; empty when nothing was.
@@ -88,6 +90,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
         source: source.map_or_else(String::new, |source| {
             format!("{}, {}", source.author, source.date)
         }),
+        derived: claim.derived.clone().unwrap_or_default(),
         expected: expected(claim),
         measured: found.measured,
         verdict: found.verdict,
@@ -103,18 +106,33 @@ fn expected(claim: &Claim) -> String {
         ClaimTest::Ratio {
             first,
             second,
-            bounds,
+            expected,
         } => {
-            format!("{first} : {second} {} in {words}", bounded(*bounds))
+            let second_words = claim
+                .second_at
+                .map_or_else(String::new, |at| format!(" at {at}"));
+            let size = expected_text(*expected);
+            format!("{first} : {second}{second_words} {size} in {words}")
         }
-        ClaimTest::Value { contender, bounds } => {
-            format!("{contender} {} {words}", bounded(*bounds))
+        ClaimTest::Value {
+            contender,
+            expected,
+        } => {
+            format!("{contender} {} {words}", expected_text(*expected))
         }
         ClaimTest::Best { best, among } => {
             format!("{best} first of {} in {words}", among.join(", "))
         }
         ClaimTest::Order { order } => format!("{} in {words}", order.join(" before ")),
         ClaimTest::Happens { contenders } => format!("{}: {words}", contenders.join(", ")),
+    }
+}
+
+fn expected_text(expected: Expected) -> String {
+    match expected {
+        Expected::Within(bounds) => bounded(bounds),
+        Expected::About(size) => format!("about {}", significant(size)),
+        Expected::Equal => "equivalent".to_owned(),
     }
 }
 
@@ -147,9 +165,12 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
         ClaimTest::Ratio {
             first,
             second,
-            bounds,
-        } => test::ratio(&cases, claim, (first, second), *bounds),
-        ClaimTest::Value { contender, bounds } => test::value(&cases, claim, contender, *bounds),
+            expected,
+        } => test::ratio(&cases, claim, (first, second), *expected),
+        ClaimTest::Value {
+            contender,
+            expected,
+        } => test::value(&cases, claim, contender, *expected),
         ClaimTest::Best { best, among } => test::best_of(&cases, claim, best, among),
         ClaimTest::Order { order } => test::in_order(&cases, claim, order),
         ClaimTest::Happens { contenders } => test::happens(&cases, claim, contenders),

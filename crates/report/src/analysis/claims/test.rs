@@ -1,13 +1,13 @@
 //! Whether what has to hold for a claim does, one function for each form.
 
 use bakeoff_model::names;
-use bakeoff_model::published::{Bounds, Claim, Metric};
+use bakeoff_model::published::{Claim, Expected, Metric};
 use bakeoff_model::record::Outcome;
-use bakeoff_stats::{Estimate, Verdict, compare};
+use bakeoff_stats::{Estimate, Interval, Verdict, compare};
 
 use super::cases::Cases;
-use super::metric::{Measured, chosen, criteria, described, measured, unfair};
-use super::verdict::{ClaimVerdict, Found};
+use super::metric::{Figure, Measured, criteria, described, measured, named, unfair};
+use super::verdict::{ClaimVerdict, Found, of_interval};
 use crate::analysis::benchmark::RunData;
 use crate::analysis::comparison;
 use crate::number::{counted, range, ratio_text, significant};
@@ -16,14 +16,17 @@ pub(super) fn ratio(
     cases: &Cases<'_, '_>,
     claim: &Claim,
     (first, second): (&str, &str),
-    bounds: Bounds,
+    expected: Expected,
 ) -> Found {
-    let both = chosen(cases, claim, first).and_then(|a| Ok((a, chosen(cases, claim, second)?)));
+    let figures = (Figure::of(claim), Figure::of_second(claim));
+    let first = named(cases, figures.0, first);
+    let both = first.and_then(|a| Ok((a, named(cases, figures.1, second)?)));
     let (a, b) = match both {
         Ok(both) => both,
         Err(found) => return found,
     };
-    let ratio = compare(a.sample(), b.sample(), &criteria(claim)).ratio;
+    let comparison = compare(a.sample(), b.sample(), &criteria(claim));
+    let ratio = comparison.ratio;
     let text = format!(
         "{} : {} = {} {}",
         a.label,
@@ -31,23 +34,25 @@ pub(super) fn ratio(
         ratio_text(ratio.point),
         interval_text(&ratio)
     );
-    judged(text, &ratio, bounds, &[&a, &b])
+    let verdict = |interval| of_interval(interval, expected, 1.0, comparison.verdict);
+    judged(text, &ratio, verdict, &[&a, &b])
 }
 
 pub(super) fn value(
     cases: &Cases<'_, '_>,
     claim: &Claim,
     contender: &str,
-    bounds: Bounds,
+    expected: Expected,
 ) -> Found {
-    let found = match chosen(cases, claim, contender) {
+    let found = match named(cases, Figure::of(claim), contender) {
         Ok(found) => found,
         Err(found) => return found,
     };
     let estimate = found.metric.estimate;
     let point = significant(estimate.point);
     let text = format!("{}: {point} {}", found.label, interval_text(&estimate));
-    judged(text, &estimate, bounds, &[&found])
+    let verdict = |interval| of_interval(interval, expected, 0.0, Verdict::Inconclusive);
+    judged(text, &estimate, verdict, &[&found])
 }
 
 fn interval_text(estimate: &Estimate) -> String {
@@ -57,8 +62,13 @@ fn interval_text(estimate: &Estimate) -> String {
     }
 }
 
-/// The interval against the bounds.
-fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Measured]) -> Found {
+/// The verdict on an interval, where there is one.
+fn judged(
+    measured: String,
+    estimate: &Estimate,
+    verdict: impl Fn(Interval) -> ClaimVerdict,
+    all: &[&Measured],
+) -> Found {
     let Some(interval) = estimate.interval else {
         return Found {
             measured,
@@ -67,19 +77,9 @@ fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Measure
             cases: all.len(),
         };
     };
-    let (min, max) = (
-        bounds.min.unwrap_or(f64::NEG_INFINITY),
-        bounds.max.unwrap_or(f64::INFINITY),
-    );
-    let verdict = if interval.low >= min && interval.high <= max {
-        ClaimVerdict::Reproduced
-    } else if interval.high < min || interval.low > max {
-        ClaimVerdict::NotReproduced
-    } else {
-        ClaimVerdict::Undecided
-    };
+    let verdict = verdict(interval);
     let mut why = match verdict {
-        ClaimVerdict::Undecided => vec!["the interval is on both sides of a bound".to_owned()],
+        ClaimVerdict::Undecided => vec!["the interval allows both".to_owned()],
         _ => Vec::new(),
     };
     why.extend(unfair(all));
@@ -93,15 +93,15 @@ fn judged(measured: String, estimate: &Estimate, bounds: Bounds, all: &[&Measure
 
 pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &[String]) -> Found {
     let taking_part = cases.iter().filter(|(_, case)| {
-        let mut globs = among.iter().map(String::as_str).chain([best]);
-        globs.any(|glob| names::matches(glob, &case.label))
+        let mut others = among.iter();
+        case.label == best || others.any(|glob| names::matches(glob, &case.label))
     });
     let all: Vec<Measured> = taking_part
-        .filter_map(|(summary, case)| measured(*summary, case, claim).ok())
+        .filter_map(|(summary, case)| measured(*summary, case, Figure::of(claim)).ok())
         .collect();
-    let is_best = |label: &str| names::matches(best, label);
+    let is_best = |label: &str| label == best;
     if !all.iter().any(|one| is_best(&one.label)) {
-        return match chosen(cases, claim, best) {
+        return match named(cases, Figure::of(claim), best) {
             Err(found) => found,
             Ok(_) => Found::not_testable(format!("{best} has no number")),
         };
@@ -158,7 +158,7 @@ fn joined(why: String, caveat: String) -> String {
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
     let found: Result<Vec<Measured>, Found> = order
         .iter()
-        .map(|glob| chosen(cases, claim, glob))
+        .map(|label| named(cases, Figure::of(claim), label))
         .collect();
     let found = match found {
         Ok(found) => found,

@@ -1,10 +1,17 @@
 //! What came of a claim: for readers, and what one session has to say about it.
 
+use bakeoff_model::published::{Bounds, Expected};
+use bakeoff_stats::{Interval, Verdict};
+
 /// What came of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// The whole interval lies where the claim says.
+    /// The whole interval lies where the claim says, or it holds what the claim says.
     Reproduced,
+    /// The effect is there, but surely smaller.
+    Smaller,
+    /// The effect is there, but surely larger.
+    Larger,
     /// The whole interval lies elsewhere.
     NotReproduced,
     /// The interval lies on both sides of a bound.
@@ -14,11 +21,23 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
+    /// All of them, in the order in which they are counted for readers.
+    pub const ALL: [Self; 6] = [
+        Self::Reproduced,
+        Self::Smaller,
+        Self::Larger,
+        Self::NotReproduced,
+        Self::Undecided,
+        Self::NotTestable,
+    ];
+
     /// The verdict as people write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
+            Self::Smaller => "smaller than claimed, but there",
+            Self::Larger => "larger than claimed",
             Self::NotReproduced => "not reproduced",
             Self::Undecided => "undecided",
             Self::NotTestable => "not testable here",
@@ -48,5 +67,134 @@ impl Found {
     /// A verdict says more than none, and more cases say more than few.
     pub(super) fn weight(&self) -> (bool, usize) {
         (self.verdict != ClaimVerdict::NotTestable, self.cases)
+    }
+}
+
+/// An interval against what is expected. `none` is where there would be no effect: 1 for ratios, 0
+/// for figures. `equal` is the verdict on whether both sides of a ratio are the same.
+pub(super) fn of_interval(
+    interval: Interval,
+    expected: Expected,
+    none: f64,
+    equal: Verdict,
+) -> ClaimVerdict {
+    match expected {
+        Expected::Within(bounds) => within(interval, bounds, none),
+        Expected::About(size) => about(interval, size, none),
+        Expected::Equal => match equal {
+            Verdict::Equivalent => ClaimVerdict::Reproduced,
+            Verdict::Inconclusive => ClaimVerdict::Undecided,
+            Verdict::Faster | Verdict::Slower => ClaimVerdict::NotReproduced,
+        },
+    }
+}
+
+fn within(interval: Interval, bounds: Bounds, none: f64) -> ClaimVerdict {
+    let min = bounds.min.unwrap_or(f64::NEG_INFINITY);
+    let max = bounds.max.unwrap_or(f64::INFINITY);
+    let (below, above) = (interval.high < min, interval.low > max);
+    if interval.low >= min && interval.high <= max {
+        return ClaimVerdict::Reproduced;
+    }
+    if !below && !above {
+        return ClaimVerdict::Undecided;
+    }
+    // Bounds on both sides of "no effect" do not claim one.
+    match (min >= none, max <= none) {
+        (true, _) => sized(interval, none, Size::Above, below),
+        (_, true) => sized(interval, none, Size::Below, above),
+        _ => ClaimVerdict::NotReproduced,
+    }
+}
+
+/// The runs speak for the size where the interval holds it and not "no effect".
+fn about(interval: Interval, size: f64, none: f64) -> ClaimVerdict {
+    let holds = |value: f64| interval.low <= value && value <= interval.high;
+    match (holds(size), holds(none)) {
+        (true, false) => ClaimVerdict::Reproduced,
+        (true, true) => ClaimVerdict::Undecided,
+        (false, _) if size > none => sized(interval, none, Size::Above, interval.high < size),
+        (false, _) => sized(interval, none, Size::Below, interval.low > size),
+    }
+}
+
+/// On which side of "no effect" the claimed size is.
+#[derive(Clone, Copy)]
+enum Size {
+    Above,
+    Below,
+}
+
+/// An interval that misses the claimed size: towards "no effect", or beyond it.
+fn sized(interval: Interval, none: f64, size: Size, towards_none: bool) -> ClaimVerdict {
+    let there = match size {
+        Size::Above => interval.low > none,
+        Size::Below => interval.high < none,
+    };
+    match (towards_none, there) {
+        (false, _) => ClaimVerdict::Larger,
+        (true, true) => ClaimVerdict::Smaller,
+        (true, false) => ClaimVerdict::NotReproduced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(low: f64, high: f64, expected: Expected) -> ClaimVerdict {
+        of_interval(Interval { low, high }, expected, 1.0, Verdict::Inconclusive)
+    }
+
+    #[test]
+    fn an_effect_of_another_size_is_still_an_effect() {
+        let about = |low, high| verdict(low, high, Expected::About(1.17));
+        assert_eq!(about(1.10, 1.20), ClaimVerdict::Reproduced);
+        assert_eq!(about(1.03, 1.07), ClaimVerdict::Smaller);
+        assert_eq!(about(1.25, 1.30), ClaimVerdict::Larger);
+        assert_eq!(about(0.98, 1.05), ClaimVerdict::NotReproduced);
+        assert_eq!(about(0.80, 0.90), ClaimVerdict::NotReproduced);
+        assert_eq!(about(0.98, 1.30), ClaimVerdict::Undecided);
+        let less = |low, high| verdict(low, high, Expected::About(0.8));
+        assert_eq!(less(0.75, 0.85), ClaimVerdict::Reproduced);
+        assert_eq!(less(0.90, 0.95), ClaimVerdict::Smaller);
+        assert_eq!(less(0.50, 0.60), ClaimVerdict::Larger);
+        assert_eq!(less(1.10, 1.20), ClaimVerdict::NotReproduced);
+    }
+
+    #[test]
+    fn bounds_on_one_side_of_no_effect_have_a_direction() {
+        let at_least_double = Expected::Within(Bounds {
+            min: Some(2.0),
+            max: None,
+        });
+        let double = |low, high| verdict(low, high, at_least_double);
+        assert_eq!(double(2.1, 2.5), ClaimVerdict::Reproduced);
+        assert_eq!(double(1.9, 2.5), ClaimVerdict::Undecided);
+        assert_eq!(double(1.5, 1.9), ClaimVerdict::Smaller);
+        assert_eq!(double(0.9, 1.2), ClaimVerdict::NotReproduced);
+        let within_ten_percent = Expected::Within(Bounds {
+            min: Some(0.9),
+            max: Some(1.1),
+        });
+        let alike = |low, high| verdict(low, high, within_ten_percent);
+        assert_eq!(alike(0.95, 1.05), ClaimVerdict::Reproduced);
+        assert_eq!(alike(1.2, 1.3), ClaimVerdict::NotReproduced);
+        assert_eq!(alike(0.5, 0.8), ClaimVerdict::NotReproduced);
+    }
+
+    #[test]
+    fn equal_is_what_the_report_calls_equivalent() {
+        let equal = |found| {
+            let interval = Interval {
+                low: 0.9,
+                high: 1.1,
+            };
+            of_interval(interval, Expected::Equal, 1.0, found)
+        };
+        assert_eq!(equal(Verdict::Equivalent), ClaimVerdict::Reproduced);
+        assert_eq!(equal(Verdict::Inconclusive), ClaimVerdict::Undecided);
+        assert_eq!(equal(Verdict::Faster), ClaimVerdict::NotReproduced);
+        assert_eq!(equal(Verdict::Slower), ClaimVerdict::NotReproduced);
     }
 }

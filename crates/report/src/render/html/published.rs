@@ -65,20 +65,18 @@ fn source(one: &Source) -> Markup {
 
 fn claims(rows: &[ClaimRow]) -> Markup {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let counts = [
-        ClaimVerdict::Reproduced,
-        ClaimVerdict::NotReproduced,
-        ClaimVerdict::Undecided,
-        ClaimVerdict::NotTestable,
-    ]
-    .map(|verdict| format!("{} {}", count(verdict), verdict.name()));
+    let verdicts = ClaimVerdict::ALL.into_iter();
+    let counts: Vec<String> = verdicts
+        .map(|verdict| format!("{} {}", count(verdict), verdict.name()))
+        .collect();
     html! {
         @if !rows.is_empty() {
             p { (counts.join(", ")) "." }
             p.hint {
-                "Reproduced: the whole 95 % interval of what we measured lies where the claim \
-                 says; not reproduced: the whole interval lies elsewhere; undecided: it lies on \
-                 both sides. Compared are runs of one session only."
+                "Reproduced: the whole 95 % interval of what we measured lies within the claim's \
+                 bounds, or it holds the claimed size and not “no effect”; smaller or larger: the \
+                 effect is surely there, of another size; not reproduced: the whole interval lies \
+                 elsewhere; undecided: it allows both. Compared are runs of one session only."
             }
             (table::framed("texts claims", &html! {
                 (table::head(&CLAIM_HEADINGS))
@@ -91,13 +89,20 @@ fn claims(rows: &[ClaimRow]) -> Markup {
 fn claim(row: &ClaimRow) -> Markup {
     let class = match row.verdict {
         ClaimVerdict::Reproduced => "good",
+        ClaimVerdict::Smaller | ClaimVerdict::Larger => "undecided",
         ClaimVerdict::NotReproduced => "bad",
         ClaimVerdict::Undecided => "undecided",
         ClaimVerdict::NotTestable => "none",
     };
     html! {
         tr {
-            th scope="row" { (row.text) small.note { (row.source) } }
+            th scope="row" {
+                (row.text)
+                small.note {
+                    (row.source)
+                    @if !row.derived.is_empty() { "; our own arithmetic: " (row.derived) }
+                }
+            }
             td class=(class) {
                 b { (row.verdict.name()) }
                 @if !row.why.is_empty() { small.note { (row.why) } }

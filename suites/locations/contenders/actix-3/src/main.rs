@@ -45,13 +45,17 @@ async fn main() -> anyhow::Result<()> {
     };
 
     let (host, port) = ADDRESS;
-    let server = HttpServer::new(move || {
+    let workers = config.workers;
+    let mut server = HttpServer::new(move || {
         let locations = shared.clone().unwrap_or_else(|| own(&config));
         api::app(locations).wrap(Logger::default())
     })
     .shutdown_timeout(SHUTDOWN_SECONDS)
     .bind(ADDRESS)
     .with_context(|| format!("cannot listen on {host}:{port}"))?;
+    if let Some(workers) = workers {
+        server = server.workers(workers);
+    }
     log::info!("listening on {host}:{port}");
     server.run().await.context("the server failed")
 }
