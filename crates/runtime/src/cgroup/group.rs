@@ -107,7 +107,7 @@ impl Group {
             };
             self.set("cpuset", file, &value)?;
         }
-        if let Some(cpus) = limits.cpus {
+        if let Some(cpus) = limits.quota(cores.len()) {
             self.set("cpu", "cpu.cfs_period_us", &QUOTA_PERIOD_US.to_string())?;
             self.set("cpu", "cpu.cfs_quota_us", &quota_us(cpus).to_string())?;
         }
@@ -134,7 +134,7 @@ impl Group {
         if !cores.is_empty() && self.dir("cpuset").is_some() {
             self.set("cpuset", "cpuset.cpus", &list(cores))?;
         }
-        if let Some(cpus) = limits.cpus {
+        if let Some(cpus) = limits.quota(cores.len()) {
             let value = format!("{} {QUOTA_PERIOD_US}", quota_us(cpus));
             self.set("cpu", "cpu.max", &value)?;
         }

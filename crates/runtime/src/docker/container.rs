@@ -50,7 +50,7 @@ pub(super) fn body(
         .memory_bytes
         .and_then(|bytes| i64::try_from(bytes).ok());
     let period = i64::try_from(QUOTA_PERIOD_US).ok();
-    let quota = spec.limits.cpus.map(quota_us);
+    let quota = spec.limits.quota(spec.cores.len()).map(quota_us);
     let host_config = HostConfig {
         network_mode: Some(network.to_owned()),
         cpu_period: quota.and(period),
@@ -323,6 +323,12 @@ mod tests {
         assert!(host.port_bindings.is_none() && host.publish_all_ports.is_none());
         assert_eq!(found.entrypoint, Some(spec.command.clone()));
         assert_eq!(found.env, Some(vec!["A=b=c".to_owned()]));
+        let pinned = StartSpec {
+            cores: vec![1],
+            ..spec.clone()
+        };
+        let host = body(&pinned, "image", "net", None).host_config.unwrap();
+        assert_eq!((host.cpu_quota, host.cpu_period), (None, None));
         let free = StartSpec {
             limits: Limits::default(),
             cores: Vec::new(),

@@ -11,6 +11,8 @@ pub struct Config {
     pub elastic: Url,
     /// Who shares a client of it.
     pub client_scope: ClientScope,
+    /// Workers; the framework's own number if not given.
+    pub workers: Option<usize>,
 }
 
 /// Whether each worker has an Elasticsearch client of its own or all have one together.
@@ -51,13 +53,15 @@ impl Config {
                 .map_err(|_| format!("GOOUT_ELASTIC_PORT is not a port: {value}"))
         });
         let client_scope = client_scope(variable("ELASTIC_CLIENT").as_deref());
-        match (host, port, client_scope) {
-            (Ok(host), Ok(port), Ok(client_scope)) => Ok(Self {
+        let workers = workers(variable("ACTIX_WORKERS").as_deref());
+        match (host, port, client_scope, workers) {
+            (Ok(host), Ok(port), Ok(client_scope), Ok(workers)) => Ok(Self {
                 elastic: elastic_url(&host, port).map_err(|problem| ConfigError(vec![problem]))?,
                 client_scope,
+                workers,
             }),
-            (host, port, client_scope) => Err(ConfigError(
-                [host.err(), port.err(), client_scope.err()]
+            (host, port, client_scope, workers) => Err(ConfigError(
+                [host.err(), port.err(), client_scope.err(), workers.err()]
                     .into_iter()
                     .flatten()
                     .collect(),
@@ -73,6 +77,16 @@ fn client_scope(value: Option<&str>) -> Result<ClientScope, String> {
         Some(other) => Err(format!(
             "ELASTIC_CLIENT is neither per-worker nor global: {other}"
         )),
+    }
+}
+
+fn workers(value: Option<&str>) -> Result<Option<usize>, String> {
+    match value {
+        None | Some("") => Ok(None),
+        Some(value) => match value.parse() {
+            Ok(workers) if workers > 0 => Ok(Some(workers)),
+            _ => Err(format!("ACTIX_WORKERS is not a number of workers: {value}")),
+        },
     }
 }
 
@@ -110,6 +124,14 @@ mod tests {
         assert_eq!(client_scope(None), Ok(ClientScope::PerWorker));
         assert_eq!(client_scope(Some("global")), Ok(ClientScope::Global));
         assert!(client_scope(Some("shared")).is_err());
+    }
+
+    #[test]
+    fn workers_are_counted() {
+        assert_eq!(workers(None), Ok(None));
+        assert_eq!(workers(Some("2")), Ok(Some(2)));
+        assert!(workers(Some("0")).is_err());
+        assert!(workers(Some("many")).is_err());
     }
 
     #[test]

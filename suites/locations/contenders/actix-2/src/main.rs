@@ -47,7 +47,8 @@ async fn main() -> anyhow::Result<()> {
     };
 
     let (host, port) = ADDRESS;
-    let server = HttpServer::new(move || {
+    let workers = config.workers;
+    let mut server = HttpServer::new(move || {
         let locations = shared.clone().unwrap_or_else(|| own(&config));
         App::new()
             .wrap(Logger::default())
@@ -59,6 +60,9 @@ async fn main() -> anyhow::Result<()> {
     .shutdown_timeout(SHUTDOWN_SECONDS)
     .bind(ADDRESS)
     .with_context(|| format!("cannot listen on {host}:{port}"))?;
+    if let Some(workers) = workers {
+        server = server.workers(workers);
+    }
     log::info!("listening on {host}:{port}");
     server.run().await.context("the server failed")
 }
