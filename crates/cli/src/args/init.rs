@@ -2,21 +2,30 @@
 
 use std::path::PathBuf;
 
+use bakeoff_session::init::like;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use crate::commands::duel::side::Side;
 use crate::values::RequestPath;
 
 /// Examples below the help of `init`.
 const HELP: &str = "\
-Without a description the suite has two small services in Python to begin with. With one, its
-GET requests are taken, with the examples that it gives; what is left out is listed in
-checks/all.toml.
+Alone, the suite has two small services in Python to begin with.
+--openapi takes the GET requests of a description, with the examples that it gives.
+--har takes the requests of recorded traffic (a browser's network tab saves it: \"Save all as
+HAR\"), as often as they were recorded: to one host, without images, styles, scripts and other
+files, without what may change data, and without cookies and other credentials.
+What is left out is listed in checks/all.toml.
+--like locations has profiles, benchmarks, checks and backends of that suite, which comes with
+bakeoff, one contender that passes, and places for your own.
 
 Examples:
   bakeoff init demo
   bakeoff init shop --openapi openapi.yaml 'old=./shop-1' 'new=./shop-2' --port 9000
-  bakeoff init shop --openapi http://127.0.0.1:9000/api-docs 'shop=url:http://127.0.0.1:9000'";
+  bakeoff init shop --openapi http://127.0.0.1:9000/api-docs 'shop=url:http://127.0.0.1:9000'
+  bakeoff init shop --har shop.har 'old=image:shop:1.4' 'new=image:shop:1.5'
+  bakeoff init places --like locations";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -24,15 +33,46 @@ pub(crate) struct InitArgs {
     /// Folder of the new suite.
     pub(crate) folder: PathBuf,
     /// The services, `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`.
-    #[arg(value_name = "NAME=SERVICE", requires = "openapi")]
+    #[arg(value_name = "NAME=SERVICE", requires = "SourceArgs")]
     pub(crate) sides: Vec<Side>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.
+    #[arg(long, value_name = "HOST", requires = "har")]
+    pub(crate) host: Option<String>,
+    /// Of a recording, copy cookies, authorization and other credentials, too.
+    #[arg(long, requires = "har")]
+    pub(crate) secrets: bool,
+    /// Of a recording, take requests that may change data, too.
+    #[arg(long, requires = "har")]
+    pub(crate) writes: bool,
+    /// The port on which all of them listen.
+    #[arg(
+        long, default_value_t = 8080, conflicts_with = "like",
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    pub(crate) port: u16,
+    /// A path that is answered with 200 or 404 as soon as a service is ready.
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/",
+        conflicts_with = "like"
+    )]
+    pub(crate) ready: RequestPath,
+}
+
+/// What the suite is made of.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct SourceArgs {
     /// An OpenAPI description, JSON or YAML; `http://HOST[:PORT]/PATH` or a file.
     #[arg(long, value_name = "FILE|URL", requires = "sides")]
     pub(crate) openapi: Option<String>,
-    /// The port on which all of them listen.
-    #[arg(long, default_value_t = 8080, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) port: u16,
-    /// A path that is answered with 200 or 404 as soon as a service is ready.
-    #[arg(long, value_name = "PATH", default_value = "/")]
-    pub(crate) ready: RequestPath,
+    /// Recorded traffic, a file in the format HAR.
+    #[arg(long, value_name = "FILE", requires = "sides")]
+    pub(crate) har: Option<PathBuf>,
+    /// A suite that comes with bakeoff and is taken as the example.
+    #[arg(long, value_name = "SUITE", value_parser = PossibleValuesParser::new(like::NAMES))]
+    pub(crate) like: Option<String>,
 }

@@ -7,40 +7,71 @@ use anyhow::{Context as _, anyhow};
 use bakeoff_base::text::counted;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{Service, Side};
-use bakeoff_session::init::openapi::{self, Described};
-use bakeoff_session::init::{self, Init};
+use bakeoff_session::init::described::Described;
+use bakeoff_session::init::har::{self, Choice};
+use bakeoff_session::init::{self, Init, Origin, openapi};
 
 use crate::args::InitArgs;
 use crate::exit;
+use crate::output::text::{columns, wrapped};
 
 /// Runs the command.
 pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
-    let described = match &args.openapi {
-        Some(source) => Some(described(source)?),
-        None => None,
-    };
     let init = Init {
         sides: args.sides.iter().map(|side| side.0.clone()).collect(),
-        described,
+        origin: origin(args)?,
         port: args.port,
         ready_path: args.ready.0.clone(),
     };
     init::write(&init, &args.folder)?;
     let mut output = std::io::stdout().lock();
-    if let Some(described) = &init.described {
+    if let Origin::Described(described) = &init.origin {
         writeln!(
             output,
-            "{} of the description, {} left out (checks/all.toml says why)",
+            "{} of the {}, {} left out (checks/all.toml says why)",
             counted(described.operations.len() as u64, "request"),
+            described.source.noun(),
             described.left_out.len()
         )?;
+        for note in &described.notes {
+            for (index, line) in wrapped(note, columns() - 4).iter().enumerate() {
+                let mark = if index == 0 { "  - " } else { "    " };
+                writeln!(output, "{mark}{line}")?;
+            }
+        }
     }
     let folder = args.folder.display();
     let runtime = runtime(&init.sides);
     writeln!(output, "{folder}: a suite; next:")?;
+    if init.origin == Origin::Locations && init.sides.is_empty() {
+        writeln!(output, "  add yours: {folder}/contenders/README.md")?;
+    }
     writeln!(output, "  bakeoff verify {folder}{runtime}")?;
     writeln!(output, "  bakeoff run {folder}{runtime}")?;
     Ok(exit::DONE)
+}
+
+/// Where the suite comes from.
+fn origin(args: &InitArgs) -> anyhow::Result<Origin> {
+    let source = &args.source;
+    if source.like.is_some() {
+        return Ok(Origin::Locations);
+    }
+    if let Some(source) = &source.openapi {
+        return described(source).map(Origin::Described);
+    }
+    let Some(file) = &source.har else {
+        return Ok(Origin::Template);
+    };
+    let choice = Choice {
+        host: args.host.clone(),
+        secrets: args.secrets,
+        writes: args.writes,
+    };
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let described = har::read(&text, &choice);
+    let described = described.map_err(|message| anyhow!("{}: {message}", file.display()))?;
+    Ok(Origin::Described(described))
 }
 
 /// The option that services of this kind need.

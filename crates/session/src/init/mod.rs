@@ -1,8 +1,13 @@
-//! A suite to begin with: from a template that teaches, or from the description of a service.
+//! A suite to begin with: from a template that teaches, after another suite's example, or from what
+//! a description or a recording says of a service.
 
+pub mod described;
+pub mod har;
+pub mod like;
 pub mod openapi;
 
 use std::path::Path;
+use std::slice::from_ref;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -13,12 +18,14 @@ use serde_json::{Map, Value, json};
 use crate::duel::{Side, contender_file, toml_text};
 use crate::hint::hinted;
 use crate::store::suite_folder;
-use openapi::{Described, Operation};
+use described::{Described, Operation, Source};
 
 const SUITE: &str = include_str!("template/suite.toml");
 const CONTENDER: &str = include_str!("template/contender.toml");
 const SERVER: &str = include_str!("template/server.py");
 
+/// The method that is not written down.
+const GET: &str = "GET";
 /// How long a description may take to come.
 const FETCH_LIMIT: Duration = Duration::from_secs(15);
 
@@ -39,12 +46,23 @@ const EXAMPLES: [(&str, &str); 2] = [
 pub struct Init {
     /// The services; the examples of the template without any.
     pub sides: Vec<Side>,
-    /// What they are asked, from the description of a service.
-    pub described: Option<Described>,
+    /// Where the rest comes from.
+    pub origin: Origin,
     /// The port on which all of them listen.
     pub port: u16,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
+}
+
+/// What a suite begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    /// A request that the examples answer.
+    Template,
+    /// What a description or a recording says.
+    Described(Described),
+    /// The suite `locations`.
+    Locations,
 }
 
 /// Writes the files of a suite into a folder that has none, and reads them as any suite is read.
@@ -58,28 +76,93 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
             "name another folder",
         ));
     }
-    let asked = operations(init)?;
     let workdir = std::env::current_dir().context("this folder is gone")?;
-    let mut files = vec![
-        ("suite.toml".to_owned(), suite_file(init, &asked, folder)),
-        ("checks/all.toml".to_owned(), checks_file(init, &asked)),
-    ];
-    if init.sides.is_empty() {
-        for (name, describe) in EXAMPLES {
-            let text = CONTENDER
-                .replace("@NAME@", name)
-                .replace("@MODE@", name)
-                .replace("@DESCRIBE@", describe);
-            files.push((format!("contenders/{name}/contender.toml"), text));
-            files.push((format!("contenders/{name}/server.py"), SERVER.to_owned()));
-        }
-    }
-    for side in &init.sides {
-        let path = format!("contenders/{}/contender.toml", side.name);
-        files.push((path, contender_file(side, &workdir)));
-    }
+    let files = match &init.origin {
+        Origin::Template => template_files(init, folder),
+        Origin::Described(described) => described_files(init, described, folder, &workdir)?,
+        Origin::Locations => like::files(folder, &init.sides, &workdir),
+    };
     suite_folder::write(folder, &files)?;
     suite_folder::read(folder).map(drop)
+}
+
+/// The services of the template, and the one thing that they are asked.
+fn template_files(init: &Init, folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let hello = Operation {
+        name: "GET /hello".to_owned(),
+        method: GET.to_owned(),
+        path: "/hello".to_owned(),
+        weight: 1,
+        statuses: vec![200],
+        is_json: true,
+        keys: vec!["message".to_owned()],
+        ..Operation::default()
+    };
+    let analysis = "Two ways to serve connections in Python. Replace them by services of your own.";
+    let asked = from_ref(&hello);
+    let mut files = vec![
+        suite_file(
+            init,
+            asked,
+            folder,
+            [analysis, "Every request, equally often."],
+        ),
+        checks_file(asked, ""),
+    ];
+    for (name, describe) in EXAMPLES {
+        let text = CONTENDER
+            .replace("@NAME@", name)
+            .replace("@MODE@", name)
+            .replace("@DESCRIBE@", describe);
+        files.push((
+            format!("contenders/{name}/contender.toml"),
+            text.into_bytes(),
+        ));
+        files.push((format!("contenders/{name}/server.py"), SERVER.into()));
+    }
+    files
+}
+
+/// The user's services, and what somebody says that they can be asked.
+fn described_files(
+    init: &Init,
+    described: &Described,
+    folder: &Path,
+    workdir: &Path,
+) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let (noun, asked) = (described.source.noun(), &described.operations);
+    let (texts, hint) = match described.source {
+        Source::Description => (
+            [
+                "Requests by the examples of the service's own description, all equally often.",
+                "Every request, equally often.",
+            ],
+            "give its parameters examples",
+        ),
+        Source::Recording => (
+            [
+                "Requests of recorded traffic, as often as they were recorded.",
+                "Every recorded request, as often as it was recorded.",
+            ],
+            "record requests to the service itself, and answers that are no errors",
+        ),
+    };
+    if asked.is_empty() {
+        let list = described.left_out.join("\n  ");
+        return Err(hinted(
+            format_args!("no request can be made of the {noun}:\n  {list}"),
+            hint,
+        ));
+    }
+    let mut files = vec![
+        suite_file(init, asked, folder, texts),
+        checks_file(asked, &remarks(described)),
+    ];
+    for side in &init.sides {
+        let path = format!("contenders/{}/contender.toml", side.name);
+        files.push((path, contender_file(side, workdir).into_bytes()));
+    }
+    Ok(files)
 }
 
 /// What a running service has at a URL.
@@ -103,54 +186,37 @@ pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
     String::from_utf8(answer.body).with_context(|| format!("{url}: no text"))
 }
 
-/// What is asked; the template's own request without a description.
-fn operations(init: &Init) -> anyhow::Result<Vec<Operation>> {
-    let Some(described) = &init.described else {
-        return Ok(vec![Operation {
-            name: "GET /hello".to_owned(),
-            path: "/hello".to_owned(),
-            headers: [].into(),
-            statuses: vec![200],
-            is_json: true,
-            keys: vec!["message".to_owned()],
-        }]);
-    };
-    if described.operations.is_empty() {
-        let list = described.left_out.join("\n  ");
-        return Err(hinted(
-            format_args!("no request can be made of the description:\n  {list}"),
-            "give its parameters examples",
-        ));
-    }
-    Ok(described.operations.clone())
-}
-
-fn suite_file(init: &Init, asked: &[Operation], folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let analysis = match &init.described {
-        Some(_) => "Requests by the examples of the service's own description, all equally often.",
-        None => "Two ways to serve connections in Python. Replace them by services of your own.",
-    };
-    let requests: Vec<Value> = asked.iter().map(request).collect();
+/// The suite's own file; `texts` are its analysis and what its benchmark is.
+fn suite_file(
+    init: &Init,
+    asked: &[Operation],
+    folder: &Path,
+    texts: [&str; 2],
+) -> (String, Vec<u8>) {
+    let [analysis, describe] = texts;
+    let requests: Vec<Value> = asked.iter().map(benchmark_request).collect();
     let benchmark = toml_text(&json!({
-        "benchmark": [{
-            "name": "all",
-            "describe": "Every request, equally often.",
-            "request": requests,
-        }],
+        "benchmark": [{ "name": "all", "describe": describe, "request": requests }],
     }));
-    SUITE
-        .replace("@FOLDER@", &name)
-        .replace("@NAME@", &suite_name(&name))
+    let text = SUITE
+        .replace("@FOLDER@", &title(folder))
+        .replace("@NAME@", &suite_name(folder))
         .replace("@ANALYSIS@", analysis)
         .replace("@PORT@", &init.port.to_string())
         .replace("@READY@", &init.ready_path)
-        .replace("@BENCHMARK@", benchmark.trim_end())
+        .replace("@BENCHMARK@", benchmark.trim_end());
+    ("suite.toml".to_owned(), text.into_bytes())
+}
+
+/// The folder as it is called in comments.
+fn title(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// The folder's name with what a name may not have replaced.
-fn suite_name(folder: &str) -> String {
-    let name: String = folder
+fn suite_name(folder: &Path) -> String {
+    let name: String = title(folder)
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
@@ -160,9 +226,27 @@ fn suite_name(folder: &str) -> String {
     }
 }
 
+/// A request with its share and the name that reports call it, where the path alone is not enough.
+fn benchmark_request(operation: &Operation) -> Value {
+    let mut table = request(operation);
+    if operation.weight != 1 {
+        table["weight"] = json!(operation.weight);
+    }
+    if operation.name.ends_with(')') {
+        table["name"] = json!(operation.name);
+    }
+    table
+}
+
 fn request(operation: &Operation) -> Value {
     let mut table = Map::new();
+    if operation.method != GET {
+        table.insert("method".to_owned(), json!(operation.method));
+    }
     table.insert("path".to_owned(), json!(operation.path));
+    if !operation.body.is_empty() {
+        table.insert("body".to_owned(), json!(operation.body));
+    }
     if !operation.headers.is_empty() {
         table.insert("headers".to_owned(), json!(operation.headers));
     }
@@ -188,25 +272,38 @@ fn expectation(operation: &Operation) -> Value {
     Value::Object(expect)
 }
 
-fn checks_file(init: &Init, asked: &[Operation]) -> String {
+/// What is to be said about requests that were taken, and the list of those that were not.
+fn remarks(described: &Described) -> String {
+    let notes = described.notes.iter().map(|note| format!("# - {note}\n"));
+    let notes: String = notes.collect();
+    let left_out = described
+        .left_out
+        .iter()
+        .map(|line| format!("#   {line}\n"));
+    let left_out: String = left_out.collect();
+    match left_out.as_str() {
+        "" => notes,
+        list => format!(
+            "{notes}# Left out of the {}:\n{list}",
+            described.source.noun()
+        ),
+    }
+}
+
+fn checks_file(asked: &[Operation], remarks: &str) -> (String, Vec<u8>) {
     let checks: Vec<Value> = asked
         .iter()
         .map(|operation| {
             let mut check = request(operation);
-            check["group"] = json!("get");
+            check["group"] = json!(operation.method.to_lowercase());
             check["name"] = json!(operation.name);
             check
         })
         .collect();
-    let left_out = init.described.iter().flat_map(|one| &one.left_out);
-    let left_out: String = left_out.map(|line| format!("#   {line}\n")).collect();
-    let note = match left_out.as_str() {
-        "" => String::new(),
-        list => format!("# Left out of the description:\n{list}"),
-    };
-    format!(
+    let text = format!(
         "# What every contender must answer. One that fails a check is neither loaded nor ranked.\n\
-         {note}\n{}",
+         {remarks}\n{}",
         toml_text(&json!({ "check": checks }))
-    )
+    );
+    ("checks/all.toml".to_owned(), text.into_bytes())
 }

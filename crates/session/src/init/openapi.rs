@@ -5,34 +5,10 @@ use std::collections::BTreeMap;
 use bakeoff_base::percent;
 use serde_json::{Map, Value};
 
+use super::described::{Described, Operation};
+
 /// How often a reference may lead to another one.
 const REFERENCES_MAX: usize = 8;
-
-/// What a description says that can be asked.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Described {
-    /// Requests that change nothing and whose every parameter has a value.
-    pub operations: Vec<Operation>,
-    /// `POST /cities: it may change data`: the others, each with the reason.
-    pub left_out: Vec<String>,
-}
-
-/// A request with what the description promises for it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
-    /// `GET /cities/{id}`, as the description writes it.
-    pub name: String,
-    /// Path and query with values.
-    pub path: String,
-    /// Headers that it needs.
-    pub headers: BTreeMap<String, String>,
-    /// The statuses of success that are described; none where any will do.
-    pub statuses: Vec<u16>,
-    /// The response is JSON.
-    pub is_json: bool,
-    /// Keys of the described response.
-    pub keys: Vec<String>,
-}
 
 /// Reads a description, JSON or YAML.
 ///
@@ -151,8 +127,11 @@ impl<'a> Reader<'a> {
         let is_json = response.is_some_and(|response| self.is_json(operation, response));
         Ok(Operation {
             name,
+            method: "GET".to_owned(),
             path: format!("{}{path}{query}", self.base),
             headers,
+            body: String::new(),
+            weight: 1,
             statuses: successes.iter().map(|(status, _)| *status).collect(),
             is_json,
             keys: match example {
@@ -285,8 +264,10 @@ fn one_of(description: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Described, Operation, read};
     use std::collections::BTreeMap;
+
+    use super::read;
+    use crate::init::described::{Described, Operation};
 
     #[test]
     fn requests_come_from_examples() {
@@ -327,6 +308,9 @@ components:
         .unwrap();
         let city = Operation {
             name: "GET /cities/{id}".to_owned(),
+            method: "GET".to_owned(),
+            weight: 1,
+            body: String::new(),
             path: "/v2/cities/7?language=cs&page=1".to_owned(),
             headers: BTreeMap::from([("X-Unit".to_owned(), "km".to_owned())]),
             statuses: vec![200],
@@ -335,6 +319,9 @@ components:
         };
         let cities = Operation {
             name: "GET /cities".to_owned(),
+            method: "GET".to_owned(),
+            weight: 1,
+            body: String::new(),
             path: "/v2/cities?zip=301%2000".to_owned(),
             headers: BTreeMap::new(),
             statuses: vec![200],
@@ -349,6 +336,7 @@ components:
                     "DELETE /cities/{id}: it may change data".to_owned(),
                     "GET /secret: `key` has no example".to_owned(),
                 ],
+                ..Described::default()
             }
         );
     }

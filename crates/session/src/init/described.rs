@@ -1,0 +1,60 @@
+//! What a service can be asked, whoever says so: its description or recorded traffic.
+
+use std::collections::BTreeMap;
+
+/// Where requests come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Source {
+    /// An OpenAPI description.
+    #[default]
+    Description,
+    /// Recorded traffic.
+    Recording,
+}
+
+impl Source {
+    /// As a word in a sentence.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Description => "description",
+            Self::Recording => "recording",
+        }
+    }
+}
+
+/// What a description or a recording says that can be asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Described {
+    /// Where it says so.
+    pub source: Source,
+    /// The requests that are taken.
+    pub operations: Vec<Operation>,
+    /// `POST /cities: it may change data`: the others, each with the reason.
+    pub left_out: Vec<String>,
+    /// What the user should know about what was taken, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A request with what must come back.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Operation {
+    /// `GET /cities/{id}`, as its source writes it; every operation has another one.
+    pub name: String,
+    /// The method.
+    pub method: String,
+    /// Path and query with values.
+    pub path: String,
+    /// Headers that it needs.
+    pub headers: BTreeMap<String, String>,
+    /// The body; mostly empty.
+    pub body: String,
+    /// How often it is sent, relative to the others.
+    pub weight: u32,
+    /// The statuses that are right; none where any success will do.
+    pub statuses: Vec<u16>,
+    /// The response is JSON.
+    pub is_json: bool,
+    /// Keys of the response.
+    pub keys: Vec<String>,
+}

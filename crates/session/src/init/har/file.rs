@@ -1,0 +1,57 @@
+//! What of a HAR file is read.
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct File {
+    pub(super) log: Log,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Log {
+    pub(super) entries: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry {
+    pub(super) request: Request,
+    pub(super) response: Response,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) url: String,
+    #[serde(default)]
+    pub(super) headers: Vec<Pair>,
+    pub(super) post_data: Option<PostData>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Pair {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) value: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PostData {
+    pub(super) text: Option<String>,
+    pub(super) params: Option<Vec<Pair>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Response {
+    #[serde(default)]
+    pub(super) status: i64,
+    pub(super) content: Option<Content>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Content {
+    pub(super) mime_type: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) encoding: Option<String>,
+}
