@@ -47,15 +47,25 @@ pub enum Event {
         /// What the user should know before it begins, one sentence each.
         warnings: Vec<String>,
     },
-    /// A contender is being built (or found to be fresh).
+    /// The build of a contender begins; not that of one that is up to date.
     Building {
         /// The contender.
         contender: String,
+        /// Its position among the contenders, from 0.
+        index: usize,
+        /// Contenders that take part.
+        contenders: usize,
     },
     /// A contender was built.
     Built {
         /// The contender.
         contender: String,
+        /// Its position among the contenders, from 0.
+        index: usize,
+        /// Contenders that take part.
+        contenders: usize,
+        /// How long that took, ns.
+        took_ns: u64,
         /// Whether it had to be built; false when its artifact was up to date.
         fresh: bool,
         /// Its version receipt.
@@ -65,6 +75,12 @@ pub enum Event {
     BuildFailed {
         /// The contender.
         contender: String,
+        /// Its position among the contenders, from 0.
+        index: usize,
+        /// Contenders that take part.
+        contenders: usize,
+        /// How long that took, ns.
+        took_ns: u64,
         /// Why.
         failure: Failure,
     },
@@ -166,6 +182,9 @@ pub trait Observer {
     /// # Errors
     /// The event could not be kept or shown, and nothing after it could.
     fn observe(&mut self, event: &Event) -> anyhow::Result<()>;
+
+    /// Nothing has happened for a second: whoever shows what is at work may show for how long.
+    fn time_passes(&mut self) {}
 }
 
 /// Tells observers about a record.

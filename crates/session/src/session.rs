@@ -324,4 +324,8 @@ impl Observer for Observers<'_> {
         self.recorder.observe(event)?;
         self.watcher.observe(event)
     }
+
+    fn time_passes(&mut self) {
+        self.watcher.time_passes();
+    }
 }

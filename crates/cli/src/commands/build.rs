@@ -1,47 +1,65 @@
 //! `bakeoff build`: contenders and their receipts.
 
 use std::io::Write as _;
-use std::pin::pin;
+use std::time::Duration;
 
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, BuildError, Built};
+use bakeoff_session::event::Observer as _;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
-use bakeoff_session::testbed::builds::{BUILDS_AT_ONCE, build_options};
-use futures_util::stream::{self, StreamExt as _};
+use bakeoff_session::testbed::builds::{News, Which, build_all, build_options};
 use serde_json::json;
 
 use crate::args::BuildArgs;
 use crate::exit;
+use crate::output::progress::Progress;
+use crate::output::text::human;
 
 /// Runs the command. A failed build does not keep the others from being built.
 pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.suite)?;
     let suite = &folder.suite;
     let chosen = selection::contenders(suite, &args.contender)?;
-    let contenders = suite
+    let contenders: Vec<&Contender> = suite
         .contenders
         .iter()
-        .filter(|one| chosen.contains(&one.name));
-    let builds = contenders.map(async |contender| {
+        .filter(|one| chosen.contains(&one.name))
+        .collect();
+    let build = async |contender: &&Contender, begun: &(dyn Fn() + Sync)| {
         let source = folder.contender_folder(&contender.folder);
-        let built = build::build(contender, &source, &build_options(suite)).await;
-        (contender, built)
-    });
-    tokio::runtime::Runtime::new()?.block_on(async {
-        let mut status = exit::DONE;
-        let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
-        while let Some((contender, built)) = builds.next().await {
-            status = status.max(print(contender, built, args.json)?);
+        build::build_and_tell(contender, &source, &build_options(suite), begun).await
+    };
+    let mut progress = Progress::stderr(args.json);
+    let mut status = exit::DONE;
+    let tell = |news| match news {
+        News::Began(index) => progress.observe(
+            &Which {
+                contender: &contenders[index].name,
+                index,
+                contenders: contenders.len(),
+            }
+            .building(),
+        ),
+        News::Ended(index, built, took) => {
+            progress.build_ended(index);
+            status = status.max(print(contenders[index], built, took, args.json)?);
+            Ok(())
         }
-        Ok(status)
-    })
+        News::TimePasses => {
+            progress.time_passes();
+            Ok(())
+        }
+    };
+    tokio::runtime::Runtime::new()?.block_on(build_all(&contenders, build, tell))?;
+    Ok(status)
 }
 
 /// Prints what came of one contender; the status that this alone would end the command with.
 fn print(
     contender: &Contender,
     built: Result<Built, BuildError>,
+    took: Duration,
     as_json: bool,
 ) -> anyhow::Result<u8> {
     let mut output = std::io::stdout().lock();
@@ -61,7 +79,10 @@ fn print(
             writeln!(output, "{receipt}")?;
         }
         Ok(built) => {
-            let state = if built.fresh { "built" } else { "up to date" };
+            let state = match built.fresh {
+                true => format!("built in {}", human(took)),
+                false => "up to date".to_owned(),
+            };
             let version = built
                 .version
                 .unwrap_or_else(|| "no version receipt".to_owned());

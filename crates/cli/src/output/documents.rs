@@ -24,6 +24,10 @@ impl<O: Observer> Observer for WithDocuments<O> {
         }
         self.0.observe(event)
     }
+
+    fn time_passes(&mut self) {
+        self.0.time_passes();
+    }
 }
 
 /// The page of a results folder.

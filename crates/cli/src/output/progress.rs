@@ -12,7 +12,11 @@ use bakeoff_model::record::{IntervalRecord, Outcome, Record};
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
+use super::builds::Builds;
 use super::text::{self, human, last_lines, wrapped};
+
+/// What a line has room for.
+const COLUMNS: usize = 80;
 
 /// Prints progress for a person.
 pub(crate) struct Progress<W> {
@@ -20,6 +24,7 @@ pub(crate) struct Progress<W> {
     /// Whether lines can be overwritten.
     live: bool,
     quiet: bool,
+    builds: Builds,
     pace: Pace,
     step: Option<StepTotal>,
     /// The run of a carousel that has its turn; empty before the first turn.
@@ -93,6 +98,7 @@ impl<W: Write> Progress<W> {
             output,
             live,
             quiet,
+            builds: Builds::default(),
             pace: Pace::default(),
             step: None,
             run: String::new(),
@@ -113,7 +119,7 @@ impl<W: Write> Progress<W> {
     /// A note within 80 columns; what does not fit goes on below its words.
     fn note(&mut self, indent: &str, note: &str) {
         const MARK: &str = "note: ";
-        let columns = 80 - indent.len() - MARK.len();
+        let columns = COLUMNS - indent.len() - MARK.len();
         for (index, line) in wrapped(note, columns).iter().enumerate() {
             let mark = if index == 0 { MARK } else { "      " };
             self.line(&format!("{indent}{mark}{line}"));
@@ -122,6 +128,8 @@ impl<W: Write> Progress<W> {
 
     fn live_line(&mut self, text: &str) {
         if self.live && !self.quiet {
+            // A line that is wrapped could not be cleared.
+            let text: String = text.chars().take(COLUMNS).collect();
             let _ = write!(self.output, "\r\x1b[K{text}");
             let _ = self.output.flush();
         }
@@ -208,25 +216,8 @@ impl<W: Write> Progress<W> {
                     self.note("", warning);
                 }
             }
-            Event::Building { contender } => self.live_line(&format!("building {contender} …")),
-            Event::Built {
-                contender,
-                fresh,
-                version,
-            } => {
-                let state = if *fresh { "built" } else { "up to date" };
-                let version = version.as_deref().unwrap_or("no version receipt");
-                let lines: Vec<&str> = version.lines().map(str::trim).collect();
-                self.line(&format!("{contender}: {state}"));
-                for line in wrapped(&lines.join(", "), 76) {
-                    self.line(&format!("  {line}"));
-                }
-            }
-            Event::BuildFailed { failure, .. } => {
-                self.line(&format!("FAILED {}", failure.message));
-                for line in last_lines(&failure.details(), 8) {
-                    self.line(&format!("    {line}"));
-                }
+            Event::Building { .. } | Event::Built { .. } | Event::BuildFailed { .. } => {
+                self.build(event);
             }
             Event::Swept { removed } => self.line(&format!("swept: {removed}")),
             Event::Skipped { contender, why } => {
@@ -249,6 +240,75 @@ impl<W: Write> Progress<W> {
             }
             _ => {}
         }
+    }
+
+    /// A build begins or ends: a line for each where lines cannot be overwritten.
+    fn build(&mut self, event: &Event) {
+        match event {
+            Event::Building {
+                contender,
+                index,
+                contenders,
+            } => {
+                let now = Instant::now();
+                self.builds.begin(*index, *contenders, contender, now);
+                if !self.live {
+                    self.line(&format!(
+                        "{contender} ({} of {contenders}): building",
+                        index + 1
+                    ));
+                }
+            }
+            Event::Built {
+                contender,
+                index,
+                contenders,
+                took_ns,
+                fresh,
+                version,
+            } => {
+                self.builds.end(*index);
+                let took = human(Duration::from_nanos(*took_ns));
+                let state = match fresh {
+                    true => format!("built in {took}"),
+                    false => "up to date".to_owned(),
+                };
+                self.line(&format!(
+                    "{contender} ({} of {contenders}): {state}",
+                    index + 1
+                ));
+                let version = version.as_deref().unwrap_or("no version receipt");
+                let lines: Vec<&str> = version.lines().map(str::trim).collect();
+                for line in wrapped(&lines.join(", "), 76) {
+                    self.line(&format!("  {line}"));
+                }
+            }
+            Event::BuildFailed {
+                index,
+                contenders,
+                took_ns,
+                failure,
+                ..
+            } => {
+                self.builds.end(*index);
+                let (number, took) = (index + 1, human(Duration::from_nanos(*took_ns)));
+                let message = &failure.message;
+                self.line(&format!(
+                    "FAILED {message} ({number} of {contenders}, after {took})"
+                ));
+                for line in last_lines(&failure.details(), 8) {
+                    self.line(&format!("    {line}"));
+                }
+            }
+            _ => {}
+        }
+        self.time_passes();
+    }
+
+    /// A build has ended, and somebody else is going to say so.
+    pub(crate) fn build_ended(&mut self, index: usize) {
+        self.builds.end(index);
+        self.live_line("");
     }
 
     fn stage(&mut self, stage: Stage) {
@@ -376,13 +436,66 @@ impl<W: Write> Observer for Progress<W> {
         }
         Ok(())
     }
+
+    fn time_passes(&mut self) {
+        if let Some(text) = self.builds.text(Instant::now()) {
+            self.live_line(&text);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::Pace;
+    use bakeoff_session::event::{Event, Observer as _};
+
+    use super::{Pace, Progress};
+
+    fn building(contender: &str, index: usize) -> Event {
+        Event::Building {
+            contender: contender.to_owned(),
+            index,
+            contenders: 3,
+        }
+    }
+
+    fn built(contender: &str, index: usize, fresh: bool) -> Event {
+        Event::Built {
+            contender: contender.to_owned(),
+            index,
+            contenders: 3,
+            took_ns: 62_500_000_000,
+            fresh,
+            version: Some("1.0".to_owned()),
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_builds_say_when_they_begin_and_end() {
+        let mut output = Vec::new();
+        let mut progress = Progress::new(&mut output, false, false);
+        progress.observe(&building("one", 0)).unwrap();
+        progress.time_passes();
+        progress.observe(&built("two", 1, false)).unwrap();
+        progress.observe(&built("one", 0, true)).unwrap();
+        assert_eq!(
+            String::from_utf8(output).unwrap(),
+            "one (1 of 3): building\ntwo (2 of 3): up to date\n  1.0\n\
+             one (1 of 3): built in 1 min 2 s\n  1.0\n"
+        );
+    }
+
+    #[test]
+    fn a_terminal_has_one_line_for_builds() {
+        let mut output = Vec::new();
+        let mut progress = Progress::new(&mut output, true, false);
+        progress.observe(&building("one", 0)).unwrap();
+        progress.time_passes();
+        let text = String::from_utf8(output).unwrap();
+        let line = "\r\u{1b}[Kbuilding one (1 of 3) 0 s · 2 to come";
+        assert_eq!(text, line.repeat(2));
+    }
 
     #[test]
     fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {

@@ -58,6 +58,10 @@ impl Observer for Terminal {
         }
         Ok(())
     }
+
+    fn time_passes(&mut self) {
+        self.progress.time_passes();
+    }
 }
 
 impl Terminal {

@@ -164,6 +164,19 @@ pub async fn build(
     contender_folder: &Path,
     options: &BuildOptions,
 ) -> Result<Built, BuildError> {
+    build_and_tell(contender, contender_folder, options, &|| ()).await
+}
+
+/// The same; `begun` is called when the last build turns out not to be good and the command starts.
+///
+/// # Errors
+/// A toolchain is missing, or the build failed.
+pub async fn build_and_tell(
+    contender: &Contender,
+    contender_folder: &Path,
+    options: &BuildOptions,
+    begun: &(dyn Fn() + Sync),
+) -> Result<Built, BuildError> {
     let tools = toolchains(contender).map_err(|missing| BuildError::Missing {
         contender: contender.name.clone(),
         missing,
@@ -172,7 +185,7 @@ pub async fn build(
         return Ok(unbuilt(contender, contender_folder, &tools).await);
     }
     let job = Job::new(contender, contender_folder, options, &tools);
-    job.run(&tools).await
+    job.run(&tools, begun).await
 }
 
 /// One build with its places.
@@ -223,7 +236,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    async fn run(&self, tools: &BTreeMap<String, Toolchain>) -> Result<Built, BuildError> {
+    async fn run(
+        &self,
+        tools: &BTreeMap<String, Toolchain>,
+        begun: &(dyn Fn() + Sync),
+    ) -> Result<Built, BuildError> {
         fs::create_dir_all(self.tree()).map_err(|error| self.broken(&self.place, &error))?;
         // Two sessions may build the same contender; the second waits and finds it built.
         let lock = self.place.join("lock");
@@ -247,6 +264,7 @@ impl<'a> Job<'a> {
         if !good {
             // A build that fails must not leave the receipt of an earlier one behind.
             let _ = fs::remove_file(self.place.join("receipt.json"));
+            begun();
             self.execute().await?;
         }
         let artifact = self.artifact()?;

@@ -2,10 +2,16 @@
 //! what came of one.
 
 use std::path::Path;
+use std::pin::pin;
+use std::time::Duration;
 
+use bakeoff_model::duration_ns;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::build::{self, BuildOptions};
+use futures_util::stream::{self, StreamExt as _};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, interval};
 
 use super::contender::Ready;
 use crate::event::Event;
@@ -13,7 +19,65 @@ use crate::hint::hinted;
 
 /// Builds that run at the same time: compilers use all cores for most of a build, and one core
 /// while they link or fetch.
-pub const BUILDS_AT_ONCE: usize = 2;
+const BUILDS_AT_ONCE: usize = 2;
+
+/// How often it is told that time passes.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What is told while contenders are built. Each is meant by its position among them, from 0.
+#[derive(Debug)]
+pub enum News<T> {
+    /// A build command starts.
+    Began(usize),
+    /// What came of a contender, and how long that took.
+    Ended(usize, T, Duration),
+    /// A second has passed.
+    TimePasses,
+}
+
+/// Builds contenders, some at the same time, and tells when each begins and ends. `build` gets what
+/// to call when a build command starts, which none does for those that are up to date.
+///
+/// # Errors
+/// Those of `tell`; the builds that are left are not made, or ended.
+pub async fn build_all<C, T>(
+    contenders: &[C],
+    build: impl AsyncFn(&C, &(dyn Fn() + Sync)) -> T,
+    mut tell: impl FnMut(News<T>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (began, mut begins) = mpsc::unbounded_channel();
+    let (began, build) = (&began, &build);
+    let all = contenders
+        .iter()
+        .enumerate()
+        .map(|(index, contender)| async move {
+            let started = Instant::now();
+            // The other end lives as long as this function.
+            let begun = || {
+                let _ = began.send(index);
+            };
+            let built = build(contender, &begun).await;
+            (index, built, started.elapsed())
+        });
+    let mut all = pin!(stream::iter(all).buffer_unordered(BUILDS_AT_ONCE));
+    let mut seconds = interval(SECOND);
+    loop {
+        tokio::select! {
+            biased;
+            Some(index) = begins.recv() => tell(News::Began(index))?,
+            ended = all.next() => {
+                while let Ok(index) = begins.try_recv() {
+                    tell(News::Began(index))?;
+                }
+                let Some((index, built, took)) = ended else {
+                    return Ok(());
+                };
+                tell(News::Ended(index, built, took))?;
+            }
+            _ = seconds.tick() => tell(News::TimePasses)?,
+        }
+    }
+}
 
 /// Where and how contenders of a suite are built.
 #[must_use]
@@ -25,19 +89,49 @@ pub fn build_options(suite: &Suite) -> BuildOptions {
     }
 }
 
-/// What came of a build; nothing where there was nothing to build.
-pub(super) fn built_event(name: &str, built: &Result<Ready, Failure>) -> Option<Event> {
-    match built {
-        Ok(ready) if ready.built.is_nothing() => None,
-        Ok(ready) => Some(Event::Built {
-            contender: name.to_owned(),
-            fresh: ready.built.fresh,
-            version: ready.built.version.clone(),
-        }),
-        Err(failure) => Some(Event::BuildFailed {
-            contender: name.to_owned(),
-            failure: failure.clone(),
-        }),
+/// Which of the contenders a build is of.
+#[derive(Debug, Clone)]
+pub struct Which<'a> {
+    /// Its name.
+    pub contender: &'a str,
+    /// Its position, from 0.
+    pub index: usize,
+    /// How many there are.
+    pub contenders: usize,
+}
+
+impl Which<'_> {
+    /// Its build begins.
+    #[must_use]
+    pub fn building(&self) -> Event {
+        Event::Building {
+            contender: self.contender.to_owned(),
+            index: self.index,
+            contenders: self.contenders,
+        }
+    }
+
+    /// What came of its build; nothing where there was nothing to build.
+    pub(super) fn built(&self, built: &Result<Ready, Failure>, took: Duration) -> Option<Event> {
+        let (contender, took_ns) = (self.contender.to_owned(), duration_ns::whole(took));
+        match built {
+            Ok(ready) if ready.built.is_nothing() => None,
+            Ok(ready) => Some(Event::Built {
+                contender,
+                index: self.index,
+                contenders: self.contenders,
+                took_ns,
+                fresh: ready.built.fresh,
+                version: ready.built.version.clone(),
+            }),
+            Err(failure) => Some(Event::BuildFailed {
+                contender,
+                index: self.index,
+                contenders: self.contenders,
+                took_ns,
+                failure: failure.clone(),
+            }),
+        }
     }
 }
 
@@ -83,4 +177,57 @@ pub(super) fn size_bytes(path: &Path) -> Option<u64> {
             .filter_map(|entry| size_bytes(&entry.path()))
             .sum(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::sleep;
+
+    use super::{News, build_all};
+
+    /// What is told about builds that take so many seconds; those that take none are up to date.
+    async fn told(builds: &[u64]) -> Vec<String> {
+        let build = async |seconds: &u64, begun: &(dyn Fn() + Sync)| {
+            if *seconds > 0 {
+                begun();
+                sleep(Duration::from_secs(*seconds)).await;
+            }
+            *seconds
+        };
+        let mut told = Vec::new();
+        let tell = |news| {
+            told.push(match news {
+                News::Began(index) => format!("{index} began"),
+                News::Ended(index, built, took) => {
+                    assert_eq!(took.as_secs(), built);
+                    format!("{index} ended")
+                }
+                News::TimePasses => "second".to_owned(),
+            });
+            Ok(())
+        };
+        build_all(builds, build, tell).await.unwrap();
+        told
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_are_built_at_a_time_and_each_is_told_when_it_begins_and_ends() {
+        let mut told = told(&[0, 3, 1, 1]).await;
+        told.retain(|word| word != "second");
+        assert_eq!(
+            told,
+            [
+                "0 ended", "1 began", "2 began", "2 ended", "3 began", "3 ended", "1 ended"
+            ]
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_passes_meanwhile() {
+        let told = told(&[10]).await;
+        let seconds = told.iter().filter(|word| *word == "second").count();
+        assert!((9..=11).contains(&seconds), "{told:?}");
+    }
 }

@@ -11,7 +11,6 @@ pub mod runtimes;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -20,14 +19,13 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
-use futures_util::stream::{self, StreamExt as _};
 
 use crate::case::{self, BackendAddress, Case};
 use crate::clock;
 use crate::contracts::{BackendProbe, Cases, PendingRun};
 use crate::event::{Event, Observer};
 use crate::store::suite_folder::SuiteFolder;
-use builds::{BUILDS_AT_ONCE, build_options, built_event};
+use builds::{News, Which, build_options};
 use contender::Ready;
 use runtimes::{RunningBackend, Runtimes};
 
@@ -120,38 +118,52 @@ impl Testbed {
         &self,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<BTreeMap<String, Result<Ready, Failure>>> {
-        let contenders: Vec<Contender> = self
+        let contenders: Vec<&Contender> = self
             .options
             .contenders
             .iter()
             .map(|name| {
-                let found = self.contender(name).cloned();
+                let found = self.contender(name);
                 found.with_context(|| {
                     format!("{name}: it was planned, and the suite no longer has it")
                 })
             })
             .collect::<anyhow::Result<_>>()?;
+        let which = |index: usize| Which {
+            contender: &contenders[index].name,
+            index,
+            contenders: contenders.len(),
+        };
         let mut ready = BTreeMap::new();
-        let builds = contenders.iter().map(|contender| self.build_one(contender));
-        let mut builds = pin!(stream::iter(builds).buffered(BUILDS_AT_ONCE));
-        for name in contenders.iter().map(|contender| contender.name.clone()) {
-            observer.observe(&Event::Building {
-                contender: name.clone(),
-            })?;
-            let Some(one) = builds.next().await else {
-                break;
-            };
-            if let Some(event) = built_event(&name, &one) {
-                observer.observe(&event)?;
+        let tell = |news| match news {
+            News::Began(index) => observer.observe(&which(index).building()),
+            News::Ended(index, one, took) => {
+                let which = which(index);
+                if let Some(event) = which.built(&one, took) {
+                    observer.observe(&event)?;
+                }
+                ready.insert(which.contender.to_owned(), one);
+                Ok(())
             }
-            ready.insert(name, one);
-        }
+            News::TimePasses => {
+                observer.time_passes();
+                Ok(())
+            }
+        };
+        let build = async |contender: &&Contender, begun: &(dyn Fn() + Sync)| {
+            self.build_one(contender, begun).await
+        };
+        builds::build_all(&contenders, build, tell).await?;
         Ok(ready)
     }
 
-    async fn build_one(&self, contender: &Contender) -> Result<Ready, Failure> {
+    async fn build_one(
+        &self,
+        contender: &Contender,
+        begun: &(dyn Fn() + Sync),
+    ) -> Result<Ready, Failure> {
         let folder = self.folder.contender_folder(&contender.folder);
-        let built = build::build(contender, &folder, &build_options(self.suite()))
+        let built = build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
             .await
             .map_err(|error| error.failure())?;
         let options = self.jvm_options();

@@ -1,0 +1,67 @@
+//! What is building, for how long, and how much is to come, as one line.
+
+use std::time::Instant;
+
+use super::text::human;
+
+/// The builds that are at work.
+#[derive(Debug, Default)]
+pub(super) struct Builds {
+    /// Each with its position, from 0, and when it began.
+    at_work: Vec<(usize, String, Instant)>,
+    /// How many of all contenders have been begun or were up to date.
+    seen: usize,
+    contenders: usize,
+}
+
+impl Builds {
+    pub(super) fn begin(&mut self, index: usize, contenders: usize, contender: &str, now: Instant) {
+        self.at_work.push((index, contender.to_owned(), now));
+        self.seen = self.seen.max(index + 1);
+        self.contenders = contenders;
+    }
+
+    pub(super) fn end(&mut self, index: usize) {
+        self.at_work.retain(|(one, _, _)| *one != index);
+        self.seen = self.seen.max(index + 1);
+    }
+
+    /// What is building for how long, and what is left; nothing where nothing is at work.
+    pub(super) fn text(&self, now: Instant) -> Option<String> {
+        let each = self.at_work.iter().map(|(index, contender, begun)| {
+            let (number, of) = (index + 1, self.contenders);
+            format!("{contender} ({number} of {of}) {}", human(now - *begun))
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        let left = match self.contenders.saturating_sub(self.seen) {
+            0 => String::new(),
+            left => format!(" · {left} to come"),
+        };
+        (!self.at_work.is_empty()).then(|| format!("building {each}{left}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Builds;
+
+    #[test]
+    fn a_terminal_shows_what_is_building_for_how_long_and_what_is_left() {
+        let begun = Instant::now();
+        let mut builds = Builds::default();
+        assert_eq!(builds.text(begun), None);
+        builds.begin(0, 4, "one", begun);
+        builds.begin(1, 4, "two", begun + Duration::from_secs(5));
+        let now = begun + Duration::from_secs(75);
+        assert_eq!(
+            builds.text(now).unwrap(),
+            "building one (1 of 4) 1 min 15 s, two (2 of 4) 1 min 10 s · 2 to come"
+        );
+        builds.end(0);
+        builds.begin(3, 4, "four", now);
+        let text = "building two (2 of 4) 1 min 10 s, four (4 of 4) 0 s";
+        assert_eq!(builds.text(now).unwrap(), text);
+    }
+}
