@@ -115,6 +115,11 @@ pub trait Instance: Send + Sync {
     /// Stopping a group that has ended already reports that end.
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport>;
 
+    /// Its processes, by the numbers that they have here; none where they cannot be seen.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// The last 64 KiB of its output, at most.
     fn logs(&self) -> String;
 

@@ -12,6 +12,7 @@ pub mod build;
 mod cgroup;
 pub mod docker;
 pub mod external;
+pub mod flame;
 pub mod host;
 pub mod http;
 mod log;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::{Qualification, Record};
+use bakeoff_model::record::{FlameGraph, Qualification, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -155,6 +155,24 @@ pub enum Event {
         /// The record, as in the run's file.
         record: Box<Record>,
     },
+    /// After the measured runs: a contender is loaded once more, for samples of its stacks.
+    FlameGraphBegan {
+        /// Its position among the flame graphs, from 0.
+        index: usize,
+        /// Flame graphs to draw.
+        flame_graphs: usize,
+        /// The case.
+        case: String,
+        /// The benchmark.
+        benchmark: String,
+        /// Expected duration, ns.
+        expected_ns: u64,
+    },
+    /// What came of it.
+    FlameGraphEnded {
+        /// The flame graph, or why there is none.
+        flame_graph: Box<FlameGraph>,
+    },
     /// The session stopped on a signal; what was recorded stays.
     Interrupted {
         /// Folder of the suite.
@@ -185,6 +203,15 @@ pub trait Observer {
 
     /// Nothing has happened for a second: whoever shows what is at work may show for how long.
     fn time_passes(&mut self) {}
+}
+
+/// Observes what nobody is to be told.
+pub(crate) struct Unheard;
+
+impl Observer for Unheard {
+    fn observe(&mut self, _event: &Event) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// Tells observers about a record.

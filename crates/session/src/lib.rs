@@ -11,6 +11,7 @@ pub mod contracts;
 pub mod driver;
 pub mod duel;
 pub mod event;
+pub mod flame;
 pub mod hint;
 pub mod init;
 pub mod placement;

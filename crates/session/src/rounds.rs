@@ -94,6 +94,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
             return Ok((top.clone(), file));
         }
     };
+    new.check()?;
     let folder = suite_folder::read(&new.suite)?;
     let suite = &folder.suite;
     if suite.rounds.is_empty() {
@@ -116,6 +117,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         seed: new.selection.seed,
         runs: new.selection.runs,
         slice: new.slice,
+        flame_graphs: new.flame_graphs,
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
@@ -178,6 +180,7 @@ fn open_round(
         suite_folder: suite_folder.path.clone(),
         skipped,
         slice: file.slice,
+        flame_graphs: file.flame_graphs,
         plan,
         round: Some(RoundFile::of(suite, round, &file.benchmarks)),
         qualified: fed,

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::contracts::{Parts, PendingRun};
 use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
+use crate::flame;
 use crate::hint::hinted;
 use crate::selection::{self, Selection};
 use crate::store::recorder::Recorder;
@@ -39,9 +40,19 @@ pub struct NewSession {
     pub out: Option<PathBuf>,
     /// A round of the suite, or all of them.
     pub round: Option<String>,
+    /// Draw flame graphs after the measured runs.
+    pub flame_graphs: bool,
 }
 
 impl NewSession {
+    /// What can be seen before anything is read.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        match self.flame_graphs {
+            true => flame::check(self.selection.runtime),
+            false => Ok(()),
+        }
+    }
+
     /// Where the results go.
     pub(crate) fn results_folder(&self, suite: &Suite) -> PathBuf {
         self.out.clone().unwrap_or_else(|| {
@@ -158,13 +169,7 @@ async fn play(
     let placement = selection::placement(plan);
     let mut folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
-    warnings.extend(together::checked(plan, &folder.suite, &host::describe())?);
-    warnings.extend(
-        session
-            .skipped
-            .iter()
-            .map(|skipped| format!("skipped: {skipped}")),
-    );
+    warnings.extend(warnings_of(session, &folder.suite)?);
     let expected: Duration = pending.iter().map(|one| one.run.expected).sum();
     observers.observe(&Event::SessionBegan {
         runs: pending.len(),
@@ -193,7 +198,7 @@ async fn play(
         side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
         backend: plan.backend,
         profile: plan.profile.clone(),
-        contenders,
+        contenders: contenders.clone(),
         cores: placement.cores,
         seed: plan.seed,
         slice: session.slice,
@@ -202,7 +207,7 @@ async fn play(
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
     testbed.measure_generator(&program, observers).await?;
-    let played = Driver {
+    let driver = Driver {
         parts: Parts {
             suite: testbed.suite(),
             runtime: testbed.runtime(),
@@ -216,11 +221,25 @@ async fn play(
         },
         cases: &testbed,
         now: clock::now_rfc3339,
+    };
+    let mut played = driver.play(pending, observers).await;
+    if played.is_ok() && session.flame_graphs {
+        let runs = flame::runs(plan, &contenders);
+        played = flame::draw_all(&driver, &runs, results, observers).await;
     }
-    .play(pending, observers)
-    .await;
     testbed.close().await;
     played
+}
+
+/// What the user should know before it begins, beside where its parts are placed.
+fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
+    let mut warnings = together::checked(&session.plan, suite, &host::describe())?;
+    let skipped = session.skipped.iter();
+    warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));
+    if session.flame_graphs {
+        warnings.extend(flame::not_to_be_had(&session.plan, suite));
+    }
+    Ok(warnings)
 }
 
 /// The results folder, new or to be resumed, with its session.
@@ -236,6 +255,7 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
             });
         }
     };
+    new.check()?;
     let suite_folder = suite_folder::read(&new.suite)?;
     let suite = &suite_folder.suite;
     let round = match &new.round {
@@ -264,6 +284,7 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
     let session = SessionFile {
         skipped,
         slice: new.slice,
+        flame_graphs: new.flame_graphs,
         plan,
         round: round.map(|round| RoundFile::of(suite, round, &new.selection.benchmarks)),
         qualified: Vec::new(),

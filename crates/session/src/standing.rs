@@ -61,6 +61,12 @@ impl Standing {
         self.instance.log_path()
     }
 
+    /// Its processes; none where they cannot be seen.
+    #[must_use]
+    pub fn processes(&self) -> Vec<u32> {
+        self.instance.processes()
+    }
+
     /// What it has cost up to now.
     pub async fn sample(&self) -> ResourceSample {
         self.instance.sample().await

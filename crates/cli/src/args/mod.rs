@@ -159,12 +159,17 @@ pub(crate) struct RunArgs {
     /// winners.
     #[arg(long, value_name = "NAME", conflicts_with = "contender")]
     pub(crate) round: Option<String>,
+    /// After the measured runs, load each case once more and draw a flame graph of where it spends
+    /// its CPU time: with perf, of a JVM with async-profiler or JFR. Local processes only.
+    #[arg(long)]
+    pub(crate) profile_cpu: bool,
     /// Finish the interrupted session of this results folder, or of all its rounds.
     #[arg(
         long,
         value_name = "DIR",
         conflicts_with_all = [
             "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
+            "profile_cpu",
         ]
     )]
     pub(crate) resume: Option<PathBuf>,
@@ -200,7 +205,15 @@ pub(crate) struct VerifyArgs {
     pub(crate) json: bool,
 }
 
+/// Examples below the help of `up`.
+const UP_HELP: &str = "\
+Examples:
+  bakeoff up suites/locations --contender actix-4
+  bakeoff up suites/locations --contender actix-4 --profile-cpu
+  bakeoff up suites/locations --contender http4k-3 --profile-cpu=2m";
+
 #[derive(Debug, Args)]
+#[command(after_help = UP_HELP)]
 pub(crate) struct UpArgs {
     /// Folder of the suite.
     pub(crate) suite: PathBuf,
@@ -216,6 +229,13 @@ pub(crate) struct UpArgs {
     /// Profile whose limits hold.
     #[arg(long, default_value = "quick")]
     pub(crate) profile: String,
+    /// Draw a flame graph of where it spends its CPU time, into `flame-NAME.svg`: from its first
+    /// answer on for so long, or until Ctrl-C if that is earlier.
+    #[arg(
+        long, value_name = "TIME", num_args = 0..=1, require_equals = true,
+        default_missing_value = "30s"
+    )]
+    pub(crate) profile_cpu: Option<Time>,
 }
 
 #[derive(Debug, Args)]

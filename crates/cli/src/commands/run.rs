@@ -44,5 +44,6 @@ fn order(args: RunArgs) -> Order {
         slice: args.slice.map(|slice| slice.0),
         out: args.out,
         round: args.round,
+        flame_graphs: args.profile_cpu,
     })
 }

@@ -1,15 +1,17 @@
 //! `bakeoff up`: one contender with its backend under a profile's limits, for its user's own tools.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::slice::from_ref;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use bakeoff_base::number::as_f64;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
+use bakeoff_runtime::flame::Sampling;
+use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::selection;
 use bakeoff_session::standing::Standing;
@@ -23,6 +25,7 @@ use crate::args::UpArgs;
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::text::last_lines;
+use crate::values::Time;
 
 /// How often new lines of the log are shown.
 const FOLLOW_EVERY: Duration = Duration::from_millis(100);
@@ -37,7 +40,7 @@ pub(crate) fn up(args: &UpArgs) -> anyhow::Result<u8> {
             ready = ready(args) => ready?,
             () = interrupted() => return Ok(exit::INTERRUPTED),
         };
-        let ended = follow(ready.standing, &ready.name, ready.limits).await;
+        let ended = follow(ready.standing, &ready.name, ready.limits, args.profile_cpu).await;
         ready.testbed.close().await;
         ended
     })
@@ -55,6 +58,9 @@ struct Ready {
 
 /// Builds and starts what the arguments ask for.
 async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
+    if args.profile_cpu.is_some() {
+        flame::check(args.runtime.into())?;
+    }
     let folder = suite_folder::read(&args.suite)?;
     let suite = &folder.suite;
     let limits = limits(suite, &args.profile)?;
@@ -109,7 +115,12 @@ fn one(names: Vec<String>) -> anyhow::Result<String> {
 }
 
 /// Says where it listens and shows its log until it ends or is to be stopped.
-async fn follow(mut standing: Standing, name: &str, limits: Limits) -> anyhow::Result<u8> {
+async fn follow(
+    mut standing: Standing,
+    name: &str,
+    limits: Limits,
+    profile: Option<Time>,
+) -> anyhow::Result<u8> {
     let seconds = as_f64(standing.startup().startup_ns) / 1e9;
     say(&format!(
         "{name} listens on http://{} after {seconds:.3} s, {}\nCtrl-C stops it; its log follows\n",
@@ -117,13 +128,23 @@ async fn follow(mut standing: Standing, name: &str, limits: Limits) -> anyhow::R
         limited(limits)
     ))?;
     let mut log = File::open(standing.log_path())?;
+    let mut flame = match profile {
+        Some(time) => Flame::begin(&standing, name, time.0).await?,
+        None => None,
+    };
     let ended = loop {
         tokio::select! {
             exit = standing.ended() => break Some(exit),
             () = interrupted() => break None,
             () = tokio::time::sleep(FOLLOW_EVERY) => show_new(&mut log)?,
         }
+        if let Some(flame) = flame.take_if(|flame| flame.is_over()) {
+            flame.end().await?;
+        }
     };
+    if let Some(flame) = flame {
+        flame.end().await?;
+    }
     let sample = standing.sample().await;
     let report = standing.stop().await;
     show_new(&mut log)?;
@@ -140,6 +161,67 @@ async fn follow(mut standing: Standing, name: &str, limits: Limits) -> anyhow::R
     let seconds = report.took.as_secs_f64();
     say(&format!("{name} stopped in {seconds:.3} s"))?;
     Ok(exit::DONE)
+}
+
+/// Samples of its stacks, until it is time to draw them.
+struct Flame<'a> {
+    sampling: Sampling,
+    name: &'a str,
+    until: Instant,
+    /// Where the sampler writes; removed in the end.
+    _scratch: TempDir,
+}
+
+impl<'a> Flame<'a> {
+    /// Begins, and says so; where that is not possible, says why.
+    async fn begin(
+        standing: &Standing,
+        name: &'a str,
+        time: Duration,
+    ) -> anyhow::Result<Option<Self>> {
+        let scratch = tempfile::Builder::new()
+            .prefix("bakeoff-flame-")
+            .tempdir()?;
+        let begun = Sampling::begin(&standing.processes(), scratch.path()).await;
+        let sampling = match begun {
+            Ok(sampling) => sampling,
+            Err(why) => {
+                say(&format!("no flame graph: {why}\n"))?;
+                return Ok(None);
+            }
+        };
+        let seconds = time.as_secs_f64();
+        say(&format!(
+            "taking samples for its flame graph for {seconds} s: load it now\n"
+        ))?;
+        Ok(Some(Self {
+            sampling,
+            name,
+            until: Instant::now() + time,
+            _scratch: scratch,
+        }))
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    /// Draws what was seen, and says where that is.
+    async fn end(self) -> io::Result<()> {
+        let file = format!("flame-{}.svg", self.name.replace('/', "_"));
+        let stacks = self.sampling.end().await;
+        let drawn = stacks.and_then(|stacks| Ok((stacks.svg(self.name)?, stacks)));
+        match drawn {
+            Ok((svg, stacks)) => {
+                fs::write(&file, svg)?;
+                let (samples, sampler) = (stacks.samples, stacks.sampler);
+                say(&format!(
+                    "\nflame graph: {file}, {samples} samples by {sampler}"
+                ))
+            }
+            Err(why) => say(&format!("\nno flame graph: {why}")),
+        }
+    }
 }
 
 fn say(line: &str) -> io::Result<()> {

@@ -8,7 +8,7 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::record::{IntervalRecord, Outcome, Record};
+use bakeoff_model::record::{FlameOutcome, IntervalRecord, Outcome, Record};
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
@@ -311,6 +311,32 @@ impl<W: Write> Progress<W> {
         self.live_line("");
     }
 
+    fn flame_graph(&mut self, event: &Event) {
+        match event {
+            Event::FlameGraphBegan {
+                index,
+                flame_graphs,
+                case,
+                benchmark,
+                expected_ns,
+            } => {
+                self.finish_step();
+                let (number, time) = (index + 1, human(Duration::from_nanos(*expected_ns)));
+                let title = format!("flame graph {number}/{flame_graphs}");
+                self.line(&format!("\n{title}: {case} · {benchmark} · about {time}"));
+            }
+            Event::FlameGraphEnded { flame_graph } => match &flame_graph.outcome {
+                FlameOutcome::Drawn {
+                    file,
+                    sampler,
+                    samples,
+                } => self.line(&format!("  {file}: {samples} samples by {sampler}")),
+                FlameOutcome::Failed { why } => self.note("  ", &format!("none: {why}")),
+            },
+            _ => {}
+        }
+    }
+
     fn stage(&mut self, stage: Stage) {
         self.finish_step();
         if stage == Stage::Load {
@@ -427,6 +453,9 @@ impl<W: Write> Observer for Progress<W> {
             Event::RunGoesOn { run } => {
                 self.finish_step();
                 self.run.clone_from(run);
+            }
+            Event::FlameGraphBegan { .. } | Event::FlameGraphEnded { .. } => {
+                self.flame_graph(event);
             }
             Event::StreamBegan { .. }
             | Event::RoundBegan { .. }

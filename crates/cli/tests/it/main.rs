@@ -10,6 +10,7 @@ mod carousel;
 mod duel;
 mod engine;
 mod equal_work;
+mod flame;
 mod init;
 mod interruption;
 mod load_ends;

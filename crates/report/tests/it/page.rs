@@ -1,11 +1,12 @@
 //! The HTML page: whole, safe and without network; its charts are right.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::record::{Outcome, Results};
+use bakeoff_model::record::{FlameGraph, FlameOutcome, Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -178,11 +179,53 @@ fn no_text_of_others_becomes_markup() {
         .with_evidence(evil)
         .with_hints([evil.to_owned()]);
     results.runs[2].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
+    results.flame_graphs = vec![FlameGraph {
+        benchmark: evil.to_owned(),
+        contender: evil.to_owned(),
+        parameters: BTreeMap::new(),
+        connections: 1,
+        outcome: FlameOutcome::Failed {
+            why: evil.to_owned(),
+        },
+    }];
     let page = ours(&page(&results, evil));
+    assert!(page.contains("no flame graph of "));
     assert!(!page.contains("<img"));
     assert_eq!(page.matches("</script>").count(), 3);
     assert!(page.contains("&lt;/script&gt;&lt;img onerror=alert(1)&gt;&quot;'&amp;"));
     assert_eq!(data(&page)["benchmarks"][0]["name"], evil);
+}
+
+#[test]
+fn flame_graphs_are_linked_where_the_contender_is() {
+    let mut results = Results {
+        runs: synthetic::results().runs[..1].to_vec(),
+        ..Results::default()
+    };
+    let graph = FlameGraph {
+        benchmark: "city-get".to_owned(),
+        contender: results.runs[0].begin.run.contender.clone(),
+        parameters: BTreeMap::from([("WORKERS".to_owned(), "8".to_owned())]),
+        connections: 64,
+        outcome: FlameOutcome::Drawn {
+            file: "flame/a.svg".to_owned(),
+            sampler: "perf".to_owned(),
+            samples: 812,
+        },
+    };
+    let elsewhere = FlameGraph {
+        contender: "another".to_owned(),
+        ..graph.clone()
+    };
+    results.flame_graphs = vec![graph, elsewhere];
+    let page = page(&results, TITLE);
+    let contender = &results.runs[0].begin.run.contender;
+    let link = format!(
+        "<a href=\"../flame/a.svg\">flame graph of {contender}[WORKERS=8], city-get</a> at 64 \
+         connections, 812 samples by perf"
+    );
+    assert_eq!(page.matches(&link).count(), 1, "{page}");
+    assert_eq!(page.matches("a.svg").count(), 1);
 }
 
 #[test]

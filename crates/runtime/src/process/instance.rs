@@ -371,6 +371,10 @@ impl Instance for ProcessInstance {
         })
     }
 
+    fn processes(&self) -> Vec<u32> {
+        self.shared.processes()
+    }
+
     fn logs(&self) -> String {
         self.shared.output.tail()
     }

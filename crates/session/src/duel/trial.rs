@@ -12,7 +12,7 @@ use super::agreement::Answers;
 use super::files::{self, SuiteText};
 use super::order::{Duel, NAME};
 use crate::contracts::STOP_GRACE;
-use crate::event::{Event, Observer};
+use crate::event::Unheard;
 use crate::hint::hinted;
 use crate::stages::verify::{self, Destination};
 use crate::testbed::client::HttpClient;
@@ -40,6 +40,7 @@ pub(super) async fn answers(
         logs: logs.path().to_owned(),
     };
     let folder = files::parsed(draft, &duel.workdir)?;
+    // What the session will tell anyway is not told twice.
     let testbed = Testbed::prepare(folder, options, &mut Unheard).await?;
     let mut answers = Vec::new();
     for side in &duel.sides {
@@ -114,14 +115,5 @@ fn failed(failure: &Failure) -> anyhow::Error {
     match failure.hints.is_empty() {
         true => anyhow::Error::msg(message),
         false => hinted(message, failure.hints.join("; ")),
-    }
-}
-
-/// What the session will tell anyway is not told twice.
-struct Unheard;
-
-impl Observer for Unheard {
-    fn observe(&mut self, _event: &Event) -> anyhow::Result<()> {
-        Ok(())
     }
 }

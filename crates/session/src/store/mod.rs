@@ -1,6 +1,7 @@
 //! What is on the disk: the suite folder that is read, and the results folder that is written.
 
 pub mod file;
+pub(crate) mod flame_file;
 pub mod recorder;
 pub mod results;
 pub mod round_file;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
 
+use super::flame_file;
 use super::round_file::RoundsFile;
 use super::session_file::SessionFile;
 use super::suite_folder;
@@ -18,6 +19,7 @@ use super::suite_folder;
 /// It is no results folder, or a file in it cannot be read.
 pub fn read(folder: &Path) -> anyhow::Result<Results> {
     let mut results = read_records(folder)?;
+    results.flame_graphs = flame_file::read(folder);
     let session = fs::read_to_string(folder.join(SessionFile::NAME)).ok();
     let session = session.and_then(|text| serde_json::from_str::<SessionFile>(&text).ok());
     let Some(session) = session else {

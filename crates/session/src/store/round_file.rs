@@ -77,6 +77,9 @@ pub struct RoundsFile {
         with = "duration_ns::option"
     )]
     pub slice: Option<Duration>,
+    /// Flame graphs are wanted after the measured runs of each round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flame_graphs: bool,
     /// Globs of benchmarks; empty = the rounds' own.
     pub benchmarks: Vec<String>,
     /// The rounds in their order.

@@ -30,6 +30,9 @@ pub struct SessionFile {
     /// The round, if it is one.
     #[serde(default)]
     pub round: Option<RoundFile>,
+    /// Flame graphs are wanted after the measured runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flame_graphs: bool,
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,

@@ -141,5 +141,6 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         slice: None,
         out: Some(results),
         round: None,
+        flame_graphs: false,
     })
 }

@@ -1,11 +1,13 @@
 //! What each contender is, in which version, with its caveat.
 
 use bakeoff_base::natural;
-use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::plan::case_label;
+use bakeoff_model::record::{FlameGraph, FlameOutcome, Results, RunRecords};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use crate::analysis::benchmark::last_attempts;
+use crate::number::counted;
 
 const HEADINGS: [Heading; 5] = [
     ("contender", ""),
@@ -28,23 +30,42 @@ pub(super) fn table(results: &Results) -> Markup {
         "texts",
         &html! {
             (table::head(&HEADINGS))
-            tbody { @for run in runs { (line(run)) } }
+            tbody { @for run in runs { (line(run, &results.flame_graphs)) } }
         },
     )
 }
 
-fn line(run: &RunRecords) -> Markup {
+fn line(run: &RunRecords, flame_graphs: &[FlameGraph]) -> Markup {
     let begin = &run.begin;
+    let flame_graphs = flame_graphs.iter();
+    let own = flame_graphs.filter(|one| one.contender == begin.run.contender);
     html! {
         tr {
             th scope="row" { (begin.run.contender) }
             td {
                 (begin.describe)
                 @if let Some(note) = &begin.note { small.note { (note) } }
+                @for one in own { small.note { (flame_graph(one)) } }
             }
             td { (begin.language) }
             td.receipt { (begin.version.as_deref().unwrap_or("–")) }
             td.receipt { (begin.artifact_digest.as_deref().unwrap_or("–")) }
+        }
+    }
+}
+
+/// The way to a flame graph, which lies beside the report, or why there is none.
+fn flame_graph(one: &FlameGraph) -> Markup {
+    let case = case_label(&one.contender, &one.parameters);
+    let of = format!("{case}, {}", one.benchmark);
+    html! {
+        @match &one.outcome {
+            FlameOutcome::Drawn { file, sampler, samples } => {
+                a href={ "../" (file) } { "flame graph of " (of) }
+                " at " (counted(one.connections as usize, "connection"))
+                ", " (samples) " samples by " (sampler)
+            }
+            FlameOutcome::Failed { why } => { "no flame graph of " (of) ": " (why) }
         }
     }
 }

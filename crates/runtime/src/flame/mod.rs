@@ -1,0 +1,224 @@
+//! Flame graphs: where local processes spend their CPU time, by samples of their stacks. Taking
+//! samples costs CPU time, so nothing that is measured may be measured meanwhile; that is for the
+//! caller to see to.
+//!
+//! Native programs are sampled by `perf`, a JVM by async-profiler where it is on the PATH, else by
+//! its own Flight Recorder, which is in every JDK and sees Java code alone.
+
+mod draw;
+mod jfr;
+mod program;
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use inferno::collapse::Collapse as _;
+use inferno::collapse::perf::{Folder, Options};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::process::Child;
+
+use program::{found, said, spawned};
+
+/// Samples per second of `perf`: beside round numbers, so that it keeps time with no timer of the
+/// program's own, and few enough for stacks of 16 KiB each.
+const FREQUENCY: &str = "199";
+/// What of each sample is printed: not its period, which folding would take for a count.
+const FIELDS: &str = "comm,pid,tid,time,event,ip,sym,dso";
+/// How long `perf` is given to refuse.
+const REFUSAL: Duration = Duration::from_millis(300);
+/// How long it may take to end.
+const END_LIMIT: Duration = Duration::from_secs(30);
+/// The recording's name in the JVM.
+const RECORDING: &str = "name=bakeoff";
+
+/// Why native programs cannot be sampled on this host at all; `None` where `perf` is there.
+#[must_use]
+pub fn perf_is_missing() -> Option<&'static str> {
+    match found("perf", None) {
+        Some(_) => None,
+        None => Some("perf is not on the PATH (Debian: apt install linux-perf)"),
+    }
+}
+
+/// Samples that are being taken. Dropping it ends that, without a graph.
+#[derive(Debug)]
+pub struct Sampling {
+    by: Sampler,
+    scratch: PathBuf,
+}
+
+#[derive(Debug)]
+enum Sampler {
+    Perf(Child),
+    AsyncProfiler { program: PathBuf, process: u32 },
+    FlightRecorder { java: PathBuf, process: u32 },
+}
+
+/// Stacks with how often each was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stacks {
+    /// A line a stack, the outermost frame first: `main;work;sum 42`.
+    pub folded: String,
+    /// What saw them.
+    pub sampler: &'static str,
+    /// How many samples there are.
+    pub samples: u64,
+}
+
+impl Sampling {
+    /// Begins to sample processes; `scratch` is a folder that is there until the end.
+    ///
+    /// # Errors
+    /// Why they cannot be sampled, as a sentence.
+    pub async fn begin(processes: &[u32], scratch: &Path) -> Result<Self, String> {
+        let by = match processes.iter().find_map(|process| jvm(*process)) {
+            Some((process, java)) => jvm_sampler(process, java).await?,
+            None if processes.is_empty() => {
+                return Err("none of its processes can be seen from here".to_owned());
+            }
+            None => Sampler::Perf(perf(processes, scratch).await?),
+        };
+        Ok(Self {
+            by,
+            scratch: scratch.to_owned(),
+        })
+    }
+
+    /// Ends it: what was seen.
+    ///
+    /// # Errors
+    /// Why that is nothing, as a sentence.
+    pub async fn end(self) -> Result<Stacks, String> {
+        let (folded, sampler) = match self.by {
+            Sampler::Perf(child) => (perf_stacks(child, &self.scratch).await?, "perf"),
+            Sampler::AsyncProfiler { program, process } => {
+                let file = self.scratch.join("stacks");
+                let process = process.to_string();
+                let args = ["stop", "-o", "collapsed", "-f"].map(OsStr::new);
+                let args = [&args[..], &[file.as_os_str(), process.as_ref()]].concat();
+                said(&program, &args, None).await?;
+                (read(&file)?, "async-profiler")
+            }
+            Sampler::FlightRecorder { java, process } => (
+                jfr::stop(&java, process, &self.scratch).await?,
+                "JFR (Java code alone)",
+            ),
+        };
+        let samples = draw::samples(&folded);
+        if samples == 0 {
+            return Err(format!("{sampler} saw nothing at work"));
+        }
+        Ok(Stacks {
+            folded,
+            sampler,
+            samples,
+        })
+    }
+}
+
+impl Stacks {
+    /// The graph, as SVG that a browser can zoom and search.
+    ///
+    /// # Errors
+    /// Why it cannot be drawn.
+    pub fn svg(&self, title: &str) -> Result<Vec<u8>, String> {
+        draw::svg(self, title)
+    }
+}
+
+/// The JVM that a process is.
+fn jvm(process: u32) -> Option<(u32, PathBuf)> {
+    let program = fs::read_link(format!("/proc/{process}/exe")).ok()?;
+    (program.file_name() == Some(OsStr::new("java"))).then_some((process, program))
+}
+
+async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, String> {
+    if let Some(program) = found("asprof", None) {
+        let process_text = process.to_string();
+        let args = ["start", "-e", "cpu", &process_text].map(OsStr::new);
+        said(&program, &args, None).await?;
+        return Ok(Sampler::AsyncProfiler { program, process });
+    }
+    jfr::start(&java, process).await?;
+    Ok(Sampler::FlightRecorder { java, process })
+}
+
+/// Starts `perf` on processes with all that they start.
+async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, String> {
+    if let Some(missing) = perf_is_missing() {
+        return Err(missing.to_owned());
+    }
+    let list: Vec<String> = processes.iter().map(u32::to_string).collect();
+    let (data, list) = (data_of(scratch), list.join(","));
+    // Programs are mostly built without frame pointers, so stacks are unwound from copies of them.
+    let args = [
+        "record",
+        "-F",
+        FREQUENCY,
+        "--call-graph",
+        "dwarf,16384",
+        "-p",
+        &list,
+        "-o",
+    ];
+    let mut args: Vec<&OsStr> = args.map(OsStr::new).to_vec();
+    args.push(data.as_os_str());
+    let mut child = spawned(Path::new("perf"), &args, &log_of(scratch))?;
+    tokio::time::sleep(REFUSAL).await;
+    match child.try_wait() {
+        Ok(None) => Ok(child),
+        Ok(Some(_)) | Err(_) => Err(format!("perf refuses: {}", log_text(scratch))),
+    }
+}
+
+async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, String> {
+    let process = child.id().and_then(|id| i32::try_from(id).ok());
+    if let Some(process) = process.and_then(Pid::from_raw) {
+        // It writes its file when it is interrupted; that it has ended already, the wait says.
+        let _ = kill_process(process, Signal::INT);
+    }
+    let ended = tokio::time::timeout(END_LIMIT, child.wait()).await;
+    let data = data_of(scratch);
+    if ended.is_err() || !data.is_file() {
+        return Err(format!(
+            "perf did not write its samples: {}",
+            log_text(scratch)
+        ));
+    }
+    let text = scratch.join("stacks");
+    let args = ["script", "--no-inline", "-F", FIELDS, "-i"].map(OsStr::new);
+    let args = [&args[..], &[data.as_os_str()]].concat();
+    said(Path::new("perf"), &args, Some(&text)).await?;
+    let folding = tokio::task::spawn_blocking(move || folded(&text));
+    let folded = folding.await.map_err(|error| error.to_string())?;
+    folded.map_err(|error| format!("what perf wrote cannot be read: {error}"))
+}
+
+/// What `perf script` wrote, folded.
+fn folded(text: &Path) -> io::Result<String> {
+    let mut folded = Vec::new();
+    let text = BufReader::new(File::open(text)?);
+    Folder::from(Options::default()).collapse(text, &mut folded)?;
+    Ok(String::from_utf8_lossy(&folded).into_owned())
+}
+
+fn data_of(scratch: &Path) -> PathBuf {
+    scratch.join("perf.data")
+}
+
+fn log_of(scratch: &Path) -> PathBuf {
+    scratch.join("perf.log")
+}
+
+/// What `perf` said, in one line.
+fn log_text(scratch: &Path) -> String {
+    let text = fs::read_to_string(log_of(scratch)).unwrap_or_default();
+    program::one_line(&text)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,41 @@
+//! `flame/index.json` of a results folder: its flame graphs, and why others are not there.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use bakeoff_model::record::FlameGraph;
+
+use super::file::write_whole;
+
+/// The folder of flame graphs in a results folder.
+pub(crate) const FOLDER: &str = "flame";
+const NAME: &str = "index.json";
+
+/// Those of a results folder; none where there is no such file, or another program's.
+pub(super) fn read(results: &Path) -> Vec<FlameGraph> {
+    let text = fs::read_to_string(results.join(FOLDER).join(NAME)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Keeps one, in the place of what was there of the same case.
+pub(crate) fn keep(results: &Path, one: &FlameGraph) -> anyhow::Result<()> {
+    let folder = results.join(FOLDER);
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let mut all = read(results);
+    let key = |graph: &FlameGraph| {
+        let (benchmark, contender) = (graph.benchmark.clone(), graph.contender.clone());
+        (benchmark, contender, graph.parameters.clone())
+    };
+    all.retain(|other| key(other) != key(one));
+    all.push(one.clone());
+    let text = serde_json::to_string_pretty(&all)?;
+    write_whole(&folder.join(NAME), text.as_bytes())
+}
+
+/// Keeps the picture of one, by its path in the results folder.
+pub(crate) fn keep_svg(results: &Path, file: &str, svg: &[u8]) -> anyhow::Result<()> {
+    let folder = results.join(FOLDER);
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    write_whole(&results.join(file), svg)
+}
