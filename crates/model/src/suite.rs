@@ -360,6 +360,8 @@ pub struct Contender {
     pub jdk: Option<u32>,
     /// An image that is the service already, with an entry point of its own.
     pub image: Option<String>,
+    /// What replaces the arguments of that entry point. Empty = nothing.
+    pub image_arguments: Vec<String>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
     /// Environment of its own.

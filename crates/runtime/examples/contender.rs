@@ -132,6 +132,7 @@ fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     let serve = format!("sleep 1000 & exec {} serve 0.0.0.0:{port}", shim.display());
     let spec = StartSpec {
         label: "left".to_owned(),
+        arguments: Vec::new(),
         command: vec!["sh".to_owned(), "-c".to_owned(), serve],
         env: [("MARK".to_owned(), "left".to_owned())].into(),
         workdir: base.clone(),

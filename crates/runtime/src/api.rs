@@ -31,6 +31,8 @@ pub struct StartSpec {
     pub command: Vec<String>,
     /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited beside it.
     pub env: BTreeMap<String, String>,
+    /// What replaces the arguments of the image's entry point; empty to leave them as they are.
+    pub arguments: Vec<String>,
     /// Where the command starts; empty where the image says it.
     pub workdir: PathBuf,
     /// The limits.

@@ -112,6 +112,7 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
 fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
     StartSpec {
         label: url.to_owned(),
+        arguments: Vec::new(),
         command: Vec::new(),
         env: BTreeMap::new(),
         workdir: PathBuf::new(),

@@ -14,17 +14,23 @@ Services are started one after the other, so all listen on the same port, which 
 PORT. Each run of one is followed by a run of the others, in random order. Before that, each is
 asked once: they must answer alike.
 
+Of a service in a compose file the image (or what it is built of), the environment, the command
+and the port are taken. Limits are those of the duel. A service that needs more, as volumes or
+other services, is refused: start it yourself, and name it as a URL.
+
 Examples:
   bakeoff duel 'go=./server' 'node=node server.js' --get /hello
   bakeoff duel 'old=image:shop:1.4' 'new=image:shop:1.5' --get /items --cpus 2 --memory 1GiB
+  bakeoff duel 'old=image:shop:1.4' 'mine=compose:shop' --compose deploy/compose.yaml --get /items
   bakeoff duel 'a=url:http://10.0.0.7' 'b=url:http://10.0.0.8' --get /items --connections 16
   bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";
 
 #[derive(Debug, Args)]
 #[command(after_help = DUEL_HELP)]
 pub(crate) struct DuelArgs {
-    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`, at least two and all of one
-    /// kind. Commands are split into words as a shell does, and start in this folder.
+    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`, at least
+    /// two, and all commands, all in containers, or all URLs. Commands are split into words as a
+    /// shell does, and start in this folder.
     #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
     pub(crate) sides: Vec<Side>,
     /// Path and query that all are asked for.
@@ -39,9 +45,13 @@ pub(crate) struct DuelArgs {
     /// The body; `@FILE` reads it from a text file.
     #[arg(long, default_value = "")]
     pub(crate) body: Body,
-    /// The port on which all of them listen.
-    #[arg(long, default_value_t = 8080, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) port: u16,
+    /// The port on which all of them listen; what the compose file says, or 8080, when absent.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// The compose file of services `compose:SERVICE`; `compose.yaml` or `docker-compose.yml` in
+    /// this folder when absent.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compose: Option<PathBuf>,
     /// A path that is answered with 200 or 404 as soon as a service is ready; that of `--get`
     /// when absent, or `/` for other methods.
     #[arg(long, value_name = "PATH")]

@@ -78,7 +78,7 @@ fn origin(args: &InitArgs) -> anyhow::Result<Origin> {
 fn runtime(sides: &[Side]) -> &'static str {
     match sides.first().map(|side| &side.service) {
         None | Some(Service::Command(_)) => "",
-        Some(Service::Image(_)) => " --runtime docker",
+        Some(Service::Image(_) | Service::Compose(_)) => " --runtime docker",
         Some(Service::Url(_)) => " --runtime external",
     }
 }

@@ -209,3 +209,19 @@ fn what_cannot_be_measured_is_said_before_anything_begins() {
     command.env("DOCKER_HOST", "unix:///nowhere/docker.sock");
     Ran::from(command.output().unwrap()).check(1, &["/nowhere/docker.sock", "hint:"]);
 }
+
+#[test]
+fn what_of_a_compose_file_cannot_be_started_is_said() {
+    let world = World::new(&[]);
+    let compose = "services:\n  web: { image: a }\n  needy: { image: b, depends_on: [db] }\n";
+    std::fs::write(world.out().with_file_name("compose.yaml"), compose).unwrap();
+    let needy = ["a=compose:web", "b=compose:needy"];
+    let texts = ["b: ", "compose.yaml: needy depends on db", "NAME=url:URL"];
+    duel(&world, &needy, SHORT).check(1, &texts);
+    let kinds = "good is a command and a is a service of a compose file";
+    let good = side("good", "good");
+    duel(&world, &[&good, "a=compose:web"], SHORT).check(1, &[kinds]);
+    let nowhere = format!("{SHORT} --compose nowhere.yaml");
+    duel(&world, &needy, &nowhere).check(1, &["nowhere.yaml"]);
+    assert!(!world.out().exists());
+}

@@ -103,6 +103,7 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         version: table.version.clone(),
         jdk: table.jdk,
         image: file.image.name.clone(),
+        image_arguments: file.image.arguments.clone().unwrap_or_default(),
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),
@@ -121,6 +122,7 @@ fn vary(bare: &Contender, name: &str, variant: &VariantTable) -> Contender {
     replace(&mut contender.run, &variant.run);
     replace(&mut contender.version, &variant.version);
     replace(&mut contender.image_base, &variant.image.base);
+    replace(&mut contender.image_arguments, &variant.image.arguments);
     contender.note = variant.note.clone().or(contender.note);
     contender.jdk = variant.jdk.or(contender.jdk);
     contender.artifact = variant.artifact.clone().or(contender.artifact);

@@ -81,6 +81,9 @@ pub(crate) struct ImageTable {
     /// An image that is the service already: it is started as it is, by its own entry point.
     #[schemars(length(min = 1))]
     pub(crate) name: Option<String>,
+    /// What replaces the arguments of that entry point, as `CMD` of the image and `command` of a
+    /// compose file do.
+    pub(crate) arguments: Option<Vec<String>>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     pub(crate) base: Option<String>,
 }

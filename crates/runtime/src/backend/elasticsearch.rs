@@ -96,6 +96,7 @@ fn module() -> Contender {
         version: Vec::new(),
         jdk: Some(JDK),
         image: None,
+        image_arguments: Vec::new(),
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

@@ -69,6 +69,7 @@ pub(super) fn spec(
 ) -> StartSpec {
     StartSpec {
         label: format!("backend-{name}"),
+        arguments: Vec::new(),
         command,
         env: BTreeMap::new(),
         workdir: PathBuf::from("/"),

@@ -72,6 +72,7 @@ pub(super) fn body(
         image: Some(image.to_owned()),
         // The whole command: an entry point of the image would put itself before it.
         entrypoint: Some(spec.command.clone()).filter(|command| !command.is_empty()),
+        cmd: Some(spec.arguments.clone()).filter(|arguments| !arguments.is_empty()),
         env: Some(spec.env.iter().map(list).collect()),
         working_dir: (spec.workdir.to_str().filter(|path| !path.is_empty())).map(str::to_owned),
         labels: Some(labels()),
@@ -295,6 +296,7 @@ mod tests {
     fn limits_reach_the_engine() {
         let spec = StartSpec {
             label: "a".to_owned(),
+            arguments: Vec::new(),
             command: vec!["/app/a".to_owned(), "--x".to_owned()],
             env: BTreeMap::from([("A".to_owned(), "b=c".to_owned())]),
             workdir: "/app".into(),
@@ -322,7 +324,10 @@ mod tests {
         assert_eq!(host.ulimits.unwrap()[0].hard, Some(5));
         assert!(host.port_bindings.is_none() && host.publish_all_ports.is_none());
         assert_eq!(found.entrypoint, Some(spec.command.clone()));
-        assert_eq!(found.env, Some(vec!["A=b=c".to_owned()]));
+        assert_eq!(
+            (found.cmd, found.env),
+            (None, Some(vec!["A=b=c".to_owned()]))
+        );
         let pinned = StartSpec {
             cores: vec![1],
             ..spec.clone()
@@ -333,11 +338,13 @@ mod tests {
             limits: Limits::default(),
             cores: Vec::new(),
             command: Vec::new(),
+            arguments: vec!["--y".to_owned()],
             workdir: "".into(),
             ..spec
         };
         let found = body(&free, "image", "net", None);
         assert_eq!((found.entrypoint, found.working_dir), (None, None));
+        assert_eq!(found.cmd, Some(vec!["--y".to_owned()]));
         let host = found.host_config.unwrap();
         assert_eq!(
             (host.cpu_quota, host.cpu_period, host.memory),

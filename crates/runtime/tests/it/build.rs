@@ -29,6 +29,7 @@ fn contender(script: &str) -> Contender {
         version: words(&["./{artifact}", "--version"]),
         jdk: None,
         image: None,
+        image_arguments: Vec::new(),
         image_base: "debian".to_owned(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

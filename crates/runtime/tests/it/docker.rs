@@ -102,6 +102,7 @@ impl Bench {
     fn spec(&self, command: &[&str]) -> StartSpec {
         StartSpec {
             label: "test/one".to_owned(),
+            arguments: Vec::new(),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: BTreeMap::from([("MARK".to_owned(), "it".to_owned())]),
             workdir: "/app".into(),

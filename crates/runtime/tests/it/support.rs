@@ -76,6 +76,7 @@ impl Bench {
         };
         StartSpec {
             label: "test/one".to_owned(),
+            arguments: Vec::new(),
             command: command.iter().map(fill).collect(),
             env: [("MARK".to_owned(), "it".to_owned())].into(),
             workdir: self.base.path().to_owned(),

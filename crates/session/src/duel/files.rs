@@ -108,13 +108,13 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
     let mut env = duel.env.clone();
     if runtime != RuntimeKind::External {
         env.entry("PORT".to_owned())
-            .or_insert_with(|| duel.port.to_string());
+            .or_insert_with(|| duel.port().to_string());
     }
     let text = toml_text(&json!({
         "suite": {
             "name": NAME,
             "analysis": analysis,
-            "port": duel.port,
+            "port": duel.port(),
             "ready-path": duel.ready_path,
             "logs-requests": false,
             "lifecycle": false,
@@ -190,8 +190,17 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
             contender.insert("workdir".to_owned(), json!(workdir));
         }
         Service::Image(image) => {
-            file.insert("image".to_owned(), json!({ "name": image }));
+            let mut table = json!({ "name": image.reference });
+            if !image.arguments.is_empty() {
+                table["arguments"] = json!(image.arguments);
+            }
+            file.insert("image".to_owned(), table);
+            if !image.env.is_empty() {
+                file.insert("env".to_owned(), json!(image.env));
+            }
         }
+        // One that nobody looked up is nothing that can be started, and the parser says so.
+        Service::Compose(_) => {}
         Service::Url(url) => {
             contender.insert("url".to_owned(), json!(url.to_string()));
         }

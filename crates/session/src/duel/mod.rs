@@ -3,6 +3,7 @@
 //! measured, and how, is then a session like any other.
 
 mod agreement;
+mod compose;
 mod files;
 mod order;
 mod trial;
@@ -14,7 +15,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use crate::hint::hinted;
 
 pub(crate) use files::{contender_file, toml_text};
-pub use order::{Duel, NAME, Request, Service, Side};
+pub use order::{Duel, NAME, Request, Service, ServiceImage, Side};
 
 /// What was found before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub struct Agreement {
 /// holds a suite already.
 pub async fn prepare(duel: &Duel, folder: &Path) -> anyhow::Result<Agreement> {
     let runtime = duel.check()?;
+    let duel = &compose::looked_up(duel).await?;
     if folder.join("suite.toml").exists() {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),

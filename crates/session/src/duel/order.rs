@@ -15,6 +15,9 @@ use crate::hint::hinted;
 /// Name of the suite, its profile and its benchmark.
 pub const NAME: &str = "duel";
 
+/// The port when nobody names one.
+const PORT: u16 = 8080;
+
 /// What is to be measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duel {
@@ -22,8 +25,8 @@ pub struct Duel {
     pub sides: Vec<Side>,
     /// What each of them is asked.
     pub request: Request,
-    /// Where those that are started listen.
-    pub port: u16,
+    /// Where those that are started listen; where a compose file says, or at 8080, when absent.
+    pub port: Option<u16>,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
     /// Environment of those that are started.
@@ -32,6 +35,8 @@ pub struct Duel {
     pub limits: Limits,
     /// Where commands are started.
     pub workdir: PathBuf,
+    /// The compose file; one of its usual names there when absent.
+    pub compose_file: Option<PathBuf>,
     /// Connections of closed load.
     pub connections: u32,
     /// Length of the warm-up step; none when absent.
@@ -61,9 +66,22 @@ pub enum Service {
     /// A program and its arguments.
     Command(Vec<String>),
     /// An image with an entry point.
-    Image(String),
+    Image(ServiceImage),
+    /// A service of a compose file, by its name there.
+    Compose(String),
     /// A service that runs already.
     Url(ServiceUrl),
+}
+
+/// An image that is a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServiceImage {
+    /// Its name, as engines know it.
+    pub reference: String,
+    /// What replaces the arguments of its entry point; empty for its own.
+    pub arguments: Vec<String>,
+    /// Environment of its own.
+    pub env: BTreeMap<String, String>,
 }
 
 /// A request.
@@ -103,7 +121,7 @@ impl Service {
     fn runtime(&self) -> RuntimeKind {
         match self {
             Self::Command(_) => RuntimeKind::Process,
-            Self::Image(_) => RuntimeKind::Docker,
+            Self::Image(_) | Self::Compose(_) => RuntimeKind::Docker,
             Self::Url(_) => RuntimeKind::External,
         }
     }
@@ -112,12 +130,18 @@ impl Service {
         match self {
             Self::Command(_) => "a command",
             Self::Image(_) => "an image",
+            Self::Compose(_) => "a service of a compose file",
             Self::Url(_) => "a URL",
         }
     }
 }
 
 impl Duel {
+    /// Where those that are started listen.
+    pub(super) fn port(&self) -> u16 {
+        self.port.unwrap_or(PORT)
+    }
+
     /// What all sides run on.
     ///
     /// # Errors
@@ -161,7 +185,7 @@ impl Duel {
             }
         }
         if runtime == RuntimeKind::Process {
-            port_is_free(NAME, self.port).map_err(|error| {
+            port_is_free(NAME, self.port()).map_err(|error| {
                 hinted(
                     error,
                     "end what listens there, or name another port with --port; the services must \

@@ -92,7 +92,7 @@ async fn ask_twice(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::
 /// A service that runs and does not become ready mostly listens elsewhere, or has no such path.
 fn not_ready(duel: &Duel, testbed: &Testbed, error: &ReadyError) -> anyhow::Error {
     let mut failure = error.failure();
-    let (port, path) = (duel.port, &duel.ready_path);
+    let (port, path) = (duel.port(), &duel.ready_path);
     let is_ours = testbed.runtime().traffic_path() != TrafficPath::External;
     match error {
         ReadyError::NoListener { .. } if is_ours => failure.hints.push(format!(

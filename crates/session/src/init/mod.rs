@@ -15,7 +15,7 @@ use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
 
-use crate::duel::{Side, contender_file, toml_text};
+use crate::duel::{Service, Side, contender_file, toml_text};
 use crate::hint::hinted;
 use crate::store::suite_folder;
 use described::{Described, Operation, Source};
@@ -74,6 +74,13 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),
             "name another folder",
+        ));
+    }
+    let composed = |side: &&Side| matches!(side.service, Service::Compose(_));
+    if let Some(side) = init.sides.iter().find(composed) {
+        return Err(hinted(
+            format_args!("{}: only `duel` reads compose files", side.name),
+            "name its image, NAME=image:IMAGE; or `bakeoff duel ... --save SUITE` writes a suite",
         ));
     }
     let workdir = std::env::current_dir().context("this folder is gone")?;

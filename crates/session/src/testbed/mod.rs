@@ -272,6 +272,7 @@ impl Testbed {
         Ok(StartSpec {
             label: contender.name.clone(),
             command,
+            arguments: contender.image_arguments.clone(),
             env: case::environment(self.suite(), contender, parameters, &backend),
             workdir: ready.workdir,
             limits,

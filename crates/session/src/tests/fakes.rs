@@ -363,6 +363,7 @@ fn case(pending: &PendingRun) -> Case {
     };
     let start = StartSpec {
         label: pending.run.contender.clone(),
+        arguments: Vec::new(),
         command: Vec::new(),
         env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         workdir: "/".into(),

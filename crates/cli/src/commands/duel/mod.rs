@@ -100,6 +100,7 @@ fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
             .collect(),
         limits: limits(args),
         workdir: std::env::current_dir().context("this folder is gone")?,
+        compose_file: args.compose.clone(),
         connections: args.connections,
         warm_up: args.warm_up.0.map(|time| time.0),
         duration: args.duration.0,

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use bakeoff_model::parse::is_name;
 use bakeoff_model::service_url::ServiceUrl;
-use bakeoff_session::duel::{self, Service};
+use bakeoff_session::duel::{self, Service, ServiceImage};
 
 /// What only a shell understands, as a word of its own.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
-/// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`.
+/// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Side(pub(crate) duel::Side);
 
@@ -19,7 +19,7 @@ impl FromStr for Side {
     fn from_str(typed: &str) -> Result<Self, String> {
         let (name, text) = typed.split_once('=').ok_or(
             "no `=` in it; write NAME=COMMAND, as in 'go=./server', or NAME=image:IMAGE, or \
-             NAME=url:URL",
+             NAME=compose:SERVICE, or NAME=url:URL",
         )?;
         if !is_name(name) {
             return Err(format!(
@@ -41,7 +41,16 @@ fn service(text: &str) -> Result<Service, String> {
     if let Some(image) = text.strip_prefix("image:") {
         return match image {
             "" => Err("no image after `image:`".to_owned()),
-            _ => Ok(Service::Image(image.to_owned())),
+            _ => Ok(Service::Image(ServiceImage {
+                reference: image.to_owned(),
+                ..ServiceImage::default()
+            })),
+        };
+    }
+    if let Some(service) = text.strip_prefix("compose:") {
+        return match service {
+            "" => Err("no service after `compose:`".to_owned()),
+            _ => Ok(Service::Compose(service.to_owned())),
         };
     }
     if let Some(url) = text.strip_prefix("url:") {
@@ -67,7 +76,7 @@ fn service(text: &str) -> Result<Service, String> {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_session::duel::Service;
+    use bakeoff_session::duel::{Service, ServiceImage};
 
     use super::Side;
 
@@ -86,8 +95,12 @@ mod tests {
             "a.b-1",
             command(&["x", "y z", "A=b c"]),
         );
-        let image = "registry:5000/shop:1.5".to_owned();
+        let image = ServiceImage {
+            reference: "registry:5000/shop:1.5".to_owned(),
+            ..ServiceImage::default()
+        };
         check("x=image:registry:5000/shop:1.5", "x", Service::Image(image));
+        check("x=compose:web", "x", Service::Compose("web".to_owned()));
         let Side(side) = "x=url:http://a:81/".parse().unwrap();
         let Service::Url(url) = side.service else {
             panic!("{side:?}")
@@ -105,6 +118,7 @@ mod tests {
             ("a='b", "has no end"),
             ("a=cd b && ./server", "sh -c"),
             ("a=image:", "no image"),
+            ("a=compose:", "no service"),
             ("a=url:localhost:80", "begins with http://"),
             ("a=url:http://a/b", "write /b in --get"),
         ] {
