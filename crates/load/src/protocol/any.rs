@@ -69,6 +69,10 @@ impl Protocol for AnyProtocol {
         each!(self, protocol => protocol.start())
     }
 
+    fn open_window(&mut self, start_ns: u64) {
+        each!(self, protocol => protocol.open_window(start_ns));
+    }
+
     #[inline]
     fn has_capacity(&mut self) -> bool {
         each!(self, protocol => protocol.has_capacity())

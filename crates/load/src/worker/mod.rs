@@ -9,6 +9,8 @@ pub(crate) mod channels;
 mod checks;
 mod connection;
 mod connections;
+#[cfg(test)]
+mod early;
 mod failures;
 mod recorder;
 mod requests;
@@ -28,6 +30,7 @@ use crate::clock::now_ns;
 use crate::prepare::request::Requests;
 use crate::prepare::scenario::Script;
 use crate::protocol::event::ProtocolEvent;
+use crate::protocol::interface::Protocol as _;
 use crate::random::Random;
 use crate::schedule::arrivals::{Arrivals, ThreadArrivals};
 use crate::schedule::users::{SlotShare, Users};
@@ -291,7 +294,9 @@ impl<'a, R: Reactor> Worker<'a, R> {
             slot.received_ns = 0;
         }
         for connection in 0..self.connections.len() {
-            match self.connections.get(connection).stage {
+            let one = self.connections.get_mut(connection);
+            one.protocol.open_window(start_ns);
+            match one.stage {
                 Stage::Established => self.send_all(connection),
                 Stage::Closed => self.connections.retry_connection(connection, start_ns),
                 _ => {}

@@ -160,6 +160,18 @@ pub(super) const OPEN_NS: u64 = 2 * SECOND;
 
 /// Carries out a spec in simulated time and adds its slices up.
 pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static) -> Tally {
+    let reactor = Simulated {
+        serve: Box::new(serve),
+        coming: BinaryHeap::new(),
+        ready: VecDeque::new(),
+        order: 0,
+        sent_bytes: 0,
+    };
+    carry_out(spec, reactor)
+}
+
+/// The same with a reactor of one's own.
+pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     simulated::set_ns(BEGIN_NS);
     let (command, commands) = channel();
     let (reports, heard) = channel();
@@ -172,13 +184,6 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
         stop: Stop::default(),
     };
     channels.allowance.set(spec.steps[0].requests_max);
-    let reactor = Simulated {
-        serve: Box::new(serve),
-        coming: BinaryHeap::new(),
-        ready: VecDeque::new(),
-        order: 0,
-        sent_bytes: 0,
-    };
     let shard = Shard {
         thread: 0,
         threads: 1,

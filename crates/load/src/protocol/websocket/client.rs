@@ -57,6 +57,10 @@ pub(crate) struct Client {
     messages: u32,
     /// A message is awaited.
     awaiting: bool,
+    /// When the window opened, monotonic ns: what arrived before it was awaited by nobody.
+    window_ns: u64,
+    /// What is to be captured of the message that is awaited.
+    wanted: Capture,
     /// What is to be captured of the next message that begins; `None` when nobody awaits it yet.
     capture: Option<Capture>,
     /// The upgrade request before its key, shared by all connections of the thread.
@@ -88,6 +92,8 @@ impl Client {
             response: Response::default(),
             messages: 0,
             awaiting: false,
+            window_ns: 0,
+            wanted: Capture::Nothing,
             capture: None,
             upgrade,
             key: String::new(),
@@ -143,8 +149,12 @@ impl Client {
     }
 
     /// A message is complete: whether it was awaited. One that was not, before or after a window,
-    /// does not count.
+    /// does not count, nor does one that waited in the kernel when the window opened.
     fn complete(&mut self, received_ns: u64, events: &mut Vec<ProtocolEvent>) -> bool {
+        if received_ns < self.window_ns {
+            self.capture = self.awaiting.then_some(self.wanted);
+            return false;
+        }
         if !std::mem::take(&mut self.awaiting) {
             return false;
         }
@@ -319,6 +329,10 @@ impl Protocol for Client {
         true
     }
 
+    fn open_window(&mut self, start_ns: u64) {
+        self.window_ns = start_ns;
+    }
+
     fn has_capacity(&mut self) -> bool {
         true
     }
@@ -326,6 +340,7 @@ impl Protocol for Client {
     /// Awaits the next message, after sending one unless that is empty.
     fn send(&mut self, _: usize, request: OutgoingRequest<'_>, capture: Capture) {
         self.awaiting = true;
+        self.wanted = capture;
         // A message that is already on its way was not to be captured.
         if self.message.is_none() {
             self.response.begin(capture);
