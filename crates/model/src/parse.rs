@@ -128,19 +128,28 @@ where
 /// All contenders in natural order, with the readings of their files.
 fn contenders(sources: &[(String, SourceFile)]) -> (Vec<Reading<'_>>, Vec<Contender>) {
     let files: Vec<&SourceFile> = sources.iter().map(|(_, source)| source).collect();
-    let mut readings = Vec::new();
+    let mut read = read::<raw_contender::ContenderFile>(&files);
     let mut contenders = Vec::new();
-    for ((folder, _), (mut reading, file)) in sources
-        .iter()
-        .zip(read::<raw_contender::ContenderFile>(&files))
-    {
+    for ((folder, _), (reading, file)) in sources.iter().zip(&mut read) {
         if let Some(file) = file {
-            contenders.extend(contender_file::contenders(&mut reading, folder, &file));
+            contenders.extend(contender_file::contenders(reading, folder, file));
         }
-        readings.push(reading);
     }
     contenders.sort_by(|left, right| natural::compare(&left.name, &right.name));
-    (readings, contenders)
+    // As patterns of rounds, baselines are held against the contenders when all are known.
+    let is_whole = |(reading, _): &(Reading<'_>, _)| reading.is_whole(&KeyPath::root());
+    if read.iter().all(is_whole) {
+        let known: Vec<&str> = contenders.iter().map(|one| one.name.as_str()).collect();
+        for (reading, file) in &mut read {
+            if let Some(file) = file {
+                contender_file::check_baselines(reading, file, &known);
+            }
+        }
+    }
+    (
+        read.into_iter().map(|(reading, _)| reading).collect(),
+        contenders,
+    )
 }
 
 /// SHA-256 over `suite.toml` and the checks, each with its file name and length, so that moving a

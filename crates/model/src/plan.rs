@@ -392,7 +392,7 @@ fn runs(
                 transport: case.benchmark.transport,
                 work: Work {
                     backend_requests_min: case.benchmark.backend_requests_min,
-                    log_lines_min: suite.log_lines_min.filter(|_| kind.is_load()),
+                    log_lines_min: suite.log_lines_due(case.contender, case.benchmark),
                 },
                 lifecycle,
                 expected: Duration::ZERO,

@@ -72,6 +72,9 @@ pub struct Begin {
     pub language: String,
     /// Caveat that the report shows beside the numbers.
     pub note: Option<String>,
+    /// The contender of which the report states its numbers as a share; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// Version receipt of the contender.
     pub version: Option<String>,
     /// Digest of its artifact or image.

@@ -10,7 +10,7 @@ use crate::check::Check;
 use crate::conditions::BackendName;
 use crate::delay::Delay;
 pub use crate::limits::Limits;
-use crate::load::RequestSpec;
+use crate::load::{Protocol, RequestSpec};
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::scenario::Scenario;
@@ -83,6 +83,16 @@ impl Suite {
     pub fn backend_settings(&self, backend: BackendName) -> ReplaySettings {
         let spec = self.backends.iter().find(|spec| spec.name == backend);
         spec.map(|spec| spec.settings).unwrap_or_default()
+    }
+
+    /// Lines of its log that a contender owes for each successful request of a benchmark, where
+    /// that is said. Messages of a WebSocket are no requests, and cold starts have none.
+    #[must_use]
+    pub fn log_lines_due(&self, contender: &Contender, benchmark: &Benchmark) -> Option<f64> {
+        let messages = matches!(benchmark.transport.protocol, Protocol::Websocket(_));
+        let has_requests = benchmark.kind == BenchmarkKind::Load && !messages;
+        let lines = contender.log_lines_min.or(self.log_lines_min);
+        lines.filter(|_| has_requests)
     }
 
     /// Lets the replay backend hold its responses back like this; `None` leaves it as it is.
@@ -337,6 +347,10 @@ pub struct Contender {
     pub language: String,
     /// A caveat that the report shows beside the numbers.
     pub note: Option<String>,
+    /// The contender of which reports state its numbers as a share; never itself.
+    pub baseline: Option<String>,
+    /// Lines of its log for each successful request at least, where it has its own number.
+    pub log_lines_min: Option<f64>,
     /// Toolchains without which it cannot be built or run: `rust`, `maven`, `jdk-17`, `jdk-25`.
     pub needs: Vec<String>,
     /// Build command, run in a copy of its folder outside the clone.

@@ -66,7 +66,7 @@ pub(super) fn contenders(
             matrix(reading, &place.key("matrix"), own);
         }
         let url = service_url(reading, &place.key("url"), variant.url.as_deref());
-        let mut contender = vary(&bare, name, variant);
+        let mut contender = vary(&bare, table.baseline.as_ref(), name, variant);
         contender.url = url.or(contender.url);
         let commands = variant.run.is_some() || variant.version.is_some();
         if commands || variant.artifact.is_some() {
@@ -83,6 +83,22 @@ pub(super) fn contenders(
     contenders
 }
 
+/// Complains about each baseline that is no contender of the suite.
+pub(super) fn check_baselines(reading: &mut Reading<'_>, file: &ContenderFile, known: &[&str]) {
+    let root = KeyPath::root();
+    let own = (root.key("contender"), &file.contender.baseline);
+    let variants = file.variant.iter();
+    let variants = variants.map(|(name, one)| (root.key("variant").key(name), &one.baseline));
+    for (place, baseline) in std::iter::once(own).chain(variants) {
+        let Some(wanted) = baseline.as_deref().filter(|name| !known.contains(name)) else {
+            continue;
+        };
+        let place = place.key("baseline");
+        let message = format!("`{place}`: no contender is called `{wanted}`");
+        reading.complain(&place, &message, Some(names::suggestion(wanted, known)));
+    }
+}
+
 fn bare(folder: &str, file: &ContenderFile) -> Contender {
     let table = &file.contender;
     let base = file.image.base.as_deref().unwrap_or(IMAGE_BASE_DEFAULT);
@@ -93,6 +109,8 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         describe: table.describe.clone(),
         language: table.language.clone(),
         note: table.note.clone(),
+        baseline: table.baseline.clone().filter(|name| name != folder),
+        log_lines_min: table.log_lines_min,
         needs: table.needs.clone(),
         build: table.build.clone(),
         build_env: file.build_env.clone(),
@@ -110,8 +128,14 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
     }
 }
 
-/// The bare contender with what a variant replaces: tables by key, the rest whole.
-fn vary(bare: &Contender, name: &str, variant: &VariantTable) -> Contender {
+/// The bare contender with what a variant replaces: tables by key, the rest whole. The folder's
+/// baseline is `inherited` apart, because the bare contender has none where it is its own.
+fn vary(
+    bare: &Contender,
+    inherited: Option<&String>,
+    name: &str,
+    variant: &VariantTable,
+) -> Contender {
     let mut contender = bare.clone();
     contender.name = format!("{}/{name}", bare.folder);
     contender.variant = Some(name.to_owned());
@@ -124,6 +148,9 @@ fn vary(bare: &Contender, name: &str, variant: &VariantTable) -> Contender {
     replace(&mut contender.image_base, &variant.image.base);
     replace(&mut contender.image_arguments, &variant.image.arguments);
     contender.note = variant.note.clone().or(contender.note);
+    let stated = variant.baseline.as_ref().or(inherited);
+    contender.baseline = stated.filter(|name| **name != contender.name).cloned();
+    contender.log_lines_min = variant.log_lines_min.or(contender.log_lines_min);
     contender.jdk = variant.jdk.or(contender.jdk);
     contender.artifact = variant.artifact.clone().or(contender.artifact);
     contender.workdir = variant.workdir.clone().or(contender.workdir);

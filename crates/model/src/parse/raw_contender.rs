@@ -41,6 +41,14 @@ pub(crate) struct ContenderTable {
     pub(crate) language: String,
     /// A caveat that the report shows beside the numbers.
     pub(crate) note: Option<String>,
+    /// The contender of which reports state its numbers as a share, `http4s/vanilla`; its variants
+    /// have the same one, the one that is named has none.
+    #[schemars(length(min = 1))]
+    pub(crate) baseline: Option<String>,
+    /// Lines of its log that it writes for each successful request at least, instead of the
+    /// suite's `log-lines-min`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) log_lines_min: Option<f64>,
     /// Toolchains without which it cannot be built or run; a missing one skips it with one line.
     #[serde(default)]
     pub(crate) needs: Vec<String>,
@@ -98,6 +106,12 @@ pub(crate) struct VariantTable {
     pub(crate) language: Option<String>,
     /// A caveat that the report shows beside the numbers.
     pub(crate) note: Option<String>,
+    /// The contender of which reports state its numbers as a share.
+    #[schemars(length(min = 1))]
+    pub(crate) baseline: Option<String>,
+    /// Lines of its log for each successful request at least.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) log_lines_min: Option<f64>,
     /// Toolchains without which it cannot be built or run.
     pub(crate) needs: Option<Vec<String>>,
     /// Build command.

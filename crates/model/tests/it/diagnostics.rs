@@ -678,6 +678,20 @@ builds = ["make"]
 }
 
 #[test]
+fn a_baseline_is_a_contender_of_the_suite() {
+    let own = CONTENDER.replace("language", "baseline = \"actix-4/fast\"\nlanguage");
+    assert_snapshot!(contender_complaints(&own), @r"
+    contender.toml:5:12: `contender.baseline`: no contender is called `actix-4/fast`
+      hint: did you mean `actix-4`? known: actix-4
+    ");
+    let variant = format!("{own}\n[variant.fast]\nbaseline = \"actix-4/slow\"\n");
+    assert_snapshot!(contender_complaints(&variant), @r"
+    contender.toml:11:12: `variant.fast.baseline`: no contender is called `actix-4/slow`
+      hint: did you mean `actix-4`? known: actix-4, actix-4/fast
+    ");
+}
+
+#[test]
 fn contenders_that_are_not_built() {
     let without = CONTENDER.replace("artifact = \"target/release/service\"\n", "");
     assert_eq!(

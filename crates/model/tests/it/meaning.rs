@@ -73,6 +73,7 @@ name = "rocket-10"
 describe = "bare"
 language = "rust"
 note = "a caveat"
+baseline = "rocket-10"
 needs = ["rust"]
 build = ["make"]
 artifact = "out"
@@ -97,6 +98,7 @@ matrix = {}
 
 [variant.all]
 describe = "with everything"
+log-lines-min = 2
 matrix = { KEEP_ALIVE = ["0", "5"] }
 "#;
 
@@ -109,8 +111,14 @@ fn file(path: &str, text: &str) -> SourceFile {
 
 fn sources() -> SuiteSources {
     let other = CONTENDER
-        .replace("rocket-10", "rocket-9")
-        .replace("[contender]", "[contender]\nonly-variants = true");
+        .replace(
+            "name = \"rocket-10\"",
+            "name = \"rocket-9\"\nonly-variants = true",
+        )
+        .replace(
+            "[variant.zoom]",
+            "[variant.zoom]\nbaseline = \"rocket-9/all\"",
+        );
     SuiteSources {
         suite: file("suites/small/suite.toml", SUITE),
         checks: vec![file("suites/small/checks/a.toml", CHECKS)],
@@ -176,6 +184,18 @@ fn variants_replace_by_key() {
     assert_eq!(bare.matrix["WORKERS"], ["8"]);
     assert_eq!(all.matrix.keys().collect::<Vec<_>>(), ["KEEP_ALIVE"]);
     assert!(zoom.matrix.is_empty());
+}
+
+#[test]
+fn a_folder_has_one_baseline_unless_a_variant_has_its_own() {
+    let contenders = suite().contenders;
+    let baselines = contenders.iter();
+    let baselines: Vec<_> = baselines.map(|one| one.baseline.as_deref()).collect();
+    let bare = Some("rocket-10");
+    // The third is that one itself.
+    assert_eq!(baselines, [bare, Some("rocket-9/all"), None, bare, bare]);
+    let lines: Vec<_> = contenders.iter().map(|one| one.log_lines_min).collect();
+    assert_eq!(lines, [Some(2.0), None, None, Some(2.0), None]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::load::{Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::suite::{Contender, Suite};
 use insta::assert_snapshot;
@@ -119,6 +120,23 @@ fn runs_say_what_a_request_takes() {
     };
     assert_eq!(work("city-get"), (Some(1.0), Some(1.0)));
     assert_eq!(work("start-up"), (None, None));
+}
+
+#[test]
+fn a_contender_may_owe_other_lines_of_its_log_than_the_rest() {
+    let mut suite = suite();
+    suite.contenders[1].log_lines_min = Some(2.0);
+    let messages = &mut suite.benchmarks[1].transport.protocol;
+    *messages = Protocol::Websocket(WebSocket::default());
+    let plan = plan::plan(&suite, &options()).unwrap();
+    let lines = |benchmark: &str, contender: &str| {
+        let is = |run: &&PlannedRun| run.benchmark == benchmark && run.contender == contender;
+        plan.runs.iter().find(is).unwrap().work.log_lines_min
+    };
+    let (verbose, usual) = (&suite.contenders[1].name, &suite.contenders[2].name);
+    assert_eq!(lines("city-get", verbose), Some(2.0));
+    assert_eq!(lines("city-get", usual), Some(1.0));
+    assert_eq!(lines("closest", verbose), None, "a message is no request");
 }
 
 #[test]

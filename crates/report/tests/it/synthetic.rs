@@ -39,6 +39,8 @@ pub(crate) struct Contender {
     pub(crate) cold: f64,
     pub(crate) fault: Fault,
     pub(crate) validity: Validity,
+    /// The contender of which its numbers are a share.
+    pub(crate) baseline: Option<&'static str>,
 }
 
 /// How it fails.
@@ -66,6 +68,7 @@ pub(crate) fn contender(name: &'static str, peak: f64, cpu_us: f64) -> Contender
         cold: 1.0,
         fault: Fault::None,
         validity: Validity::fair(),
+        baseline: None,
     }
 }
 
@@ -271,6 +274,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         describe: format!("A made-up contender called {}", one.name),
         language: "none".to_owned(),
         note: (one.name == "synthetic-slow").then(|| "Slow on purpose.".to_owned()),
+        baseline: one.baseline.map(str::to_owned),
         version: Some(format!("{} 0.0", one.name)),
         artifact_digest: Some("sha256:".to_owned() + &"ab".repeat(32)),
         enforcement: Enforcement::CgroupV1,

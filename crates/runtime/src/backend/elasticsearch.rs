@@ -84,6 +84,8 @@ fn module() -> Contender {
         describe: String::new(),
         language: "java".to_owned(),
         note: None,
+        baseline: None,
+        log_lines_min: None,
         needs: vec!["maven".to_owned(), format!("jdk-{JDK}")],
         build: ["mvn", "--quiet", "--batch-mode", "package"]
             .map(str::to_owned)

@@ -19,6 +19,8 @@ fn contender(script: &str) -> Contender {
         describe: "a script".to_owned(),
         language: "sh".to_owned(),
         note: None,
+        baseline: None,
+        log_lines_min: None,
         needs: Vec::new(),
         build: words(&["sh", "-c", script]),
         build_env: BTreeMap::new(),

@@ -361,6 +361,7 @@ impl Cases for Testbed {
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),
             note: contender.and_then(|c| c.note.clone()),
+            baseline: contender.and_then(|c| c.baseline.clone()),
             version: ready.and_then(|ready| ready.built.version.clone()),
             artifact_digest: ready.and_then(|ready| {
                 let artifact = ready.built.artifact.as_ref();
@@ -376,10 +377,8 @@ impl Cases for Testbed {
             .benchmarks
             .iter()
             .find(|one| one.name == run.benchmark);
-        let slice = suite
-            .profiles
-            .get(&self.options.profile)
-            .map(|profile| profile.slice);
+        let profile = suite.profiles.get(&self.options.profile);
+        let slice = profile.map(|profile| profile.slice);
         // The slices of a carousel are as long as its plan says.
         let turn = run.steps.last().filter(|_| run.carousel.is_some());
         let turn = turn.map(|step| step.duration);

@@ -354,6 +354,7 @@ fn case(pending: &PendingRun) -> Case {
         describe: String::new(),
         language: String::new(),
         note: None,
+        baseline: None,
         version: None,
         artifact_digest: None,
         enforcement: Enforcement::CgroupV2,
