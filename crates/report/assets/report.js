@@ -123,14 +123,35 @@
         : { color, type: dash, width: manyPoints ? 2 : 1.5 };
     }
     if (spec.shape === "estimates") {
-      made.renderItem = whisker(color, items);
+      made.renderItem = whisker(color, items, besides(spec) ? shift(position, spec) : 0);
       made.encode = { x: [0, 2, 3], y: 1 };
     }
     return made;
   }
 
+  // Shares of baselines have a mark for each benchmark in the row of a contender, one below the other.
+  const besides = (spec) => spec.id.startsWith("overhead");
+  const distance = 11;
+  const rowHeight = (spec) =>
+    besides(spec) ? Math.max(28, 12 + distance * spec.option.series.length) : 28;
+  const shift = (position, spec) => (position - (spec.option.series.length - 1) / 2) * distance;
+
+  // A line at 100 %, which no choice of benchmarks takes away.
+  const reference = () => ({
+    type: "scatter",
+    data: [],
+    silent: true,
+    markLine: {
+      silent: true,
+      symbol: "none",
+      label: { show: false },
+      lineStyle: { color: isDark() ? "#a3adbd" : "#555d6b", type: "dashed", width: 1 },
+      data: [{ xAxis: 100 }],
+    },
+  });
+
   // A point with its interval; hollow when it is not a fair number.
-  const whisker = (color, items) => (params, api) => {
+  const whisker = (color, items, down) => (params, api) => {
     const fill = items[params.dataIndex].hollow ? (isDark() ? "#14171c" : "#ffffff") : color;
     const middle = api.coord([api.value(0), api.value(1)]);
     const children = [];
@@ -153,7 +174,7 @@
       shape: { cx: middle[0], cy: middle[1], r: 5 },
       style: { fill, stroke: color, lineWidth: 2 },
     });
-    return { type: "group", children };
+    return { type: "group", y: down, children };
   };
 
   // Charts with a row for each contender leave out the rows of those that are switched off.
@@ -205,7 +226,10 @@
       },
       xAxis: axis(made.xAxis, false, width),
       yAxis: axis(made.yAxis, true, width),
-      series: made.series.map((series, position) => styled(series, spec, position)),
+      series: [
+        ...made.series.map((series, position) => styled(series, spec, position)),
+        ...(besides(spec) ? [reference()] : []),
+      ],
     };
   }
 
@@ -270,7 +294,7 @@
     let entry = charts.get(element);
     const rows = rowsShown(benchmark, spec).yAxis.data;
     if (spec.shape !== "lines") {
-      element.style.height = `${Math.max(170, 90 + 28 * rows.length)}px`;
+      element.style.height = `${Math.max(170, 90 + rowHeight(spec) * rows.length)}px`;
       if (entry) entry.chart.resize();
     }
     if (!entry) {
@@ -385,7 +409,7 @@
         theirs.forEach((name) => (shown ? off.add(name) : off.delete(name)));
       });
     }
-    if (cases.length > many) {
+    if (off.size > 0) {
       const note = document.createElement("span");
       note.className = "hint";
       note.textContent = `At first the ${best} with the highest peaks of ${ours.length} are shown.`;
@@ -402,7 +426,7 @@
 
   // ---- data tables ---------------------------------------------------------------------------
 
-  function table(spec) {
+  function table(spec, of) {
     const made = spec.option;
     const cell = (value) => (value === null || value === undefined ? "" : number(value));
     const title = (series, position) =>
@@ -418,7 +442,7 @@
     } else {
       const estimate = spec.shape === "estimates";
       const share = made.xAxis.quantile;
-      head = ["contender", "run", share ? "share" : made.xAxis.name];
+      head = [of, "run", share ? "share" : made.xAxis.name];
       if (estimate) head.push("low", "high");
       if (spec.shape === "lines") head.push(made.yAxis.name);
       head.push("");
@@ -443,9 +467,9 @@
     details.addEventListener("toggle", () => {
       if (details.dataset.made) return;
       details.dataset.made = "yes";
-      const spec =
-        data.benchmarks[Number(details.dataset.benchmark)].charts[Number(details.dataset.chart)];
-      details.insertAdjacentHTML("beforeend", table(spec));
+      const panel = data.benchmarks[Number(details.dataset.benchmark)];
+      const spec = panel.charts[Number(details.dataset.chart)];
+      details.insertAdjacentHTML("beforeend", table(spec, panel.of));
     });
   });
 

@@ -1,6 +1,6 @@
 //! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
-//! is something to say in them `requests.csv` and `errors.csv`, and the ranked table for the
-//! terminal.
+//! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv` and `errors.csv`,
+//! and the ranked table for the terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +64,8 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
         bakeoff_report::csv(&analysis).as_bytes(),
     )?;
     let more = [
+        ("benchmarks.csv", bakeoff_report::benchmarks_csv(&analysis)),
+        ("overhead.csv", bakeoff_report::overhead_csv(&analysis)),
         ("requests.csv", bakeoff_report::requests_csv(&analysis)),
         ("errors.csv", bakeoff_report::errors_csv(&analysis)),
     ];

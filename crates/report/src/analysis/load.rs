@@ -7,7 +7,9 @@ use super::checks::CheckTable;
 use super::database::{self, DatabaseRow};
 use super::errors::{self, ErrorRow};
 use super::gc::{self, GcRow};
+use super::overview::{self, Overview};
 use super::requests::{self, RequestRow};
+use super::scaling::{self, Scaling};
 use super::steady::{self, CaseWarmUp};
 use super::summary::{self, BenchmarkSummary};
 use super::turns;
@@ -25,13 +27,18 @@ pub struct LoadAnalysis<'r> {
     pub(crate) errors: Vec<ErrorRow>,
     pub(crate) gc: Vec<GcRow>,
     pub(crate) database: Vec<DatabaseRow>,
+    pub(crate) scalings: Vec<Scaling>,
+    pub(crate) overviews: Vec<Overview>,
 }
 
 impl<'r> LoadAnalysis<'r> {
     fn new(data: BenchmarkData<'r>) -> Self {
         let checks = CheckTable::new(&data);
+        let summary = summary::of_benchmark(&data, &checks);
         Self {
-            summary: summary::of_benchmark(&data, &checks),
+            scalings: scaling::scalings(&data, &summary),
+            overviews: overview::overviews(&data, &summary),
+            summary,
             checks,
             warm_ups: steady::warm_ups(&data),
             requests: requests::rows(&data),

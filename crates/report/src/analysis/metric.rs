@@ -2,10 +2,11 @@
 //! on exactly these steps. What tables show, rounds decide by and claims are tested with.
 
 use bakeoff_model::validity::Validity;
-use bakeoff_stats::{Estimate, Sample};
+use bakeoff_stats::{Better, Estimate, Sample};
 
 use super::benchmark::{CaseData, RunData, StepData};
 use super::validity;
+use crate::number::mib;
 
 /// Confidence of every interval in the documents.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -31,6 +32,82 @@ pub(crate) enum Wanted {
     CpuAt(u32),
     /// 99th percentile, ms, at so many connections or at the last step.
     P99(Option<u32>),
+}
+
+/// What contenders are held against each other by at any one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Requests per second.
+    Throughput,
+    /// CPU per request, us.
+    Cpu,
+    /// Highest memory from the start to the end of the step, MiB.
+    Memory,
+}
+
+impl Quantity {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 3] = [Self::Throughput, Self::Cpu, Self::Memory];
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "requests/s",
+            Self::Cpu => "CPU per request",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The same with its unit.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Throughput => "requests/s",
+            Self::Cpu => "CPU per request, µs",
+            Self::Memory => "memory, MiB",
+        }
+    }
+
+    /// Its unit.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput => "requests/s",
+            Self::Cpu => "µs",
+            Self::Memory => "MiB",
+        }
+    }
+
+    /// Which direction is good.
+    pub(crate) fn better(self) -> Better {
+        match self {
+            Self::Throughput => Better::Higher,
+            Self::Cpu | Self::Memory => Better::Lower,
+        }
+    }
+
+    /// Its value at a step of one run.
+    pub(crate) fn of(self, step: &StepData<'_>) -> Option<f64> {
+        match self {
+            Self::Throughput => Some(step.throughput()),
+            Self::Cpu => step.cpu_us_per_request(),
+            Self::Memory => Some(mib(step.memory()?.peak_bytes)),
+        }
+    }
+
+    /// Its value at the step of that label in all runs that have it; `None` where the step says
+    /// nothing, because it is invalid or cannot be judged.
+    pub(crate) fn at(self, case: &CaseData<'_>, label: &str) -> Option<Metric> {
+        let steps = case.completed().filter_map(|run| {
+            let step = run.step(label)?;
+            Some((run.with_block(self.of(step)?), step))
+        });
+        let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
+        let metric = Metric::new(values, steps.into_iter())?;
+        validity::unranked(&metric.validity)
+            .is_none()
+            .then_some(metric)
+    }
 }
 
 impl Metric {

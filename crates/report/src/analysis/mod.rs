@@ -11,8 +11,11 @@ pub(crate) mod gc;
 pub(crate) mod labels;
 mod load;
 pub(crate) mod metric;
+pub(crate) mod overhead;
+pub(crate) mod overview;
 pub(crate) mod requests;
 pub(crate) mod row;
+pub(crate) mod scaling;
 pub(crate) mod sessions;
 mod slice;
 pub(crate) mod startup;
@@ -28,6 +31,7 @@ use bakeoff_model::record::{Qualification, Results};
 
 use crate::input::ReportInput;
 use claims::{ClaimRow, Session};
+use overhead::Overhead;
 
 pub use load::LoadAnalysis;
 pub use startup::StartupAnalysis;
@@ -43,6 +47,9 @@ pub struct Analysis<'r> {
     pub loads: Vec<LoadAnalysis<'r>>,
     /// One for each benchmark of cold starts and set of conditions.
     pub startups: Vec<StartupAnalysis<'r>>,
+    /// Contenders as a share of their baselines, one for each set of conditions; empty where no
+    /// contender has a baseline.
+    pub overheads: Vec<Overhead>,
     /// How qualification rounds ended: those that fed this session, then the session's own.
     pub qualifications: Vec<Qualification>,
     /// Claims of others and whether they hold; empty when nothing was published.
@@ -87,6 +94,7 @@ impl<'r> Analysis<'r> {
             claims,
             limits_note: claims::limits_note(results),
             results,
+            overheads: overhead::overheads(&loads),
             loads,
             startups,
         }

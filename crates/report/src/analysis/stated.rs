@@ -55,21 +55,47 @@ pub(crate) fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
     };
     let first = runs().next()?;
     let common: Vec<&StepData<'_>> = first.measured().filter(in_all).collect();
-    let planned = &first.records.begin.run.steps;
-    let pace = |step: &StepData<'_>| planned.get(step.index).map(|planned| planned.pace);
-    let closed =
-        |step: &&&StepData<'_>| matches!(pace(step), Some(Pace::Closed | Pace::Users { .. }));
+    let closed = |step: &&&StepData<'_>| {
+        matches!(pace(first, step), Some(Pace::Closed | Pace::Users { .. }))
+    };
     let far = |step: &StepData<'_>| (f64::from(step.connections) / CONNECTIONS).ln().abs();
     let nearest = common.iter().filter(closed).min_by(|a, b| {
         let smaller = a.connections.cmp(&b.connections);
         far(a).total_cmp(&far(b)).then(smaller)
     });
     let middle = common.get(common.len().saturating_sub(1) / 2);
-    let step = nearest.or(middle)?;
-    Some(StatedStep {
+    Some(named(first, nearest.or(middle)?))
+}
+
+fn pace(run: &RunData<'_>, step: &StepData<'_>) -> Option<Pace> {
+    let planned = run.records.begin.run.steps.get(step.index);
+    planned.map(|planned| planned.pace)
+}
+
+fn named(run: &RunData<'_>, step: &StepData<'_>) -> StatedStep {
+    StatedStep {
         label: step.label.clone(),
-        connections: matches!(pace(step), Some(Pace::Closed)).then_some(step.connections),
-    })
+        connections: matches!(pace(run, step), Some(Pace::Closed)).then_some(step.connections),
+    }
+}
+
+/// All measured steps of a benchmark, in order.
+pub(crate) fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
+    let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
+    let find = |label: &String| {
+        runs().find_map(|run| {
+            let step = run.measured().find(|step| step.label == *label)?;
+            Some(named(run, step))
+        })
+    };
+    benchmark.step_labels.iter().filter_map(find).collect()
+}
+
+/// The steps that figures show of all that were measured: the first, the stated one and the last.
+pub(crate) fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<StatedStep> {
+    let ends = [steps.first(), steps.last()];
+    let is_shown = |step: &&StatedStep| stated == Some(*step) || ends.contains(&Some(*step));
+    steps.iter().filter(is_shown).cloned().collect()
 }
 
 /// Nothing where the step is invalid or cannot be judged: a step that is not what its label says

@@ -5,7 +5,9 @@ pub(crate) mod curves;
 mod data;
 mod inside;
 pub(crate) mod option;
+pub(crate) mod overhead;
 pub(crate) mod published;
+pub(crate) mod scaling;
 mod starts;
 mod steps;
 

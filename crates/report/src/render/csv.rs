@@ -1,5 +1,7 @@
 //! One row for each case, run and step: everything a spreadsheet needs, nothing averaged.
 
+pub(crate) mod benchmarks;
+pub(crate) mod overhead;
 pub(crate) mod requests;
 
 use bakeoff_model::load::ErrorClass;

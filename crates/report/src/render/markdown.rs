@@ -1,6 +1,7 @@
 //! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
 
 mod inside;
+mod overhead;
 mod requests;
 
 use std::fmt::Write as _;
@@ -30,12 +31,18 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     push_rounds(&mut text, analysis);
     for load in &analysis.loads {
         push_benchmark(&mut text, &load.summary);
+        for scaling in &load.scalings {
+            overhead::push_scaling(&mut text, scaling);
+        }
         requests::push(&mut text, &load.requests, &load.errors);
         inside::push_gc(&mut text, &load.gc);
         inside::push_database(&mut text, &load.database);
     }
     for startup in &analysis.startups {
         push_startup(&mut text, &startup.summary);
+    }
+    for overhead in &analysis.overheads {
+        overhead::push(&mut text, overhead);
     }
     push_claims(&mut text, analysis);
     for (title, body) in [

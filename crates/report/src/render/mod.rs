@@ -3,6 +3,7 @@
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod markdown;
+mod overhead;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
 mod turns;

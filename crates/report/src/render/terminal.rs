@@ -1,5 +1,7 @@
 //! The ranked table as plain text for a terminal.
 
+mod overhead;
+
 use std::fmt::Write as _;
 
 use super::turns;
@@ -104,6 +106,9 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         wrap(&mut text, "", &title, width);
         push_starts(&mut text, startup, width);
         push_rest(&mut text, &startup.unranked, &startup.failures, width);
+    }
+    for overhead in &analysis.overheads {
+        overhead::push(&mut text, overhead, width);
     }
     text
 }

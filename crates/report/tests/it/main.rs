@@ -5,9 +5,11 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod overhead;
 mod page;
 mod published;
 mod ranking;
+mod scaling;
 mod sentence;
 mod synthetic;
 mod text;

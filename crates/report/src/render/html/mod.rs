@@ -7,6 +7,8 @@ mod contenders;
 mod environment;
 mod failures;
 mod inside;
+mod overhead;
+mod panels;
 mod pivot;
 mod prose;
 mod published;
@@ -14,18 +16,17 @@ mod ranks;
 mod requests;
 mod rounds;
 mod runs;
+mod scaling;
 mod startup;
 mod table;
 mod validity;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde_json::{Value, json};
 
 use crate::analysis::Analysis;
-use crate::analysis::benchmark::{BenchmarkData, last_attempts};
-use crate::chart::published::PublishedSeries;
-use crate::chart::{self, Chart, option::chart_json};
+use crate::analysis::benchmark::last_attempts;
 use crate::number::counted;
+use panels::{Panel, Place};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 const SCRIPT: &str = include_str!("../../../assets/report.js");
@@ -35,17 +36,10 @@ const LIBRARY: &str = include_str!("../../../vendor/echarts/echarts.min.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A benchmark with what is drawn of it.
-struct Drawn<'a, 'r> {
-    benchmark: &'a BenchmarkData<'r>,
-    published: Vec<PublishedSeries<'r>>,
-    charts: Vec<Chart>,
-}
-
 /// The page.
 #[must_use]
 pub fn html(analysis: &Analysis<'_>) -> String {
-    let drawn = drawn(analysis);
+    let panels = panels::of(analysis);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,7 +54,8 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                 (header(analysis))
                 main {
                     (results(analysis))
-                    (chart_sections(analysis, &drawn))
+                    (overhead::section(&analysis.overheads, &panels))
+                    (chart_sections(analysis, &panels))
                     (published::section(analysis))
                     (check_sections(analysis))
                     (context_sections(analysis))
@@ -69,34 +64,13 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                 footer {
                     p { "Made by bakeoff. Charts: Apache ECharts 6.1.0, Apache License 2.0." }
                 }
-                script type="application/json" id="data" { (PreEscaped(data(&drawn))) }
+                script type="application/json" id="data" { (PreEscaped(panels::data(&panels))) }
                 script { (PreEscaped(LIBRARY)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     page.into_string()
-}
-
-fn drawn<'a, 'r>(analysis: &'a Analysis<'r>) -> Vec<Drawn<'a, 'r>> {
-    let results = analysis.results.published.as_ref();
-    let loads = analysis.loads.iter().map(|load| {
-        let published = chart::published::of_benchmark(results, &load.data);
-        Drawn {
-            benchmark: &load.data,
-            charts: chart::of_load(load, &published),
-            published,
-        }
-    });
-    let startups = analysis.startups.iter().map(|startup| {
-        let published = chart::published::of_benchmark(results, &startup.data);
-        Drawn {
-            benchmark: &startup.data,
-            charts: chart::of_startup(startup, &published),
-            published,
-        }
-    });
-    loads.chain(startups).collect()
 }
 
 fn header(analysis: &Analysis<'_>) -> Markup {
@@ -118,6 +92,7 @@ fn header(analysis: &Analysis<'_>) -> Markup {
             button type="button" id="theme" { "Dark or light" }
             nav aria-label="Sections" {
                 a href="#results" { "Results" }
+                @if !analysis.overheads.is_empty() { a href="#overhead" { "Baselines" } }
                 a href="#charts" { "Charts" }
                 @if results.published.is_some() { a href="#claims" { "Claims" } }
                 a href="#checks" { "Checks" }
@@ -159,7 +134,7 @@ fn results(analysis: &Analysis<'_>) -> Markup {
     }
 }
 
-fn chart_sections(analysis: &Analysis<'_>, drawn: &[Drawn<'_, '_>]) -> Markup {
+fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
     html! {
         section id="charts" {
             h2 { "Charts" }
@@ -172,11 +147,11 @@ fn chart_sections(analysis: &Analysis<'_>, drawn: &[Drawn<'_, '_>]) -> Markup {
             noscript {
                 p { "The charts need JavaScript; the tables and results.csv do not." }
             }
-            @for (index, one) in drawn.iter().enumerate() {
+            @for (index, panel) in panels::at(panels, Place::Benchmark) {
                 section.benchmark {
-                    h3 { (one.benchmark.name) }
-                    p.conditions { (one.benchmark.conditions) }
-                    (charts::section(index, &one.charts))
+                    h3 { (panel.name) }
+                    p.conditions { (panel.conditions) }
+                    (charts::section(index, &panel.charts))
                     @if let Some(load) = analysis.loads.get(index) {
                         (charts::cost(&load.summary))
                         (charts::warm_up(&load.warm_ups))
@@ -184,6 +159,11 @@ fn chart_sections(analysis: &Analysis<'_>, drawn: &[Drawn<'_, '_>]) -> Markup {
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))
                         (pivot::section(&load.data, &load.summary))
+                        @let panels = panels::at(panels, Place::Scaling(index));
+                        @for (scaling, (index, panel)) in load.scalings.iter().zip(panels) {
+                            (scaling::tables(scaling))
+                            (charts::section(index, &panel.charts))
+                        }
                     }
                 }
             }
@@ -241,22 +221,4 @@ fn context_sections(analysis: &Analysis<'_>) -> Markup {
             }
         }
     }
-}
-
-/// All charts as JSON that can stand inside a script element: `<` would be able to end it.
-fn data(drawn: &[Drawn<'_, '_>]) -> String {
-    let benchmark = |one: &Drawn<'_, '_>| -> Value {
-        let published = |one: &PublishedSeries<'_>| json!({ "name": one.name, "case": one.case });
-        json!({
-            "name": one.benchmark.name,
-            "conditions": one.benchmark.conditions,
-            "cases": one.benchmark.cases.iter().map(|case| &case.label).collect::<Vec<_>>(),
-            "published": one.published.iter().map(published).collect::<Vec<_>>(),
-            "charts": one.charts.iter().map(chart_json).collect::<Vec<_>>(),
-        })
-    };
-    let list: Vec<Value> = drawn.iter().map(benchmark).collect();
-    json!({ "benchmarks": list })
-        .to_string()
-        .replace('<', "\\u003c")
 }

@@ -1,0 +1,50 @@
+//! A benchmark at one of its steps: what each contender did there, all runs together.
+
+use super::benchmark::{self, BenchmarkData, CaseData, Latency};
+use super::metric::Quantity;
+use super::stated::{self, StatedStep};
+use super::summary::BenchmarkSummary;
+
+/// A benchmark at one of its steps.
+#[derive(Debug)]
+pub(crate) struct Overview {
+    pub(crate) step: StatedStep,
+    /// By the label of the case; who is not ranked or has no valid number there is missing.
+    pub(crate) cells: Vec<(String, Cell)>,
+}
+
+/// What a contender did at a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cell {
+    /// Successful requests per second, mean over runs.
+    pub(crate) throughput: f64,
+    /// Of all runs merged; `None` where nothing succeeded.
+    pub(crate) latency: Option<Latency>,
+}
+
+/// All measured steps of a benchmark.
+pub(super) fn overviews(
+    benchmark: &BenchmarkData<'_>,
+    summary: &BenchmarkSummary,
+) -> Vec<Overview> {
+    let is_unranked =
+        |case: &&CaseData<'_>| summary.unranked.iter().any(|one| one.label == case.label);
+    let steps = stated::measured(benchmark).into_iter();
+    let overview = |step: StatedStep| {
+        let cases = benchmark.cases.iter().filter(|case| !is_unranked(case));
+        let cells = cases.filter_map(|case| Some((case.label.clone(), cell(case, &step.label)?)));
+        let cells = cells.collect();
+        Overview { step, cells }
+    };
+    steps.map(overview).collect()
+}
+
+fn cell(case: &CaseData<'_>, label: &str) -> Option<Cell> {
+    let throughput = Quantity::Throughput.at(case, label)?.mean();
+    let steps = case.completed().filter_map(|run| run.step(label));
+    let latency = benchmark::latency(steps.flat_map(|step| step.histograms()));
+    Some(Cell {
+        throughput,
+        latency,
+    })
+}

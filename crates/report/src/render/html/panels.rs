@@ -1,0 +1,128 @@
+//! What is drawn: charts under a legend of their own, and their data for the page's script.
+
+use serde_json::{Value, json};
+
+use crate::analysis::Analysis;
+use crate::analysis::benchmark::BenchmarkData;
+use crate::chart::published::{self, PublishedSeries};
+use crate::chart::{self, Chart, option::chart_json};
+
+/// Charts under one legend.
+pub(super) struct Panel<'r> {
+    place: Place,
+    pub(super) name: String,
+    pub(super) conditions: String,
+    /// What is drawn, each in a colour of its own.
+    cases: Vec<String>,
+    /// What these are.
+    of: &'static str,
+    published: Vec<PublishedSeries<'r>>,
+    pub(super) charts: Vec<Chart>,
+}
+
+/// Where on the page a panel stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the part of a benchmark, those with load before cold starts.
+    Benchmark,
+    /// In the part of the benchmark with load of that index, one for each of its parameters.
+    Scaling(usize),
+    /// In the part about baselines, one for each set of conditions.
+    Overhead,
+}
+
+/// Everything that is drawn. The index of a panel is its name in the page.
+pub(super) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
+    let results = analysis.results.published.as_ref();
+    let loads = analysis.loads.iter().map(|load| {
+        let published = published::of_benchmark(results, &load.data);
+        let charts = chart::of_load(load, &published);
+        of_benchmark(&load.data, published, charts)
+    });
+    let startups = analysis.startups.iter().map(|startup| {
+        let published = published::of_benchmark(results, &startup.data);
+        let charts = chart::of_startup(startup, &published);
+        of_benchmark(&startup.data, published, charts)
+    });
+    let scalings = analysis.loads.iter().enumerate().flat_map(|(index, load)| {
+        load.scalings.iter().map(move |scaling| Panel {
+            place: Place::Scaling(index),
+            name: format!("{} by {}", load.data.name, scaling.parameter),
+            conditions: load.data.conditions.clone(),
+            cases: scaling
+                .lines
+                .iter()
+                .map(|line| line.label.clone())
+                .collect(),
+            of: "contender",
+            published: Vec::new(),
+            charts: chart::scaling::of_scaling(&load.data, scaling),
+        })
+    });
+    let overheads = analysis.overheads.iter().map(|overhead| Panel {
+        place: Place::Overhead,
+        name: "Percent of the baseline".to_owned(),
+        conditions: overhead.conditions.clone(),
+        cases: overhead
+            .benchmarks()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        of: "benchmark",
+        published: Vec::new(),
+        charts: chart::overhead::of_overhead(overhead),
+    });
+    loads
+        .chain(startups)
+        .chain(scalings)
+        .chain(overheads)
+        .collect()
+}
+
+fn of_benchmark<'r>(
+    benchmark: &BenchmarkData<'r>,
+    published: Vec<PublishedSeries<'r>>,
+    charts: Vec<Chart>,
+) -> Panel<'r> {
+    Panel {
+        place: Place::Benchmark,
+        name: benchmark.name.clone(),
+        conditions: benchmark.conditions.clone(),
+        cases: benchmark
+            .cases
+            .iter()
+            .map(|case| case.label.clone())
+            .collect(),
+        of: "contender",
+        published,
+        charts,
+    }
+}
+
+/// The panels of a place with their indices.
+pub(super) fn at<'p, 'r>(
+    panels: &'p [Panel<'r>],
+    place: Place,
+) -> impl Iterator<Item = (usize, &'p Panel<'r>)> {
+    let all = panels.iter().enumerate();
+    all.filter(move |(_, panel)| panel.place == place)
+}
+
+/// All charts as JSON that can stand inside a script element: `<` would be able to end it.
+pub(super) fn data(panels: &[Panel<'_>]) -> String {
+    let published = |one: &PublishedSeries<'_>| json!({ "name": one.name, "case": one.case });
+    let of_panel = |one: &Panel<'_>| -> Value {
+        json!({
+            "name": one.name,
+            "conditions": one.conditions,
+            "cases": one.cases,
+            "of": one.of,
+            "published": one.published.iter().map(published).collect::<Vec<_>>(),
+            "charts": one.charts.iter().map(chart_json).collect::<Vec<_>>(),
+        })
+    };
+    let list: Vec<Value> = panels.iter().map(of_panel).collect();
+    json!({ "benchmarks": list })
+        .to_string()
+        .replace('<', "\\u003c")
+}
