@@ -5,7 +5,7 @@
 
 use std::io::Write as _;
 
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec};
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let mut written = Ok(());
     let mut slices: Vec<LoadInterval> = Vec::new();
-    bakeoff_load::run(&spec, &Stop::default(), &mut |_| true, &mut |event| {
+    bakeoff_load::run(&spec, &Stop::default(), &mut |_| Go::On, &mut |event| {
         let line = match event {
             event if summary.is_none() => {
                 serde_json::to_string(&event).expect("events are plain data")

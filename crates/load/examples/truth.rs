@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{LoadEvent, LoadSpec, Pace};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -168,7 +168,7 @@ fn load(address: &str, connections: u32, pace: &Pace) -> Result<(Histogram, Hist
         "reactor": std::env::args().nth(1).unwrap_or_else(|| "auto".to_owned()),
     }))?;
     let (mut service, mut response) = (Histogram::new(), Histogram::new());
-    bakeoff_load::run(&spec, &Stop::default(), &mut |_| true, &mut |event| {
+    bakeoff_load::run(&spec, &Stop::default(), &mut |_| Go::On, &mut |event| {
         if let LoadEvent::Interval(interval) = event {
             service.merge(&interval.service_time);
             if let Some(times) = &interval.response_time {

@@ -20,7 +20,7 @@ use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
 use crate::prepare::request::Requests;
 use crate::prepare::scenario::Script;
 use crate::prepare::validate::validate;
-use crate::shared::{Allowance, Stop};
+use crate::shared::{Allowance, Go, Stop};
 use crate::tally::Tally;
 use crate::transport::reactor::Reactor;
 use crate::transport::reactor::epoll::Epoll;
@@ -41,8 +41,9 @@ const LEAD_NS: u64 = 10_000_000;
 /// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
 /// it ended. When the spec is stepwise, `go(step)` is called twice for each step but the first and
 /// blocks: until its connections may be opened, so that the caller can read what the step before
-/// cost, and after its [`LoadEvent::Ready`] until the window may open. `false` ends the run there.
-/// `stop` ends it anywhere. What the service does wrong is counted in the intervals.
+/// cost, and after its [`LoadEvent::Ready`] until the window may open. At the first of the two it
+/// may have the step before made [`Go::Again`]. [`Go::End`] ends the run there, `stop` ends it
+/// anywhere. What the service does wrong is counted in the intervals.
 ///
 /// # Errors
 /// [`LoadError::Spec`] when the spec makes no sense, [`LoadError::System`] when the host refuses
@@ -50,7 +51,7 @@ const LEAD_NS: u64 = 10_000_000;
 pub fn run(
     spec: &LoadSpec,
     stop: &Stop,
-    go: &mut dyn FnMut(usize) -> bool,
+    go: &mut dyn FnMut(usize) -> Go,
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
     validate(spec)?;
@@ -119,7 +120,7 @@ fn run_on<R: Reactor>(
     nofile: u64,
     make: Make<R>,
     context: &RunContext,
-    go: &mut dyn FnMut(usize) -> bool,
+    go: &mut dyn FnMut(usize) -> Go,
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
     std::thread::scope(|scope| {
@@ -205,12 +206,17 @@ impl<'a> Coordinator<'a> {
     /// Leads through all steps.
     fn lead(
         mut self,
-        go: &mut dyn FnMut(usize) -> bool,
+        go: &mut dyn FnMut(usize) -> Go,
         emit: &mut dyn FnMut(LoadEvent),
     ) -> Result<(), LoadError> {
-        for step in 0..self.spec.steps.len() {
-            if self.spec.stepwise && step > 0 && !go(step) {
-                break;
+        let (mut step, mut done) = (0, false);
+        while step < self.spec.steps.len() {
+            if self.spec.stepwise && done {
+                match go(step) {
+                    Go::On => {}
+                    Go::Again => step -= 1,
+                    Go::End => break,
+                }
             }
             let (connections, streams) = self.prepare(step)?;
             if self.stop.is_stopped() {
@@ -223,7 +229,7 @@ impl<'a> Coordinator<'a> {
                 nofile: self.nofile,
                 streams,
             });
-            if self.spec.stepwise && !go(step) {
+            if self.spec.stepwise && go(step) == Go::End {
                 break;
             }
             self.cpu = thread_cpu();
@@ -231,6 +237,7 @@ impl<'a> Coordinator<'a> {
             self.command(Command::Open(now_ns() + LEAD_NS));
             self.gather(step, emit)?;
             emit(LoadEvent::StepDone { step });
+            (step, done) = (step + 1, true);
         }
         emit(LoadEvent::Done);
         Ok(())

@@ -32,7 +32,7 @@ pub use coordinator::run;
 pub use error::LoadError;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;
-pub use shared::Stop;
+pub use shared::{Go, Stop};
 
 #[cfg(doc)]
 use bakeoff_model::load::LoadSpec;

@@ -21,6 +21,17 @@ impl Stop {
     }
 }
 
+/// What a caller has a stepwise run do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Go {
+    /// What comes next in the spec.
+    On,
+    /// The step that is done once more; where none is done, the same as [`Go::On`].
+    Again,
+    /// Nothing: the run ends.
+    End,
+}
+
 /// Requests of a step that may still be begun, by whichever thread comes first.
 #[derive(Debug, Default)]
 pub(crate) struct Allowance(AtomicU64);

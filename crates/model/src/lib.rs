@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod conditions;
+pub mod cpu_parts;
 pub mod delay;
 pub mod diagnostic;
 pub mod duration_ns;
@@ -31,3 +32,4 @@ mod text_enum;
 pub mod transport;
 mod units;
 pub mod validity;
+pub mod warmth;

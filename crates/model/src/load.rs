@@ -47,7 +47,8 @@ pub struct LoadSpec {
     #[serde(default)]
     pub check_body_every: u32,
     /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
-    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
+    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened;
+    /// there, the line `again` has the step made once more.
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.

@@ -21,6 +21,7 @@ pub(crate) mod shape;
 mod source;
 mod suite_file;
 mod transport;
+mod warm_up;
 
 use bakeoff_base::natural;
 use serde::de::DeserializeOwned;

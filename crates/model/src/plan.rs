@@ -1,5 +1,7 @@
 //! What will be run, in which order, and how long it will take.
 
+mod cases;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite};
+use crate::suite::{BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
+use cases::Case;
 
 /// Version of the plan format. Before 2, durations were not in nanoseconds.
 pub const FORMAT: u32 = 2;
@@ -60,6 +63,9 @@ pub struct PlannedRun {
     pub contender: String,
     /// Chosen values of the contender's matrix.
     pub parameters: BTreeMap<String, String>,
+    /// It is the session's control: the same case is in the plan once more, without this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
     /// Limits of the contender.
     pub limits: Limits,
     /// Steps of the load.
@@ -76,7 +82,7 @@ pub struct PlannedRun {
     pub work: Work,
     /// Whether the slow lifecycle checks belong to this run.
     pub lifecycle: bool,
-    /// Expected duration, without builds; in files in ns.
+    /// Expected duration, at most, without builds; in files in ns.
     #[serde(rename = "expected_ns", alias = "expected", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub expected: Duration,
@@ -122,18 +128,36 @@ impl RunKind {
 }
 
 impl Plan {
-    /// Expected duration of all runs, without builds.
+    /// Expected duration of all runs, at most, without builds.
     #[must_use]
     pub fn expected(&self) -> Duration {
         self.runs.iter().map(|run| run.expected).sum()
     }
+
+    /// The same where every contender is warm as soon as may be.
+    #[must_use]
+    pub fn shortest(&self) -> Duration {
+        self.runs.iter().map(PlannedRun::shortest).sum()
+    }
 }
 
 impl PlannedRun {
-    /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
+    /// Contender and parameters as one label: `rocket-0.4[workers=16]`; that of the control ends
+    /// in ` (A/A)`.
     #[must_use]
     pub fn case_label(&self) -> String {
-        case_label(&self.contender, &self.parameters)
+        let control = if self.control { " (A/A)" } else { "" };
+        case_label(&self.contender, &self.parameters) + control
+    }
+
+    /// Expected duration where the contender is warm as soon as may be.
+    #[must_use]
+    pub fn shortest(&self) -> Duration {
+        let spared = self
+            .steps
+            .iter()
+            .map(|step| step.duration.saturating_sub(step.shortest()));
+        self.expected.saturating_sub(spared.sum())
     }
 
     /// Whether both are turns of one carousel.
@@ -277,7 +301,12 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     let Some(profile) = profile.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
-    let cases = cases(suite, options, &contenders, &benchmarks);
+    let mut cases = cases::cases(suite, options, &contenders, &benchmarks);
+    // Two that are alive together would share a database.
+    let shares = options.backend == BackendName::Postgres && profile.carousel.is_some();
+    if profile.control && !shares {
+        cases::add_control(&mut cases, options.seed);
+    }
     Ok(Plan {
         format: FORMAT,
         suite: suite.name.clone(),
@@ -299,51 +328,6 @@ fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> UnknownName {
     }
 }
 
-/// A benchmark for a contender with chosen parameters, before it is repeated.
-struct Case<'s> {
-    /// Unique in the plan and safe as a file name.
-    id: String,
-    benchmark: &'s Benchmark,
-    contender: &'s Contender,
-    parameters: BTreeMap<String, String>,
-}
-
-/// All cases of the chosen contenders and benchmarks, in the order of the suite.
-fn cases<'s>(
-    suite: &'s Suite,
-    options: &PlanOptions,
-    contenders: &[String],
-    benchmarks: &[String],
-) -> Vec<Case<'s>> {
-    let mut ids = BTreeSet::new();
-    let mut cases = Vec::new();
-    let benchmarks = suite
-        .benchmarks
-        .iter()
-        .filter(|b| benchmarks.contains(&b.name));
-    for benchmark in benchmarks {
-        for contender in &suite.contenders {
-            let whole = contenders.contains(&contender.name);
-            for parameters in wanted_combinations(contender, whole, options) {
-                let wanted = case_id(&benchmark.name, &contender.name, &parameters);
-                let mut id = wanted.clone();
-                let mut equal_ids = 1;
-                while !ids.insert(id.clone()) {
-                    equal_ids += 1;
-                    id = format!("{wanted}~{equal_ids}");
-                }
-                cases.push(Case {
-                    id,
-                    benchmark,
-                    contender,
-                    parameters,
-                });
-            }
-        }
-    }
-    cases
-}
-
 fn runs(
     profile: &Profile,
     mut cases: Vec<Case<'_>>,
@@ -362,9 +346,9 @@ fn runs(
     };
     let most = cases.iter().map(repetitions).max().unwrap_or_default();
     for repetition in 1..=most {
-        shuffle(&mut cases, &mut random);
+        cases::shuffle(&mut cases, &mut random);
         if profile.carousel.is_some() {
-            beside_each_other(&mut cases);
+            cases::beside_each_other(&mut cases);
         }
         for case in cases.iter().filter(|case| repetition <= repetitions(case)) {
             let kind = match case.benchmark.kind {
@@ -386,6 +370,7 @@ fn runs(
                 kind,
                 contender: case.contender.name.clone(),
                 parameters: case.parameters.clone(),
+                control: case.control,
                 limits: profile.limits,
                 steps: steps.to_vec(),
                 carousel,
@@ -419,80 +404,4 @@ fn expected(run: &PlannedRun) -> Duration {
     };
     let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
     START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
-}
-
-/// Sorts shuffled cases by benchmark, the one drawn first first: the cases of a carousel are alive
-/// together.
-fn beside_each_other(cases: &mut [Case<'_>]) {
-    let mut drawn: Vec<String> = Vec::new();
-    for case in cases.iter() {
-        if !drawn.contains(&case.benchmark.name) {
-            drawn.push(case.benchmark.name.clone());
-        }
-    }
-    cases.sort_by_key(|case| drawn.iter().position(|name| *name == case.benchmark.name));
-}
-
-/// The combinations of a contender that take part: all that the options allow when the whole
-/// contender was chosen, and those that were chosen one by one.
-fn wanted_combinations(
-    contender: &Contender,
-    whole: bool,
-    options: &PlanOptions,
-) -> Vec<BTreeMap<String, String>> {
-    let allowed = |parameters: &BTreeMap<String, String>| {
-        parameters.iter().all(|(name, value)| {
-            let values = options.parameters.get(name);
-            values.is_none_or(|values| values.contains(value))
-        })
-    };
-    let chosen = |parameters: &BTreeMap<String, String>| {
-        options
-            .cases
-            .iter()
-            .any(|one| one.contender == contender.name && one.parameters == *parameters)
-    };
-    let mut wanted = combinations(&contender.matrix);
-    wanted.retain(|parameters| (whole && allowed(parameters)) || chosen(parameters));
-    wanted
-}
-
-/// Every combination of the values of a matrix; one empty combination for an empty matrix.
-fn combinations(matrix: &BTreeMap<String, Vec<String>>) -> Vec<BTreeMap<String, String>> {
-    let mut all = vec![BTreeMap::new()];
-    for (name, values) in matrix {
-        let extend = |chosen: BTreeMap<String, String>| {
-            values.iter().map(move |value| {
-                let mut chosen = chosen.clone();
-                chosen.insert(name.clone(), value.clone());
-                chosen
-            })
-        };
-        all = all.into_iter().flat_map(extend).collect();
-    }
-    all
-}
-
-/// A name for a case that is safe as a file name, and mostly unique.
-fn case_id(benchmark: &str, contender: &str, parameters: &BTreeMap<String, String>) -> String {
-    // File names end at 255 bytes; repetition, attempt and file type must still fit.
-    const LENGTH_MAX: usize = 180;
-    let parts = parameters
-        .iter()
-        .map(|(name, value)| format!(".{name}={value}"));
-    let text = format!("{benchmark}.{contender}{}", parts.collect::<String>());
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_=.".contains(c);
-    let safe = text.chars().map(|c| if is_safe(c) { c } else { '_' });
-    safe.take(LENGTH_MAX).collect()
-}
-
-/// Fisher and Yates' shuffle, with the remainder as the draw: a recorded seed gives the same order
-/// in every version.
-fn shuffle<T>(list: &mut [T], random: &mut Random) {
-    for last in (1..list.len()).rev() {
-        let bound = last as u64 + 1;
-        // The bias of the remainder is below 2^-50 for any list that fits in memory.
-        let chosen = usize::try_from(random.bits() % bound).unwrap_or(last);
-        list.swap(last, chosen);
-    }
 }

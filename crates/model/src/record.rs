@@ -16,6 +16,7 @@ use crate::resource::{GcLog, HostTime, ResourceSample};
 use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
+use crate::warmth::Warmth;
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -240,6 +241,9 @@ pub struct IntervalRecord {
     /// When it was measured in a carousel; absent before its first cycle and in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
+    /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmth: Option<Warmth>,
     /// What the load generator counted.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.

@@ -186,6 +186,9 @@ pub struct Profile {
     /// Makes these steps those of a carousel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carousel: Option<Carousel>,
+    /// One case is measured twice, under two labels, and has to come out the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
     /// They also replace those of benchmarks that have steps of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_steps: bool,

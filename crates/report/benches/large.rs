@@ -109,6 +109,7 @@ fn steps() -> Vec<Step> {
         duration: Duration::from_secs(10),
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
     let mut steps = vec![step(1, true); 5];
     steps.extend((1..=11).map(|power| step(1 << power, false)));

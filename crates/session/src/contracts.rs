@@ -67,6 +67,9 @@ pub trait RunningLoad {
 
     /// Opens the connections of the next step, or the window of the step that is ready.
     fn go(&mut self) -> impl Future<Output = anyhow::Result<()>>;
+
+    /// Opens the connections of the step that is done once more, instead of those of the next.
+    fn again(&mut self) -> impl Future<Output = anyhow::Result<()>>;
 }
 
 /// Everything a session works with.

@@ -73,6 +73,9 @@ impl<L: LoadGenerator> Driver<'_, L> {
             RunKind::Startup => cold_start::make(&self.parts, &case, observer).await,
         };
         notes.extend(self.unknown_requests());
+        if !matches!(made, Err(Halt::Fatal(_))) {
+            run::checked_apart(&self.parts, &case, observer).await?;
+        }
         self.conclude(made, notes, observer)
     }
 

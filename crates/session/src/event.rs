@@ -42,8 +42,10 @@ pub enum Event {
         runs: usize,
         /// Runs that were finished before.
         finished_before: usize,
-        /// Expected duration of the runs, ns.
+        /// Expected duration of the runs, at most, ns.
         expected_ns: u64,
+        /// The same where every contender is warm as soon as may be, ns.
+        shortest_ns: u64,
         /// What the user should know before it begins, one sentence each.
         warnings: Vec<String>,
     },

@@ -170,13 +170,7 @@ async fn play(
     let mut folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
     warnings.extend(warnings_of(session, &folder.suite)?);
-    let expected: Duration = pending.iter().map(|one| one.run.expected).sum();
-    observers.observe(&Event::SessionBegan {
-        runs: pending.len(),
-        finished_before: plan.runs.len() - pending.len(),
-        expected_ns: duration_ns::whole(expected),
-        warnings,
-    })?;
+    observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);
     if folder.suite.digest != plan.suite_digest {
         return Err(hinted(
@@ -240,6 +234,18 @@ fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<Strin
         warnings.extend(flame::not_to_be_had(&session.plan, suite));
     }
     Ok(warnings)
+}
+
+fn began(plan: &Plan, pending: &[PendingRun], warnings: Vec<String>) -> Event {
+    let expected: Duration = pending.iter().map(|one| one.run.expected).sum();
+    let shortest: Duration = pending.iter().map(|one| one.run.shortest()).sum();
+    Event::SessionBegan {
+        runs: pending.len(),
+        finished_before: plan.runs.len() - pending.len(),
+        expected_ns: duration_ns::whole(expected),
+        shortest_ns: duration_ns::whole(shortest),
+        warnings,
+    }
 }
 
 /// The results folder, new or to be resumed, with its session.

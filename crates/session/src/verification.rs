@@ -191,7 +191,7 @@ async fn check_one(
         host_time: || None,
     };
     if wanted.lifecycle {
-        lifecycle::before(&parts, spec, &mut Collect(checks)).await?;
+        lifecycle::apart(&parts, spec, &mut Collect(checks)).await?;
     }
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = await_ready(instance.as_mut(), spec).await?;

@@ -25,6 +25,8 @@ pub enum Verdict {
     Equivalent,
     /// Not told apart: the runs show none of these, or there is nothing to judge by.
     Inconclusive,
+    /// Whatever it was: the session's control was told apart from its twin.
+    Void,
 }
 
 impl Verdict {
@@ -36,6 +38,7 @@ impl Verdict {
             Self::Slower => "slower",
             Self::Equivalent => "equivalent",
             Self::Inconclusive => "inconclusive",
+            Self::Void => "void",
         }
     }
 
@@ -117,6 +120,22 @@ pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparis
     comparison(first, second, found.as_ref(), p_value, criteria)
 }
 
+/// Compares each first with its second: one family, in which the chance of any false "faster" or
+/// "slower" is at most 5 %.
+#[must_use]
+pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison> {
+    let found = pairs.iter().map(|pair| LogRatio::of(pair.0, pair.1));
+    let found: Vec<Option<LogRatio>> = found.collect();
+    let values: Vec<f64> = found.iter().flatten().map(LogRatio::p_equal).collect();
+    let mut adjusted = holm::adjusted(&values).into_iter();
+    let both = pairs.iter().zip(&found);
+    both.map(|((first, second, criteria), found)| {
+        let p_adjusted = found.and_then(|_| adjusted.next());
+        comparison(first, second, found.as_ref(), p_adjusted, criteria)
+    })
+    .collect()
+}
+
 fn comparison(
     first: &Sample,
     second: &Sample,
@@ -193,6 +212,15 @@ impl Pairs {
             cells[column][row] = Some(found.inverse());
         }
         Self { cells }
+    }
+
+    /// The same pairs without a verdict on any.
+    #[must_use]
+    pub fn void(mut self) -> Self {
+        for found in self.cells.iter_mut().flatten().flatten() {
+            found.verdict = Verdict::Void;
+        }
+        self
     }
 
     /// The first against the second.

@@ -14,12 +14,14 @@ pub mod distribution;
 mod holm;
 pub mod log_ratio;
 pub mod rank;
+pub mod rise;
 pub mod sample;
 pub mod steady;
 
-pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare};
+pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
 pub use components::Components;
 pub use log_ratio::{LogRatio, Method};
 pub use rank::{Ranked, Tie, rank};
+pub use rise::{Point, Rise, rise};
 pub use sample::{Estimate, Interval, Sample};
 pub use steady::{SteadyState, steady_state};

@@ -67,7 +67,8 @@ fn tie(index: usize, ranks: &[Option<usize>], pairs: &Pairs) -> Tie {
     let same = others.filter(|(_, rank)| rank.is_some() && **rank == ranks[index]);
     let verdicts = same.filter_map(|(other, _)| Some(pairs.get(index, other)?.verdict));
     let verdicts: Vec<Verdict> = verdicts.collect();
-    if verdicts.contains(&Verdict::Inconclusive) {
+    let unknown = [Verdict::Inconclusive, Verdict::Void];
+    if verdicts.iter().any(|verdict| unknown.contains(verdict)) {
         Tie::Unknown
     } else if verdicts.contains(&Verdict::Equivalent) {
         Tie::Equivalent

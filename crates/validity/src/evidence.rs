@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
+use bakeoff_model::warmth::Warmth;
 
 use crate::reading::Reading;
 use crate::times::Times;
@@ -38,6 +40,10 @@ pub struct Setting {
     pub backend: Reading<()>,
     /// What each successful request takes at least.
     pub work: Work,
+    /// It is no measured step but warm-up.
+    pub warm_up: bool,
+    /// How warm the contender was before it; `None` where warm-up did not last until it was.
+    pub warmth: Option<Warmth>,
     /// Whether readings that format 1 of the records did not have are due.
     pub recorded: bool,
 }
@@ -126,6 +132,8 @@ pub struct Evidence {
     /// CPU time of the load generator, of the time of all its threads.
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
+    /// What it went into; `None` where threads were not read.
+    pub(crate) cpu_parts: Option<CpuParts>,
     pub(crate) backend_cpu: Reading<Used>,
     pub(crate) backend_requests: Reading<Counted>,
     pub(crate) memory_wait: Reading<Used>,
@@ -169,6 +177,7 @@ impl Evidence {
                 wall_ns: wall_ns.saturating_mul(load.generator_threads.max(1) as u64),
             },
             contender_cpu: Reading::NotMetered,
+            cpu_parts: None,
             backend_cpu: Reading::NotApplicable,
             backend_requests: Reading::NotApplicable,
             memory_wait: Reading::NotMetered,
@@ -201,6 +210,8 @@ impl Evidence {
         if self.setting.metered {
             let (before, after) = slice.contender.unzip();
             self.contender_cpu = Reading::due(cpu(before, after));
+            let both = before.zip(after);
+            self.cpu_parts = both.and_then(|(before, after)| CpuParts::between(before, after));
             self.memory_wait = self.memory_wait(before, after);
             self.throttling = match self.setting.limits.cpus {
                 None => Reading::NotApplicable,
@@ -327,6 +338,10 @@ impl AddAssign<&Evidence> for Evidence {
         self.connecting_ns.add(&other.connecting_ns, sum);
         self.generator.add(&other.generator);
         self.contender_cpu.add(&other.contender_cpu, Used::add);
+        self.cpu_parts = self.cpu_parts.zip(other.cpu_parts).map(|(mut own, other)| {
+            own += other;
+            own
+        });
         self.backend_cpu.add(&other.backend_cpu, Used::add);
         let (own, other_requests) = (&mut self.backend_requests, &other.backend_requests);
         own.add(other_requests, Counted::add);

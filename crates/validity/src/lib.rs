@@ -14,6 +14,7 @@ mod reading;
 mod record;
 mod rules;
 mod times;
+mod warm_up;
 mod work;
 
 pub use evidence::{Evidence, Setting, Slice};
@@ -21,4 +22,5 @@ pub use judge::{Judged, Step, judge};
 pub use reading::Reading;
 pub use record::{evidence_of, judge_record, judged_record};
 pub use rules::{Limit, RULES, Rule, Side};
+pub use warm_up::{WarmUp, is_warm};
 pub use work::{log_lines_due, logs_under_load};

@@ -33,6 +33,8 @@ impl Setting {
             metered: false,
             backend: Reading::NotApplicable,
             work: Work::default(),
+            warm_up: false,
+            warmth: None,
             recorded: true,
         }
     }

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use bakeoff_model::load::{ErrorClass, MinMax};
 use bakeoff_model::resource::{CoreTime, HostTime, TcpCounters, Throttling};
 use bakeoff_model::validity::Finding;
+use bakeoff_model::warmth::Warmth;
+use bakeoff_stats::rise;
 
 use crate::concurrency::concurrency;
 use crate::evidence::{Evidence, Used};
@@ -266,6 +268,24 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
         in_flight,
     };
     (in_flight >= IN_FLIGHT_PER_CORE * allowed.max(1.0)).then(|| (used / allowed, finding))
+}
+
+pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
+    let Warmth { rise, slices, .. } = evidence.setting.warmth?;
+    Some((rise, Finding::StillRising { rise, slices }))
+}
+
+/// Only where the best guess is no rise: otherwise that is what is to be said.
+pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
+    let warmth = evidence.setting.warmth?;
+    let (rise_most, slices) = (warmth.rise_most, warmth.slices);
+    let finding = Finding::WarmthUnknown { rise_most, slices };
+    (warmth.rise <= rise::FLAT).then_some((rise_most, finding))
+}
+
+pub(crate) fn compiling(evidence: &Evidence) -> Measure {
+    let share = evidence.cpu_parts?.jit_share();
+    (!evidence.setting.warm_up).then_some((share, Finding::Compiling { share }))
 }
 
 /// Failed requests end their connection too; that is no refusal to keep it.

@@ -83,6 +83,8 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         metered: begin.runtime != RuntimeKind::External,
         backend,
         work: begin.run.work,
+        warm_up: interval.warm_up,
+        warmth: interval.warmth,
         recorded: is_recent(begin),
     }
 }

@@ -5,6 +5,8 @@ use bakeoff_model::validity::Verdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
 };
 
+use bakeoff_stats::rise;
+
 use crate::evidence::Evidence;
 use crate::measures::{self, Measure};
 
@@ -67,6 +69,9 @@ const fn limit(at: f64, words: &'static str, verdict: Verdict) -> Limit {
 
 /// Share of a step's time from which on the verdicts of single slices are the step's.
 pub(crate) const UNFAIR_TIME_MAX: f64 = 0.1;
+
+/// Share of the contender's CPU time from which on compiling is in the number.
+pub(crate) const COMPILING_MAX: f64 = 0.05;
 
 /// Every rule, in the order in which equally bad findings are named.
 pub const RULES: &[Rule] = &[
@@ -245,6 +250,31 @@ pub const RULES: &[Rule] = &[
         limits: &[limit(0.8, "80 %", Degraded)],
         source: "it waited for something that is not seen: locks, pools, a slow backend",
         measure: measures::nobody_full,
+    },
+    Rule {
+        name: "still-rising",
+        condition: "rise of throughput in 10 s at the end of a warm-up until steady, the best \
+                    guess",
+        side: Side::Above,
+        limits: &[limit(rise::FLAT, "1 %", Degraded)],
+        source: "the contender was not warm after the longest warm-up, see Warm-up",
+        measure: measures::still_rising,
+    },
+    Rule {
+        name: "warmth-unknown",
+        condition: "the same rise, as far as the noise does not exclude it",
+        side: Side::Above,
+        limits: &[limit(rise::EXCLUDED, "3 %", Fair)],
+        source: "the longest warm-up was too short for so noisy a throughput",
+        measure: measures::warmth_unknown,
+    },
+    Rule {
+        name: "compiling",
+        condition: "CPU time of compiler threads, of the contender's, in a measured step",
+        side: Side::Above,
+        limits: &[limit(COMPILING_MAX, "5 %", Degraded)],
+        source: "compiling is in the number, and what was compiled will be faster",
+        measure: measures::compiling,
     },
     Rule {
         name: "keep-alive",

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_model::conditions::BackendName;
+use bakeoff_model::duration_ns;
 use bakeoff_model::load::LoadSpec;
-use bakeoff_model::plan::Plan;
+use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_session::hint::hinted;
@@ -19,7 +20,7 @@ use bakeoff_session::together;
 
 use crate::args::PlanArgs;
 use crate::exit;
-use crate::output::text::{human, wrapped};
+use crate::output::text::{between, human, wrapped};
 
 /// Runs the command.
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
@@ -66,16 +67,15 @@ fn all_rounds(
     if args.json || args.case.is_some() {
         bail!("--json and --case are about the plan of one round: name one with --round");
     }
-    let (mut runs, mut total) = (0, Duration::ZERO);
+    let (mut runs, mut shortest, mut longest) = (0, Duration::ZERO, Duration::ZERO);
     for round in selection::rounds_in_order(suite) {
         let plan = planned(suite, args, Some(round))?;
-        let expected = plan.runs.iter().map(|run| run.expected).sum();
+        let time = between(plan.shortest(), plan.expected());
         writeln!(
             output,
-            "{:<20} {:>4} runs, about {}",
+            "{:<20} {:>4} runs, {time}",
             round.name,
             plan.runs.len(),
-            human(expected)
         )?;
         if !round.winners_of.is_empty() {
             let joining = format!("and the winners of {}", round.winners_of.join(", "));
@@ -84,14 +84,11 @@ fn all_rounds(
             }
         }
         runs += plan.runs.len();
-        total += expected;
+        shortest += plan.shortest();
+        longest += plan.expected();
     }
-    writeln!(
-        output,
-        "{:<20} {runs:>4} runs, about {}",
-        "all",
-        human(total)
-    )?;
+    let time = between(shortest, longest);
+    writeln!(output, "{:<20} {runs:>4} runs, {time}", "all")?;
     Ok(exit::DONE)
 }
 
@@ -101,7 +98,6 @@ fn write_text(
     placement: &Placement,
     backend_settings: &str,
 ) -> anyhow::Result<()> {
-    let expected = plan.runs.iter().map(|run| run.expected).sum();
     let has_backend = plan.backend != BackendName::None;
     let backend = match (has_backend, backend_settings) {
         (false, _) => "no backend".to_owned(),
@@ -115,9 +111,9 @@ fn write_text(
     )?;
     writeln!(
         output,
-        "{} runs, about {} without builds",
+        "{} runs, {} without builds",
         plan.runs.len(),
-        human(expected)
+        between(plan.shortest(), plan.expected())
     )?;
     let cores = |list: &[usize]| match list {
         [] => "all cores".to_owned(),
@@ -142,30 +138,42 @@ fn write_text(
     for warning in &placement.warnings {
         writeln!(output, "note: {warning}")?;
     }
-    for run in &plan.runs {
-        let expected = human(run.expected);
-        let (order, label) = (run.order + 1, run.case_label());
-        let connections: Vec<_> = run
-            .steps
-            .iter()
-            .map(|step| step.connections.to_string())
-            .collect();
+    plan.runs.iter().try_for_each(|run| write_run(output, run))
+}
+
+fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Result<()> {
+    let expected = match run.shortest() == run.expected {
+        true => human(run.expected),
+        false => between(run.shortest(), run.expected),
+    };
+    let (order, label) = (run.order + 1, run.case_label());
+    let connections: Vec<_> = run
+        .steps
+        .iter()
+        .map(|step| step.connections.to_string())
+        .collect();
+    writeln!(
+        output,
+        "{order:>4}  {label}  {}  run {}  {expected}",
+        run.benchmark, run.repetition
+    )?;
+    let load = match (connections.as_slice(), run.carousel) {
+        ([], _) => "cold start".to_owned(),
+        ([.., last], Some(carousel)) => {
+            format!(
+                "connections {last} in {} turns of a carousel",
+                carousel.cycles
+            )
+        }
+        (list, None) => format!("connections {}", list.join(" ")),
+    };
+    writeln!(output, "      {load}")?;
+    for step in run.steps.iter().filter(|step| step.at_least.is_some()) {
+        let (connections, time) = (step.connections, between(step.shortest(), step.duration));
         writeln!(
             output,
-            "{order:>4}  {label}  {}  run {}  {expected}",
-            run.benchmark, run.repetition
+            "      warm-up at {connections} until steady, {time}"
         )?;
-        let load = match (connections.as_slice(), run.carousel) {
-            ([], _) => "cold start".to_owned(),
-            ([.., last], Some(carousel)) => {
-                format!(
-                    "connections {last} in {} turns of a carousel",
-                    carousel.cycles
-                )
-            }
-            (list, None) => format!("connections {}", list.join(" ")),
-        };
-        writeln!(output, "      {load}")?;
     }
     Ok(())
 }
@@ -207,7 +215,10 @@ fn spec_of(
         slice,
         seed: plan.seed,
     });
-    // By hand nobody sends the lines that a session sends.
+    // By hand nobody sends the lines that a session sends, so warm-up takes its longest time.
     spec.stepwise = false;
+    for (step, played) in spec.steps.iter_mut().zip(run.played()) {
+        step.duration_ns = duration_ns::whole(run.steps[played.step].duration);
+    }
     Ok(spec)
 }

@@ -13,7 +13,7 @@ use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
 use super::builds::Builds;
-use super::text::{self, human, last_lines, wrapped};
+use super::text::{self, between, human, last_lines, wrapped};
 
 /// What a line has room for.
 const COLUMNS: usize = 80;
@@ -203,15 +203,17 @@ impl<W: Write> Progress<W> {
                 runs,
                 finished_before,
                 expected_ns,
+                shortest_ns,
                 warnings,
             } => {
                 let expected = Duration::from_nanos(*expected_ns);
+                let time = between(Duration::from_nanos(*shortest_ns), expected);
                 self.pace.expected = expected;
                 let before = match finished_before {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
                 };
-                self.line(&format!("{runs} runs{before}, about {}", human(expected)));
+                self.line(&format!("{runs} runs{before}, {time}"));
                 for warning in warnings {
                     self.note("", warning);
                 }
@@ -390,7 +392,7 @@ impl StepTotal {
             String::new()
         };
         let mark = match (self.unfair, self.warm_up) {
-            (_, true) => " warm-up",
+            (_, true) => &format!(" warm-up {:.0} s", as_f64(self.wall_ns) / 1e9),
             (Some(unfair), false) => &format!(" {unfair}"),
             (None, false) => "",
         };

@@ -37,6 +37,15 @@ pub(crate) fn human(duration: Duration) -> String {
     }
 }
 
+/// A time that is known within bounds: `about 20 min 0 s`, `20 min 0 s to 1 h 5 min`.
+pub(crate) fn between(shortest: Duration, longest: Duration) -> String {
+    let (from, to) = (human(shortest), human(longest));
+    match from == to {
+        true => format!("about {to}"),
+        false => format!("{from} to {to}"),
+    }
+}
+
 /// The last lines of a text, without empty ones.
 pub(crate) fn last_lines(text: &str, count: usize) -> Vec<&str> {
     let lines: Vec<&str> = text

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{ErrorClass, LoadEvent, LoadInterval, Pace, Protocol};
 use bakeoff_model::scenario::{AfterFailure, Scenario};
 
@@ -72,7 +72,7 @@ fn a_run_is_stopped_in_the_middle_of_a_step() {
     spec.steps.push(spec.steps[0].clone());
     let stop = Stop::default();
     let (mut intervals, mut done) = (Vec::new(), Vec::new());
-    bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| match event {
+    bakeoff_load::run(&spec, &stop, &mut |_| Go::On, &mut |event| match event {
         LoadEvent::Interval(interval) => {
             intervals.push(*interval);
             stop.stop();

@@ -48,7 +48,7 @@ mod websocket;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use bakeoff_load::{LoadError, Stop};
+use bakeoff_load::{Go, LoadError, Stop};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
@@ -169,7 +169,7 @@ fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
     bakeoff_load::run(
         spec,
         &Stop::default(),
-        &mut |_| true,
+        &mut |_| Go::On,
         &mut |event| match event {
             LoadEvent::Ready {
                 connections,

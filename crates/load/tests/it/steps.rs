@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{ErrorClass, LoadEvent, Pace, ReactorChoice, RequestSpec, StepSpec};
 
 use crate::server::{Act, Server, perform, say};
@@ -247,7 +247,10 @@ fn a_stepwise_spec_waits_and_can_be_stopped() {
     let mut done = Vec::new();
     let mut go = |step| {
         asked.push((step, server.connections()));
-        asked.len() < 3
+        match asked.len() {
+            3 => Go::End,
+            _ => Go::On,
+        }
     };
     bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
         if let LoadEvent::StepDone { step } = event {
@@ -261,6 +264,33 @@ fn a_stepwise_spec_waits_and_can_be_stopped() {
     assert_eq!(connections[1], 1);
 }
 
+on_each_reactor!(a_step_that_is_done_can_be_made_again_on_its_connections);
+
+fn a_step_that_is_done_can_be_made_again_on_its_connections() {
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = load_spec(&server.address, 1, 0);
+    spec.steps = vec![step(2, 30), step(2, 30)];
+    spec.stepwise = true;
+    // Open, again, open, again, open, on, open.
+    let mut words = vec![Go::On, Go::On, Go::On, Go::Again, Go::On, Go::Again, Go::On];
+    let (mut slices, mut done, mut requests) = (Vec::new(), Vec::new(), 0);
+    let mut go = |_| words.pop().unwrap();
+    bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| match event {
+        LoadEvent::Interval(interval) => {
+            requests += interval.requests;
+            slices.push((interval.step, interval.slice));
+        }
+        LoadEvent::StepDone { step } => done.push(step),
+        _ => {}
+    })
+    .unwrap();
+    assert_eq!(done, [0, 0, 0, 1]);
+    assert_eq!(slices, [(0, 0), (0, 0), (0, 0), (1, 0)]);
+    assert_eq!(server.connections(), 2, "they are kept");
+    assert!(requests > 8, "{requests}");
+    assert!(words.is_empty(), "{words:?}");
+}
+
 on_each_reactor!(idle_connections_that_were_closed_are_reconnected_before_the_window);
 
 fn idle_connections_that_were_closed_are_reconnected_before_the_window() {
@@ -271,7 +301,7 @@ fn idle_connections_that_were_closed_are_reconnected_before_the_window() {
     let mut established = 0;
     let mut go = |_| {
         std::thread::sleep(Duration::from_millis(50));
-        true
+        Go::On
     };
     bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
         if let LoadEvent::Interval(interval) = event {

@@ -10,7 +10,8 @@ use crate::suite::Step;
 /// Load before each slice that is not counted, unless the profile says another.
 const DISCARD_DEFAULT: Duration = Duration::from_millis(200);
 
-/// Complains about keys of the profile at `place` that a carousel replaces.
+/// Complains about keys of the profile at `place` that a carousel replaces, and about a warm-up
+/// that is said twice or nowhere.
 pub(super) fn alone(reading: &mut Reading<'_>, place: &KeyPath, table: &ProfileTable) {
     let Some(carousel) = &table.carousel else {
         return;
@@ -32,16 +33,29 @@ pub(super) fn alone(reading: &mut Reading<'_>, place: &KeyPath, table: &ProfileT
         );
         reading.complain(&place.key("slice"), &message, Some(hint));
     }
+    let inside = place.key("carousel");
+    if carousel.warm_up.is_some() == table.warm_up.is_some() {
+        let said = match carousel.warm_up {
+            Some(_) => "two warm-ups",
+            None => "no warm-up",
+        };
+        let message = format!("`{place}` has {said}");
+        let hint = format!(
+            "give `{inside}` a time, `warm-up = \"20s\"`, or `{place}` a table, `warm-up = {{ \
+             until = \"steady\", at-most = \"120s\" }}`"
+        );
+        reading.complain(&inside, &message, Some(hint));
+    }
     let discard = carousel.discard.as_ref();
     if discard.is_some_and(|discard| discard.0 > carousel.slice.0) {
-        let place = place.key("carousel").key("discard");
+        let place = inside.key("discard");
         let message = format!("`{place}`: more is discarded than measured");
         let hint = "a slice is `slice` long, after `discard`".to_owned();
         reading.complain(&place, &message, Some(hint));
     }
 }
 
-/// The warm-up, and the two steps of each cycle.
+/// The warm-up, whose length may be said elsewhere, and the two steps of each cycle.
 pub(super) fn steps(table: &CarouselTable) -> Vec<Step> {
     let discard = table.discard.as_ref();
     let step = |duration, warm_up| Step {
@@ -49,9 +63,11 @@ pub(super) fn steps(table: &CarouselTable) -> Vec<Step> {
         duration,
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
+    let length = table.warm_up.as_ref();
     vec![
-        step(table.warm_up.0, true),
+        step(length.map_or(Duration::ZERO, |length| length.0), true),
         step(discard.map_or(DISCARD_DEFAULT, |discard| discard.0), true),
         step(table.slice.0, false),
     ]

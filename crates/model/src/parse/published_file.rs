@@ -109,6 +109,7 @@ fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> Pub
             duration: Duration::ZERO,
             pace: Pace::Closed,
             warm_up,
+            at_least: None,
         })
         .collect();
     for (key, series) in [("throughput", &table.throughput), ("cpu-ms", &table.cpu_ms)] {

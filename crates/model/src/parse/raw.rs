@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::raw_contender::MatrixValues;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::transport::TransportTable;
+use super::warm_up::WarmUpTable;
 use crate::check::Expect;
 use crate::suite::WinnerRule;
 use crate::units::{DurationText, SizeText};
@@ -167,11 +168,17 @@ pub(crate) struct ProfileTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
+    /// Whether one contender is measured twice, under two labels, and has to come out the same;
+    /// `true` unless given where `runs` is 5 or more.
+    pub(crate) control: Option<bool>,
     /// Its steps also replace those of benchmarks that have steps of their own.
     #[serde(default)]
     pub(crate) replaces_steps: bool,
     /// Short slices of all contenders in turn, all of them alive, instead of steps.
     pub(crate) carousel: Option<CarouselTable>,
+    /// How long the last warm-up step before the measured ones takes; as long as it says unless
+    /// given.
+    pub(crate) warm_up: Option<WarmUpTable>,
 }
 
 /// All contenders alive, one of them loaded and the others frozen, in turn.
@@ -181,8 +188,9 @@ pub(crate) struct CarouselTable {
     /// Connections held open while a contender has its turn.
     #[schemars(range(min = 1))]
     pub(crate) connections: u32,
-    /// How long each contender is loaded before the first cycle.
-    pub(crate) warm_up: DurationText,
+    /// How long each contender is loaded before the first cycle, unless `warm-up` of the profile
+    /// says it.
+    pub(crate) warm_up: Option<DurationText>,
     /// Slices of each contender.
     #[schemars(range(min = 1))]
     pub(crate) cycles: u32,

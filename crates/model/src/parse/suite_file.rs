@@ -16,6 +16,7 @@ use super::scenario;
 use super::shape;
 use super::source::{KeyPath, Reading};
 use super::transport;
+use super::warm_up;
 use crate::conditions::BackendName;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
@@ -23,6 +24,10 @@ use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profil
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
+
+/// With so many runs a contender is measured twice unless the profile says otherwise: fewer would
+/// hardly tell it apart from itself, whatever the host did.
+const CONTROL_RUNS_MIN: u32 = 5;
 
 /// Cold starts of a benchmark of kind `startup` that does not say how many: enough for an
 /// interval and a look at the tail.
@@ -119,6 +124,11 @@ fn profiles(
         }
         let slice = table.carousel.as_ref().map(|carousel| &carousel.slice);
         let slice = slice.or(table.slice.as_ref());
+        let slice = slice.map_or(SLICE_DEFAULT, |slice| slice.0);
+        if let Some(warm_up) = &table.warm_up {
+            let (place, is_carousel) = (place.key("warm-up"), table.carousel.is_some());
+            warm_up::until_warm(reading, &place, warm_up, &mut steps, is_carousel, slice);
+        }
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
         let profile = Profile {
             name: name.clone(),
@@ -132,9 +142,10 @@ fn profiles(
             carousel: table.carousel.as_ref().map(|table| Carousel {
                 cycles: table.cycles,
             }),
+            control: table.control.unwrap_or(table.runs >= CONTROL_RUNS_MIN),
             replaces_steps: table.replaces_steps,
             lifecycle_every_run: table.lifecycle_every_run,
-            slice: slice.map_or(SLICE_DEFAULT, |slice| slice.0),
+            slice,
             jvm_options: table.jvm_options.unwrap_or_else(default_options),
             start_timeout: table
                 .start_timeout
@@ -173,6 +184,7 @@ fn steps(
             duration: ladder.step.0,
             pace: Pace::Closed,
             warm_up,
+            at_least: None,
         })
     });
     let mut steps: Vec<Step> = rungs.collect();
@@ -182,6 +194,7 @@ fn steps(
             duration: table.duration.0,
             pace: pace(reading, &all.index(index), table),
             warm_up: table.warm_up,
+            at_least: None,
         });
     }
     steps

@@ -154,6 +154,25 @@ pub enum Finding {
         /// Requests in flight.
         in_flight: f64,
     },
+    /// After its longest warm-up the contender was not warm.
+    StillRising {
+        /// Growth of throughput in ten seconds, the best guess.
+        rise: f64,
+        /// Slices at the end of the warm-up that say so.
+        slices: usize,
+    },
+    /// After its longest warm-up nobody can say whether the contender was warm.
+    WarmthUnknown {
+        /// Growth of throughput in ten seconds that the noise does not exclude.
+        rise_most: f64,
+        /// Slices at the end of the warm-up that say so.
+        slices: usize,
+    },
+    /// The contender compiled while it was measured.
+    Compiling {
+        /// Share of its CPU time that compiler threads used.
+        share: f64,
+    },
     /// Connections were not kept although they should be.
     KeepAlive {
         /// Connections that were opened again.

@@ -46,6 +46,9 @@ impl fmt::Display for Finding {
             | Self::RetransmissionWaits { .. }
             | Self::Retransmissions { .. }
             | Self::ListenQueue { .. } => self.fmt_network(f),
+            Self::StillRising { .. } | Self::WarmthUnknown { .. } | Self::Compiling { .. } => {
+                self.fmt_warmth(f)
+            }
             Self::Unreadable { .. } | Self::NotRecorded { .. } | Self::NotMetered { .. } => {
                 self.fmt_missing(f)
             }
@@ -239,6 +242,29 @@ impl Finding {
                 f,
                 "no part was full: the contender used {used:.2} of {allowed} cores with \
                  {in_flight:.0} requests in flight"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn fmt_warmth(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StillRising { rise, slices } => write!(
+                f,
+                "not warm: throughput still rose by {} in 10 s in the last {slices} slices of the \
+                 warm-up",
+                Percent(*rise)
+            ),
+            Self::WarmthUnknown { rise_most, slices } => write!(
+                f,
+                "the last {slices} slices of the warm-up do not exclude that throughput rose by \
+                 {} in 10 s",
+                Percent(*rise_most)
+            ),
+            Self::Compiling { share } => write!(
+                f,
+                "compiler threads used {} of the contender's CPU time",
+                Percent(*share)
             ),
             _ => Ok(()),
         }

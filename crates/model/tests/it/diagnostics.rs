@@ -891,3 +891,67 @@ fn a_carousel_replaces_steps() {
       hint: keep the one that is meant; two profiles can have both
     "#);
 }
+
+#[test]
+fn a_warm_up_until_steady_needs_a_step_and_time() {
+    let check = |keys: &str| {
+        let suite = SUITE.replace("runs = 2", &format!("runs = 2\nwarm-up = {keys}"));
+        suite_complaints(&suite)
+    };
+    let none = check("{ until = \"steady\", at-most = \"60s\" }");
+    assert!(
+        none.contains("there is no warm-up step before the measured ones"),
+        "{none}"
+    );
+    let warm = SUITE.replace(
+        "connections = [1, 2]",
+        "warm-up = [4, 1], connections = [1, 2]",
+    );
+    let check = |keys: &str| {
+        let suite = warm.replace("runs = 2", &format!("runs = 2\nwarm-up = {keys}"));
+        suite_complaints(&suite)
+    };
+    let short = check("{ until = \"steady\", at-least = \"7s\", at-most = \"6s\" }");
+    assert!(
+        short.contains("`at-least` is longer than `at-most`"),
+        "{short}"
+    );
+    assert!(
+        short.contains("too short to see whether throughput rises"),
+        "{short}"
+    );
+    let until = check("{ until = \"warm\", at-most = \"60s\" }");
+    assert!(until.contains("unknown value \"warm\""), "{until}");
+    let other = SUITE.replace(
+        "connections = [1, 2]",
+        "warm-up = [4], connections = [1, 2]",
+    );
+    let other = other.replace(
+        "runs = 2",
+        "runs = 2\nwarm-up = { until = \"steady\", at-most = \"60s\" }",
+    );
+    let other = suite_complaints(&other);
+    assert!(
+        other.contains("nobody is measured at the 4 of the warm-up"),
+        "{other}"
+    );
+    let good = check("{ until = \"steady\", at-most = \"60s\" }");
+    assert!(!good.contains("warm-up"), "{good}");
+}
+
+#[test]
+fn a_carousel_has_one_warm_up() {
+    let carousel = |keys: &str| {
+        let suite = SUITE.replace(
+            "ladder = { connections = [1, 2], step = \"1s\" }",
+            &format!("carousel = {{ connections = 4, cycles = 3, slice = \"1s\"{keys}"),
+        );
+        suite_complaints(&suite)
+    };
+    assert!(carousel(" }").contains("`profile.quick` has no warm-up"));
+    let until = "warm-up = { until = \"steady\", at-most = \"60s\" }";
+    let both = carousel(&format!(", warm-up = \"5s\" }}\n{until}"));
+    assert!(both.contains("`profile.quick` has two warm-ups"), "{both}");
+    let one = carousel(&format!(" }}\n{until}"));
+    assert!(!one.contains("warm-up"), "{one}");
+}

@@ -324,7 +324,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: carousel, gc, open, seed
+      hint: did you mean `seed`? known: carousel, gc, open, seed, standard
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`
@@ -411,4 +411,68 @@ fn a_profile_may_replace_the_steps_of_benchmarks() {
     }
     assert_eq!(planned(&suite, "seed"), [(16, false)]);
     assert_eq!(planned(&suite, "carousel"), [(3, true)]);
+}
+
+#[test]
+fn the_control_is_a_case_once_more() {
+    let mut suite = suite();
+    suite.profiles.get_mut("seed").unwrap().control = true;
+    let made = |seed: u64, contenders: &[&str]| {
+        let options = PlanOptions {
+            seed,
+            contenders: contenders.iter().map(|name| (*name).to_owned()).collect(),
+            benchmarks: vec!["c*".to_owned(), "start-up".to_owned()],
+            ..options()
+        };
+        plan::plan(&suite, &options).unwrap()
+    };
+    let plan = made(7, &[]);
+    let ids: BTreeSet<&str> = plan.runs.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(ids.len(), plan.runs.len());
+    let (controls, others): (Vec<&PlannedRun>, Vec<&PlannedRun>) =
+        plan.runs.iter().partition(|run| run.control);
+    // Four repetitions of two benchmarks with load.
+    assert_eq!(controls.len(), 8);
+    let first = controls[0];
+    for control in &controls {
+        assert_eq!(control.case_label(), first.case_label());
+        assert!(control.case_label().ends_with(" (A/A)"));
+        let is_twin = |run: &&&PlannedRun| {
+            let same_place = (run.repetition, &run.benchmark);
+            same_place == (control.repetition, &control.benchmark)
+                && (&run.contender, &run.parameters) == (&control.contender, &control.parameters)
+        };
+        assert_eq!(others.iter().filter(is_twin).count(), 1);
+        assert_eq!(control.kind, RunKind::Load);
+    }
+    assert_eq!(made(7, &[]), plan);
+    let picked = |seed: u64| {
+        let plan = made(seed, &[]);
+        let control = plan.runs.iter().find(|run| run.control).unwrap();
+        control.case_label()
+    };
+    let picked: BTreeSet<String> = (0..20).map(picked).collect();
+    assert!(picked.len() > 2, "the seed picks: {picked:?}");
+    let alone = made(7, &["axum"]);
+    assert!(
+        alone.runs.iter().all(|run| !run.control),
+        "nothing to compare"
+    );
+}
+
+#[test]
+fn a_warm_up_until_steady_makes_a_plan_a_span() {
+    let mut suite = suite();
+    let fixed = plan::plan(&suite, &options()).unwrap();
+    assert_eq!(fixed.shortest(), fixed.expected());
+    let profile_steps = &mut suite.profiles.get_mut("seed").unwrap().steps;
+    profile_steps[0].duration = Duration::from_secs(120);
+    profile_steps[0].at_least = Some(Duration::from_secs(10));
+    let plan = plan::plan(&suite, &options()).unwrap();
+    let runs = u32::try_from(plan.runs.len()).unwrap();
+    assert_eq!(
+        plan.expected() - plan.shortest(),
+        Duration::from_secs(110) * runs
+    );
+    assert_eq!(plan.shortest(), fixed.expected());
 }

@@ -25,9 +25,16 @@ fn turns_in_a_carousel_are_read() {
     assert_eq!(run.begin.run.carousel, Some(Carousel { cycles: 30 }));
     let turn = run.intervals[0].turn.unwrap();
     assert_eq!((turn.cycle, turn.position), (7, 2));
+    // It was warmed up until it was warm, and it is the session's control.
+    let at_least = run.begin.run.steps[0].at_least;
+    assert_eq!(at_least.map(|time| time.as_secs()), Some(10));
+    assert_eq!(run.intervals[0].warmth.unwrap().slices, 12);
+    assert!(run.begin.run.case_label().ends_with(" (A/A)"));
     let whole = record::read_run(FORMAT_2).unwrap();
     assert_eq!(whole.begin.run.carousel, None, "runs without one are whole");
     assert_eq!(whole.intervals[0].turn, None);
+    assert_eq!(whole.intervals[0].warmth, None);
+    assert!(!whole.begin.run.control);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
+use bakeoff_model::warmth::Warmth;
 
 use super::labels::{conditions, step_labels};
 use super::slice;
@@ -79,6 +80,8 @@ pub(crate) struct BenchmarkData<'a> {
     /// Labels of all steps in order: the categories of the horizontal axis.
     pub(crate) step_labels: Vec<String>,
     pub(crate) cases: Vec<CaseData<'a>>,
+    /// The case that was measured a second time as the session's control.
+    pub(crate) control: Option<CaseData<'a>>,
 }
 
 /// All benchmarks with load, in order of first appearance; cases in natural order.
@@ -109,6 +112,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
                 backend: begin.backend_label(),
                 step_labels: Vec::new(),
                 cases: Vec::new(),
+                control: None,
             });
             made.last_mut().expect("it was pushed above")
         };
@@ -302,6 +306,11 @@ impl<'a> StepData<'a> {
     /// Whether its slices are turns in a carousel, with those of others between them.
     pub(crate) fn is_in_turns(&self) -> bool {
         self.slices.iter().any(|slice| slice.turn.is_some())
+    }
+
+    /// How warm the contender was before it; `None` where warm-up did not last until it was.
+    pub(crate) fn warmth(&self) -> Option<Warmth> {
+        self.slices.iter().find_map(|slice| slice.warmth)
     }
 
     pub(crate) fn cpu_s(&self) -> Option<f64> {

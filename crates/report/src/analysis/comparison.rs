@@ -83,7 +83,7 @@ fn price(comparison: &Comparison, at: &str) -> String {
             let ratio = ratio_text(comparison.ratio.point);
             format!("with {ratio} times the CPU per request {at}")
         }
-        Verdict::Inconclusive => String::new(),
+        Verdict::Inconclusive | Verdict::Void => String::new(),
     }
 }
 

@@ -4,6 +4,8 @@ use bakeoff_model::record::Results;
 
 use super::benchmark::{self, BenchmarkData};
 use super::checks::CheckTable;
+use super::control::{self, Control};
+use super::cpu_parts::{self, CpuPartsRow};
 use super::database::{self, DatabaseRow};
 use super::errors::{self, ErrorRow};
 use super::gc::{self, GcRow};
@@ -25,6 +27,7 @@ pub struct LoadAnalysis<'r> {
     pub(crate) warm_ups: Vec<CaseWarmUp>,
     pub(crate) requests: Vec<RequestRow>,
     pub(crate) errors: Vec<ErrorRow>,
+    pub(crate) cpu_parts: Vec<CpuPartsRow>,
     pub(crate) gc: Vec<GcRow>,
     pub(crate) database: Vec<DatabaseRow>,
     pub(crate) scalings: Vec<Scaling>,
@@ -32,9 +35,9 @@ pub struct LoadAnalysis<'r> {
 }
 
 impl<'r> LoadAnalysis<'r> {
-    fn new(data: BenchmarkData<'r>) -> Self {
+    fn new(data: BenchmarkData<'r>, control: Option<Control>, void: bool) -> Self {
         let checks = CheckTable::new(&data);
-        let summary = summary::of_benchmark(&data, &checks);
+        let summary = summary::of_benchmark(&data, &checks, control, void);
         Self {
             scalings: scaling::scalings(&data, &summary),
             overviews: overview::overviews(&data, &summary),
@@ -43,6 +46,7 @@ impl<'r> LoadAnalysis<'r> {
             warm_ups: steady::warm_ups(&data),
             requests: requests::rows(&data),
             errors: errors::rows(&data),
+            cpu_parts: cpu_parts::rows(&data),
             gc: gc::rows(&data),
             database: database::rows(&data),
             data,
@@ -54,5 +58,10 @@ impl<'r> LoadAnalysis<'r> {
 pub(super) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
-    data.into_iter().map(LoadAnalysis::new).collect()
+    data.iter_mut().for_each(control::set_apart);
+    let controls = control::controls(&data);
+    let void = controls.iter().flatten().any(Control::is_void);
+    let each = data.into_iter().zip(controls);
+    each.map(|(data, control)| LoadAnalysis::new(data, control, void))
+        .collect()
 }

@@ -4,6 +4,8 @@ pub(crate) mod benchmark;
 pub(crate) mod checks;
 pub(crate) mod claims;
 pub(crate) mod comparison;
+pub(crate) mod control;
+pub(crate) mod cpu_parts;
 pub(crate) mod database;
 pub(crate) mod errors;
 pub(crate) mod failures;
@@ -65,8 +67,7 @@ impl<'r> Analysis<'r> {
     pub fn of(input: &ReportInput<'r>) -> Self {
         let results = input.results;
         let (loads, startups) = (load::loads(results), startup::startups(results));
-        let benchmarks = loads.iter().map(|load| &load.data);
-        let warnings = warnings::warnings(results, benchmarks);
+        let warnings = warnings::warnings(results, &loads);
         let mut qualifications = results.qualifications.clone();
         qualifications.extend(winner::own(results, &loads));
         let mut sessions = vec![Session::new("", &loads, &startups)];

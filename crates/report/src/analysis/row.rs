@@ -86,10 +86,7 @@ pub(crate) fn row(
 ) -> Option<Row> {
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
-    let peak = peak(benchmark, &runs)?;
-    let values = runs.iter().zip(&peak.steps);
-    let values = values.map(|(run, step)| run.with_block(step.throughput()));
-    let throughput = Metric::new(values.collect(), peak.steps.iter().copied())?;
+    let (throughput, step) = peak_throughput(benchmark, &runs)?;
     let measured = || runs.iter().flat_map(|run| run.measured());
     let failed: u64 = measured().map(StepData::error_count).sum();
     let requests: u64 = measured().map(|step| step.requests).sum();
@@ -103,7 +100,7 @@ pub(crate) fn row(
         label: case.label.clone(),
         note: note(case),
         throughput,
-        step: peak.label.to_owned(),
+        step,
         p50_ms: at.p50_ms,
         p99_ms: at.p99_ms,
         cpu_us: at.cpu_us,
@@ -121,6 +118,18 @@ pub(crate) fn row(
         against_best: None,
         cpu_against_best: None,
     })
+}
+
+/// Throughput of completed runs at the best step, as tables have it, and that step's label.
+pub(crate) fn peak_throughput(
+    benchmark: &BenchmarkData<'_>,
+    runs: &[&RunData<'_>],
+) -> Option<(Metric, String)> {
+    let peak = peak(benchmark, runs)?;
+    let values = runs.iter().zip(&peak.steps);
+    let values = values.map(|(run, step)| run.with_block(step.throughput()));
+    let throughput = Metric::new(values.collect(), peak.steps.iter().copied())?;
+    Some((throughput, peak.label.to_owned()))
 }
 
 pub(crate) fn note(case: &CaseData<'_>) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::validity::Validity;
-use bakeoff_stats::{Better, Comparison, Criteria, compare};
+use bakeoff_stats::{Better, Comparison, Criteria, Verdict, compare};
 
 use super::Analysis;
 use super::metric::Metric;
@@ -74,7 +74,13 @@ pub fn compared(first: &Analysis<'_>, second: &Analysis<'_>) -> Vec<Compared> {
         for case in &load.data.cases {
             let rows = (load.summary.row(&case.label)).zip(other.summary.row(&case.label));
             if let Some((ours, theirs)) = rows {
-                all.extend(compared_rows(&load.data.name, ours, theirs));
+                let mut rows = compared_rows(&load.data.name, ours, theirs);
+                if load.summary.void || other.summary.void {
+                    for row in &mut rows {
+                        row.comparison.verdict = Verdict::Void;
+                    }
+                }
+                all.extend(rows);
             }
         }
     }

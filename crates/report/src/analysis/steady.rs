@@ -1,7 +1,9 @@
-//! Warm-up: the throughput of each slice at the beginning of the load, and from when on it was
-//! steady.
+//! Warm-up: the throughput of each slice at the beginning of the load, from when on it was steady,
+//! and what that took.
 
+use bakeoff_model::record::IntervalRecord;
 use bakeoff_stats::{SteadyState, steady_state};
+use bakeoff_validity::is_warm;
 
 use super::benchmark::{BenchmarkData, RunData};
 use crate::number::{as_f64, seconds};
@@ -21,7 +23,8 @@ pub(crate) struct CaseWarmUp {
 /// When a run was warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum WarmUp {
-    /// The throughput still changed at the end of the slices.
+    /// The throughput still changed at the end of the slices, or a warm-up that was to end when
+    /// the contender is warm ended without that.
     NotSteady {
         /// How long it was watched, s.
         watched_s: f64,
@@ -29,6 +32,8 @@ pub(crate) enum WarmUp {
     Steady {
         /// Time under load until then, s.
         after_s: f64,
+        /// Successful requests until then.
+        requests: u64,
         /// CPU time since the contender began until then, s.
         cpu_s: Option<f64>,
     },
@@ -44,39 +49,67 @@ pub(crate) fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
 }
 
 /// `None` when there are too few slices to say.
-fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
+pub(crate) fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     let slices = first_load(run);
     let series: Vec<f64> = slices.iter().map(|(_, throughput)| *throughput).collect();
     let watched_s = slices.last()?.0;
-    let from_index = match steady_state(&series, RELEVANCE)? {
-        SteadyState::NeverSteady => return Some(WarmUp::NotSteady { watched_s }),
-        SteadyState::Steady { from_index } => from_index,
+    let first = first_index(run);
+    let warmth = run.records.intervals.iter().find_map(|slice| slice.warmth);
+    let from_index = match (warmth, steady_state(&series, RELEVANCE)) {
+        (Some(warmth), _) if !is_warm(&warmth) => return Some(WarmUp::NotSteady { watched_s }),
+        // It ended when it was warm: if it was not so for a while, then at its end.
+        (Some(_), None | Some(SteadyState::NeverSteady)) => slices.len(),
+        (None, None) => return None,
+        (None, Some(SteadyState::NeverSteady)) => return Some(WarmUp::NotSteady { watched_s }),
+        (_, Some(SteadyState::Steady { from_index })) => from_index,
     };
-    let slice = run.records.intervals.get(from_index);
-    let cpu = slice.and_then(|slice| slice.contender_before.as_ref()?.cpu);
+    let all = &run.records.intervals;
+    let before = &all[..(first + from_index).min(all.len())];
+    let spent = |slice: &IntervalRecord| slice.contender_before.as_ref()?.cpu;
+    let cpu = all.get(before.len()).and_then(spent);
+    let began_ns = all.first().map_or(0, |slice| slice.load.start_ns);
+    let ended_ns = before.last().map_or(began_ns, |slice| slice.load.end_ns);
     Some(WarmUp::Steady {
-        after_s: from_index.checked_sub(1).map_or(0.0, |last| slices[last].0),
+        after_s: seconds(ended_ns.saturating_sub(began_ns)),
+        requests: before.iter().map(|slice| slice.load.requests).sum(),
         cpu_s: cpu.map(|cpu| seconds(cpu.total_ns())),
     })
 }
 
-/// End of the slice in seconds since the load began, and its throughput, for the leading steps
-/// with the same load; in a carousel, those before the first cycle.
+/// The warm-up that is to end when the contender is warm, as a step.
+fn until_warm(run: &RunData<'_>) -> Option<usize> {
+    let steps = &run.records.begin.run.steps;
+    steps.iter().position(|step| step.at_least.is_some())
+}
+
+/// Index of the slice with which the first load begins.
+fn first_index(run: &RunData<'_>) -> usize {
+    let slices = &run.records.intervals;
+    let begins = |step| slices.iter().position(|slice| slice.load.step == step);
+    until_warm(run).and_then(begins).unwrap_or(0)
+}
+
+/// End of the slice in seconds since the load began, and its throughput: of the warm-up that is to
+/// end when the contender is warm, else for the leading steps with the same load; in a carousel,
+/// those before the first cycle.
 pub(crate) fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
-    let Some(first) = run.records.intervals.first() else {
+    let slices = &run.records.intervals[first_index(run).min(run.records.intervals.len())..];
+    let (Some(first), Some(began)) = (slices.first(), run.records.intervals.first()) else {
         return Vec::new();
     };
     let paces = &run.records.begin.run.steps;
     let pace = |step: usize| paces.get(step).map(|step| step.pace);
-    let same = run.records.intervals.iter().take_while(|slice| {
+    let until_warm = until_warm(run);
+    let same = slices.iter().take_while(|slice| {
         slice.connections == first.connections
             && slice.turn.is_none()
             && pace(slice.load.step) == pace(first.load.step)
+            && until_warm.is_none_or(|step| step == slice.load.step)
     });
-    let point = |slice: &bakeoff_model::record::IntervalRecord| {
+    let point = |slice: &IntervalRecord| {
         let load = &slice.load;
         let length = seconds(load.end_ns.saturating_sub(load.start_ns));
-        let at = seconds(load.end_ns.saturating_sub(first.load.start_ns));
+        let at = seconds(load.end_ns.saturating_sub(began.load.start_ns));
         (length > 0.0).then(|| (at, as_f64(load.requests) / length))
     };
     same.filter_map(point).collect()

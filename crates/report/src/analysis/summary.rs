@@ -1,11 +1,12 @@
 //! Who is ranked where, by how much, how sure, and who is not ranked and why.
 
 use bakeoff_model::validity::Verdict;
-use bakeoff_stats::{Better, Criteria, Pairs};
+use bakeoff_stats::{Better, Criteria, Pairs, Sample, rank};
 
 use super::benchmark::BenchmarkData;
 use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
+use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
 use super::metric::Metric;
 use super::row::{self, Row};
@@ -30,6 +31,10 @@ pub struct BenchmarkSummary {
     pub failures: Vec<FailedRun>,
     /// What its carousels show beside their ratios; `None` for whole runs.
     pub carousels: Option<Carousels>,
+    /// How the contender came out that was measured twice; `None` where none was.
+    pub control: Option<Control>,
+    /// A control of the session was told apart from its twin: there are no verdicts.
+    pub void: bool,
 }
 
 impl BenchmarkSummary {
@@ -68,7 +73,12 @@ pub struct RankTable {
     pub cpu_matrix: Matrix,
 }
 
-pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -> BenchmarkSummary {
+pub(crate) fn of_benchmark(
+    benchmark: &BenchmarkData<'_>,
+    checks: &CheckTable,
+    control: Option<Control>,
+    void: bool,
+) -> BenchmarkSummary {
     let stated = stated::stated(benchmark);
     let mut groups: Vec<Vec<Row>> = Vec::new();
     let mut unranked = Vec::new();
@@ -89,7 +99,7 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
     }
     groups.sort_by_key(|rows| rows.first().map(group));
     let tables = groups.into_iter();
-    let tables = tables.filter_map(|rows| table(rows, stated.as_ref()));
+    let tables = tables.filter_map(|rows| table(rows, stated.as_ref(), void));
     BenchmarkSummary {
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
@@ -98,6 +108,8 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>, checks: &CheckTable) -
         unranked,
         failures: failures::failures(benchmark),
         carousels: turns::carousels(benchmark),
+        control,
+        void,
     }
 }
 
@@ -136,12 +148,12 @@ fn title(verdict: Verdict) -> &'static str {
 
 /// Sorts, ranks and compares rows of one validity. Ranks, sentences and matrices rest on the same
 /// comparisons: all pairs of the table by that metric.
-fn table(rows: Vec<Row>, stated: Option<&StatedStep>) -> Option<RankTable> {
+fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<RankTable> {
     let higher = Criteria::new(Better::Higher);
-    let mut rows = ranked(rows, &higher);
+    let mut rows = ranked(rows, &higher, void);
     let verdict = group(rows.first()?);
-    let throughput = pairs(&rows, &higher, |row| Some(&row.throughput));
-    let cpu = pairs(&rows, &Criteria::new(Better::Lower), |row| {
+    let throughput = pairs(&rows, &higher, void, |row| Some(&row.throughput));
+    let cpu = pairs(&rows, &Criteria::new(Better::Lower), void, |row| {
         row.cpu_us.as_ref()
     });
     let at = stated.map_or_else(String::new, StatedStep::words);
@@ -167,8 +179,10 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>) -> Option<RankTable> {
 }
 
 /// The rows with their ranks, best first.
-fn ranked(rows: Vec<Row>, criteria: &Criteria) -> Vec<Row> {
-    let order = comparison::ranked(rows.iter().map(|row| &row.throughput.sample), criteria);
+fn ranked(rows: Vec<Row>, criteria: &Criteria, void: bool) -> Vec<Row> {
+    let samples: Vec<&Sample> = rows.iter().map(|row| &row.throughput.sample).collect();
+    let pairs = pairs(&rows, criteria, void, |row| Some(&row.throughput));
+    let order = rank(&samples, &pairs, criteria);
     let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     let in_order = order.iter().filter_map(|ranked| {
         let row = rows[ranked.index].take()?;
@@ -178,9 +192,15 @@ fn ranked(rows: Vec<Row>, criteria: &Criteria) -> Vec<Row> {
     in_order.collect()
 }
 
-fn pairs(rows: &[Row], criteria: &Criteria, metric: fn(&Row) -> Option<&Metric>) -> Pairs {
+fn pairs(
+    rows: &[Row],
+    criteria: &Criteria,
+    void: bool,
+    metric: fn(&Row) -> Option<&Metric>,
+) -> Pairs {
     let samples = rows
         .iter()
         .map(|row| metric(row).map(|metric| &metric.sample));
-    Pairs::new(&samples.collect::<Vec<_>>(), criteria)
+    let pairs = Pairs::new(&samples.collect::<Vec<_>>(), criteria);
+    if void { pairs.void() } else { pairs }
 }

@@ -50,7 +50,7 @@ pub struct Spread {
 /// a number has an undisturbed slice. So ratios of means are means of ratios. A carousel without
 /// such a cycle has no say.
 pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
-    let counted = counted_cycles(&benchmark.cases);
+    let counted = counted_cycles(benchmark);
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
     for run in runs {
         let Some(cycles) = counted.get(&run.repetition()) else {
@@ -74,9 +74,9 @@ fn is_measured(step: &StepData<'_>) -> bool {
 }
 
 /// Repetition -> the cycles that count.
-fn counted_cycles(cases: &[CaseData<'_>]) -> BTreeMap<u32, BTreeSet<u32>> {
+fn counted_cycles(benchmark: &BenchmarkData<'_>) -> BTreeMap<u32, BTreeSet<u32>> {
     let mut counted: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-    for (run, step) in with_numbers(cases) {
+    for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
         let good = undisturbed(&run.records.begin, step);
         match counted.get_mut(&run.repetition()) {
             Some(cycles) => cycles.retain(|cycle| good.contains(cycle)),
@@ -90,10 +90,10 @@ fn counted_cycles(cases: &[CaseData<'_>]) -> BTreeMap<u32, BTreeSet<u32>> {
 
 /// Completed runs with their step in a carousel, those without a number left out: what is wrong
 /// with one contender must not void the others' cycles.
-fn with_numbers<'s, 'a>(
-    cases: &'s [CaseData<'a>],
+fn with_numbers<'s, 'a: 's>(
+    cases: impl Iterator<Item = &'s CaseData<'a>>,
 ) -> impl Iterator<Item = (&'s RunData<'a>, &'s StepData<'a>)> {
-    let runs = cases.iter().flat_map(CaseData::completed);
+    let runs = cases.flat_map(CaseData::completed);
     let steps = runs.filter_map(|run| Some((run, run.steps.iter().find(|one| is_measured(one))?)));
     steps.filter(|(_, step)| validity::unranked(&step.validity).is_none())
 }
@@ -120,7 +120,7 @@ fn is_void(begin: &Begin, slice: &IntervalRecord) -> bool {
 
 /// What the carousels of a benchmark show beside their ratios; `None` without a carousel.
 pub(super) fn carousels(benchmark: &BenchmarkData<'_>) -> Option<Carousels> {
-    let counted = counted_cycles(&benchmark.cases);
+    let counted = counted_cycles(benchmark);
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
     let in_turns = runs().filter(|run| run.records.begin.run.carousel.is_some());
     let repetitions: BTreeSet<u32> = in_turns.map(RunData::repetition).collect();
@@ -179,7 +179,7 @@ fn logs(case: &CaseData<'_>) -> BTreeMap<u32, BTreeMap<u32, f64>> {
         kept.filter_map(|slice| Some((slice.turn?.cycle, throughput(slice).ln())))
             .collect()
     };
-    with_numbers(std::slice::from_ref(case))
+    with_numbers(std::iter::once(case))
         .map(|(run, step)| (run.repetition(), of_step(step)))
         .collect()
 }

@@ -2,13 +2,14 @@
 
 use bakeoff_model::record::{Results, RunRecords};
 
-use super::benchmark::BenchmarkData;
+use super::control::VOID;
+use super::load::LoadAnalysis;
 
-pub(crate) fn warnings<'d, 'r: 'd>(
-    results: &Results,
-    benchmarks: impl Iterator<Item = &'d BenchmarkData<'r>>,
-) -> Vec<String> {
+pub(crate) fn warnings(results: &Results, loads: &[LoadAnalysis<'_>]) -> Vec<String> {
     let mut warnings = Vec::new();
+    if loads.iter().any(|load| load.summary.void) {
+        warnings.push(format!("{VOID}, so no verdict of it holds"));
+    }
     let distinct = |key: fn(&RunRecords) -> String| {
         let mut found: Vec<String> = results.runs.iter().map(key).collect();
         found.sort();
@@ -25,7 +26,7 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     if let Some(enforcement) = enforcements.find(|one| one.unlimited_because().is_some()) {
         warnings.push(format!("the limits were not enforced: {enforcement}"));
     }
-    let cases = benchmarks.flat_map(|benchmark| &benchmark.cases);
+    let cases = loads.iter().flat_map(|load| &load.data.cases);
     let fewest = cases
         .map(|case| case.completed().count())
         .filter(|runs| *runs > 0)

@@ -9,6 +9,7 @@ use bakeoff_stats::{Better, Comparison, Criteria, Sample, compare};
 
 use super::benchmark::CaseData;
 use super::comparison;
+use super::control::VOID;
 use super::load::LoadAnalysis;
 use super::metric::{self, CONFIDENCE, Metric, Wanted};
 use super::row::Row;
@@ -33,6 +34,9 @@ pub(super) fn own(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<Quali
     let candidates = found.map_or_else(Vec::new, |load| candidates(load, *winner, &mut reasons));
     let stated = found.and_then(|load| load.summary.stated.as_ref());
     let chosen = choose(&candidates, *winner, stated, &mut reasons);
+    if loads.iter().any(|load| load.summary.void) {
+        reasons.push(format!("{VOID}, so this is a choice, not a finding."));
+    }
     Some(Qualification {
         round: results.round.clone().unwrap_or_default(),
         rule: words(*winner, stated),

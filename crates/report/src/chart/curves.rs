@@ -144,7 +144,8 @@ pub(crate) fn warm_up(benchmark: &BenchmarkData<'_>) -> Chart {
         id: "warm-up",
         title: "Warm-up".to_owned(),
         note: "Throughput of each recorded slice since the load began, for as long as the number \
-               of connections stays what it was at first.",
+               of connections stays what it was at first; of the warm-up until steady where there \
+               is one.",
         shape: Shape::Lines,
         x: axis("s since the load began", Scale::Linear),
         y: axis("requests/s", Scale::Linear),

@@ -1,13 +1,41 @@
 //! Charts of what goes on inside of contenders and databases, over the time of the load.
 
 use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::{database, gc};
+use crate::analysis::{cpu_parts, database, gc};
 use crate::chart::curves::axis;
 use crate::chart::steps::over_runs;
 use crate::chart::{Chart, Point, Scale, Shape};
-use crate::number::{as_f64, mib, milliseconds};
+use crate::number::{as_f64, mib, milliseconds, seconds};
 
 const SINCE: &str = "s since the load began";
+
+/// How much of its CPU time each contender compiled. None where nothing does.
+pub(crate) fn compiling(benchmark: &BenchmarkData<'_>) -> Chart {
+    let series = over_runs(benchmark, |run| {
+        let slices = &run.records.intervals;
+        let began_ns = slices.first().map_or(0, |slice| slice.load.start_ns);
+        let points = slices.iter().filter_map(|slice| {
+            let at_s = seconds(slice.load.end_ns.saturating_sub(began_ns));
+            let share = cpu_parts::of_slice(slice)?.jit_share();
+            let mut point = Point::new(at_s, Some(share * 100.0));
+            point.label = slice.warm_up.then(|| "warm-up".to_owned());
+            Some(point)
+        });
+        let points: Vec<Point> = points.collect();
+        let compiles = points.iter().any(|point| point.y > Some(0.0));
+        if compiles { points } else { Vec::new() }
+    });
+    Chart {
+        id: "compiling",
+        title: "Share of CPU time spent compiling".to_owned(),
+        note: "Compiler threads in each time slice. Above 5 % in a measured step the contender was \
+               not warm.",
+        shape: Shape::Lines,
+        x: axis(SINCE, Scale::Linear),
+        y: axis("%", Scale::Linear),
+        series,
+    }
+}
 
 /// How long each pause of the garbage collector took.
 pub(crate) fn gc_pauses(benchmark: &BenchmarkData<'_>) -> Chart {

@@ -36,6 +36,7 @@ pub(crate) fn of_load(load: &LoadAnalysis<'_>, published: &[PublishedSeries<'_>]
         steps::cpu(benchmark),
         steps::cpu_per_request(benchmark),
         curves::cumulative(benchmark),
+        inside::compiling(benchmark),
         inside::gc_pauses(benchmark),
         inside::heap_after_gc(benchmark),
         inside::database_connections(benchmark),

@@ -10,6 +10,8 @@ use bakeoff_model::resource::{Memory, ResourceSample};
 
 use crate::analysis::Analysis;
 use crate::analysis::benchmark::{BenchmarkData, CaseData, Latency, RunData, StepData};
+use crate::analysis::cpu_parts;
+use crate::analysis::steady::{self, WarmUp};
 use crate::number::{mib, seconds};
 
 /// A run with what it belongs to.
@@ -24,7 +26,7 @@ type RunColumn = (&'static str, fn(&Line<'_, '_>) -> String);
 type StepColumn = (&'static str, fn(&StepData<'_>) -> String);
 
 /// What a run says of all its steps.
-const OF_RUN: [RunColumn; 21] = [
+const OF_RUN: [RunColumn; 25] = [
     ("suite", |line| line.run.records.begin.suite.clone()),
     ("suite_digest", |line| {
         line.run.records.begin.suite_digest.clone()
@@ -40,6 +42,9 @@ const OF_RUN: [RunColumn; 21] = [
         line.run.records.begin.run.contender.clone()
     }),
     ("parameters", parameters),
+    ("control", |line| {
+        line.run.records.begin.run.control.to_string()
+    }),
     ("repetition", |line| line.run.repetition().to_string()),
     ("order", |line| line.run.records.begin.run.order.to_string()),
     ("outcome", outcome),
@@ -66,6 +71,20 @@ const OF_RUN: [RunColumn; 21] = [
     ("image_mib", |line| {
         startup(line, |it| Some(mib(it.image_bytes?)))
     }),
+    ("until_warm_s", |line| match steady::warm_up(line.run) {
+        Some(WarmUp::Steady { after_s, .. }) => decimal(Some(after_s)),
+        _ => String::new(),
+    }),
+    ("until_warm_requests", |line| {
+        match steady::warm_up(line.run) {
+            Some(WarmUp::Steady { requests, .. }) => requests.to_string(),
+            _ => String::new(),
+        }
+    }),
+    ("until_warm_cpu_s", |line| match steady::warm_up(line.run) {
+        Some(WarmUp::Steady { cpu_s, .. }) => decimal(cpu_s),
+        _ => String::new(),
+    }),
 ];
 
 /// The load of a step. A column for each class of errors comes after these.
@@ -84,7 +103,7 @@ const OF_LOAD: [StepColumn; 8] = [
 ];
 
 /// Errors, times, cost and validity of a step.
-const OF_RESULT: [StepColumn; 38] = [
+const OF_RESULT: [StepColumn; 43] = [
     ("errors", |step| step.error_count().to_string()),
     ("censored", |step| step.censored().to_string()),
     ("reconnects", |step| {
@@ -165,6 +184,21 @@ const OF_RESULT: [StepColumn; 38] = [
     ("gc_s", |step| {
         grown_s(step, |sample| Some(sample.jvm?.gc_ns))
     }),
+    ("cpu_jit_share", |step| {
+        decimal(cpu_parts::of_step(step).map(|parts| parts.jit_share()))
+    }),
+    ("cpu_gc_share", |step| {
+        decimal(cpu_parts::of_step(step).map(|parts| parts.gc_share()))
+    }),
+    ("cpu_application_share", |step| {
+        decimal(cpu_parts::of_step(step).map(|parts| parts.application_share()))
+    }),
+    ("rise_after_warm_up", |step| {
+        decimal(step.warmth().map(|warmth| warmth.rise))
+    }),
+    ("rise_after_warm_up_at_most", |step| {
+        decimal(step.warmth().map(|warmth| warmth.rise_most))
+    }),
     ("loader_cores", |step| decimal(Some(step.generator_cores()))),
     ("backend_cores", |step| decimal(step.backend_cores())),
     ("validity", |step| step.validity.name().to_owned()),
@@ -186,7 +220,8 @@ pub fn csv(analysis: &Analysis<'_>) -> String {
 
 /// All runs of a benchmark.
 fn lines<'l, 'r>(benchmark: &'l BenchmarkData<'r>) -> impl Iterator<Item = Line<'l, 'r>> {
-    benchmark.cases.iter().flat_map(move |case| {
+    let cases = benchmark.cases.iter().chain(&benchmark.control);
+    cases.flat_map(move |case| {
         case.runs.iter().map(move |run| Line {
             benchmark,
             case,
@@ -243,6 +278,7 @@ fn rows(line: &Line<'_, '_>) -> Vec<Vec<String>> {
 fn parameters(line: &Line<'_, '_>) -> String {
     let contender = line.run.records.begin.run.contender.as_str();
     let parameters = line.case.label.strip_prefix(contender).unwrap_or_default();
+    let parameters = parameters.trim_end_matches(|letter| letter != ']');
     parameters.trim_matches(['[', ']']).to_owned()
 }
 

@@ -35,6 +35,7 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
             overhead::push_scaling(&mut text, scaling);
         }
         requests::push(&mut text, &load.requests, &load.errors);
+        inside::push_cpu_parts(&mut text, &load.cpu_parts);
         inside::push_gc(&mut text, &load.gc);
         inside::push_database(&mut text, &load.database);
     }
@@ -136,6 +137,9 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
 fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     let _ = write!(text, "\n## {}\n\n", escape(&benchmark.name));
     let _ = writeln!(text, "{}", escape(&benchmark.conditions));
+    if let Some(control) = &benchmark.control {
+        let _ = writeln!(text, "\n{}", escape(&control.sentence()));
+    }
     for table in &benchmark.tables {
         push_table(text, table);
     }

@@ -4,6 +4,7 @@
 use bakeoff_stats::{Comparison, Verdict};
 
 use crate::analysis::Analysis;
+use crate::analysis::control::VOID;
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::summary::BenchmarkSummary;
@@ -56,6 +57,9 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison) -> String {
         Verdict::Equivalent => {
             format!("{a} and {b} serve as many requests per second, {ratio} times {sure}{cost}")
         }
+        Verdict::Void => format!(
+            "{a} serves {ratio} times the requests per second of {b} {sure}{cost}, which is {VOID}"
+        ),
         Verdict::Inconclusive => {
             // On a logarithmic scale the interval reaches as far to both sides of its point.
             let reach = ((high / low).sqrt() - 1.0) * 100.0;

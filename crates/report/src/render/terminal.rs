@@ -91,6 +91,10 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         for table in &benchmark.tables {
             push_table(&mut text, table, width);
         }
+        if let Some(control) = &benchmark.control {
+            text.push('\n');
+            wrap(&mut text, "", &control.sentence(), width);
+        }
         if let Some(carousels) = &benchmark.carousels {
             text.push('\n');
             for sentence in turns::sentences(carousels) {

@@ -5,6 +5,7 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod control;
 mod overhead;
 mod page;
 mod published;
@@ -15,4 +16,5 @@ mod synthetic;
 mod text;
 mod turns;
 mod users;
+mod warm_up;
 mod winners;

@@ -388,6 +388,7 @@ fn middle() -> PublishedResult {
         duration: Duration::ZERO,
         pace: Pace::Closed,
         warm_up: connections == 1,
+        at_least: None,
     };
     PublishedResult {
         source: "article".to_owned(),

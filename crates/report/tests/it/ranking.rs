@@ -313,6 +313,7 @@ fn stated_step(steps: &[(u32, Pace, bool)]) -> Option<String> {
         duration: Duration::from_secs(4),
         pace: *pace,
         warm_up: *warm_up,
+        at_least: None,
     };
     let one = contender("synthetic", 1000.0, 100.0);
     let steps = steps.iter().map(step).collect();

@@ -155,6 +155,7 @@ fn steps() -> Vec<Step> {
         duration: Duration::from_secs(SLICES.into()),
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
     let mut steps = vec![step(1, true); 3];
     steps.extend([2, 4, 8, 16, 32, 64, 128, 256, 512].map(|connections| step(connections, false)));
@@ -252,6 +253,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             kind: RunKind::Load,
             contender: one.name.to_owned(),
             parameters,
+            control: false,
             limits: Limits {
                 cpus: Some(1.5),
                 memory_bytes: Some(512 * MIB),
@@ -432,6 +434,7 @@ fn intervals(
                 connections: step.connections,
                 warm_up: step.warm_up,
                 turn: None,
+                warmth: None,
                 load: load(one, index, slice, at_ns, rate, step.connections),
                 contender_before: Some(before),
                 contender_after: Some(after),

@@ -44,6 +44,7 @@ fn run(
         duration: Duration::from_secs(seconds),
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
     let steps = vec![step(20, true), step(1, true), step(1, false)];
     let one = contender(name, 5000.0, 100.0);

@@ -204,6 +204,9 @@ impl<'a, G: crate::contracts::RunningLoad> Member<'a, G> {
                 run::finish(&mut on, loading, counted, loaded, &mut self.notes, observer).await
             }
         };
+        if !matches!(made, Err(Halt::Fatal(_))) {
+            run::checked_apart(&driver.parts, &self.case, observer).await?;
+        }
         driver.conclude(made, std::mem::take(&mut self.notes), observer)
     }
 }

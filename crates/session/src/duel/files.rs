@@ -125,6 +125,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
                 "describe": "One number of connections after a warm-up.",
                 "limits": limits(duel),
                 "runs": duel.runs,
+                "control": false,
                 "step": steps,
             },
         },

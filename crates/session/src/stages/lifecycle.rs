@@ -35,11 +35,12 @@ pub struct Figures {
     pub artifact_bytes: Option<u64>,
 }
 
-/// The checks that need instances of their own; they come before the measured one.
+/// The checks that need instances of their own; they come after the measured one, which must not
+/// be another one for them.
 ///
 /// # Errors
 /// Those of the observer.
-pub async fn before<L>(
+pub async fn apart<L>(
     parts: &Parts<'_, L>,
     spec: &StartSpec,
     observer: &mut dyn Observer,

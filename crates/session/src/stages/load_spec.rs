@@ -50,7 +50,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         },
         requests: input.requests.to_vec(),
         scenario: input.scenario.cloned(),
-        steps: steps(input.run),
+        steps: steps(input.run, input.slice),
         threads: input.cores.generator.len().max(1),
         cores: input.cores.generator.clone(),
         timeout_connect_ns: duration_ns::whole(TIMEOUT),
@@ -66,14 +66,15 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
 }
 
 /// The steps as they are played. In a carousel a contender has no connections while it is frozen.
-fn steps(run: &PlannedRun) -> Vec<StepSpec> {
+/// A warm-up that ends when the contender is warm is a step of one block, which is played again.
+fn steps(run: &PlannedRun, slice: Duration) -> Vec<StepSpec> {
     let played = run.played();
     let steps = played.iter().enumerate().map(|(index, one)| {
         let step = &run.steps[one.step];
         let next = played.get(index + 1);
         StepSpec {
             connections: step.connections,
-            duration_ns: duration_ns::whole(step.duration),
+            duration_ns: duration_ns::whole(step.block(slice)),
             pace: step.pace,
             warm_up: step.warm_up,
             requests_max: 0,

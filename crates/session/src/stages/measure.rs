@@ -2,15 +2,18 @@
 //! the steps come one after the other or between those of others is the caller's business.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
 use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::Instance;
-use bakeoff_validity::{Judged, Step, evidence_of};
+use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, SpecInput};
 use super::rows::Requests;
@@ -46,6 +49,21 @@ pub(crate) struct Loading<G> {
     logged: Logged,
     /// What became of the requests so far.
     requests: Requests,
+    /// Slices of the current step so far.
+    slices: u32,
+    /// How warm the contender was at the end of a warm-up that lasted until it was.
+    warmth: Option<Warmth>,
+}
+
+/// What a block of a step is: the whole step, but for warm-up that ends when the contender is warm.
+struct Block<'w> {
+    played: PlayedStep,
+    /// Whose turn it is in a carousel.
+    position: u32,
+    /// The first of the step; the others are the same step once more.
+    is_first: bool,
+    /// Takes the slices of a warm-up.
+    warm_up: Option<&'w mut WarmUp>,
 }
 
 impl<G: RunningLoad> Loading<G> {
@@ -77,6 +95,8 @@ impl<G: RunningLoad> Loading<G> {
                 before,
             },
             requests: Requests::default(),
+            slices: 0,
+            warmth: None,
         })
     }
 
@@ -110,21 +130,83 @@ impl<G: RunningLoad> Loading<G> {
         let Some(played) = self.next() else {
             return Ok(());
         };
-        // The last slice has been read: what opening connections costs is not its own.
-        if self.done > 0 {
-            go(&mut self.generator).await?;
+        self.slices = 0;
+        let step = on.case.begin.run.steps.get(played.step).copied();
+        match step.filter(|step| step.at_least.is_some()) {
+            Some(step) => self.until_warm(on, played, &step, observer).await?,
+            None => {
+                let block = Block {
+                    played,
+                    position,
+                    is_first: true,
+                    warm_up: None,
+                };
+                self.block(on, block, observer).await?;
+            }
         }
-        let mut before = self.ready(on, observer).await?;
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Plays a warm-up block by block, until the contender is warm or its time is over.
+    async fn until_warm<L>(
+        &mut self,
+        on: &mut On<'_, L>,
+        played: PlayedStep,
+        step: &PlannedStep,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Halt> {
+        let length = step.block(on.case.slice);
+        let (mut warm_up, mut loaded) = (WarmUp::default(), Duration::ZERO);
+        loop {
+            let block = Block {
+                played,
+                position: 0,
+                is_first: loaded.is_zero(),
+                warm_up: Some(&mut warm_up),
+            };
+            self.block(on, block, observer).await?;
+            loaded += length;
+            self.warmth = warm_up.warmth();
+            let is_warm = loaded >= step.shortest() && self.warmth.as_ref().is_some_and(is_warm);
+            if is_warm || loaded + length > step.duration {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Plays what the load generator plays at a time.
+    async fn block<L>(
+        &mut self,
+        on: &mut On<'_, L>,
+        mut block: Block<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Halt> {
+        let played = block.played;
+        // The last slice has been read: what opening connections costs is not its own.
+        match (block.is_first, self.done) {
+            (false, _) => again(&mut self.generator).await?,
+            (true, 0) => {}
+            (true, _) => go(&mut self.generator).await?,
+        }
+        let mut before = self.ready(on, block.is_first, observer).await?;
+        let first = self.slices;
         let mut slices = Vec::new();
         loop {
             match self.event().await? {
-                LoadEvent::Interval(interval) => {
+                LoadEvent::Interval(mut interval) => {
                     self.logged.requests += interval.requests;
                     self.requests.add(&on.case.requests, &interval);
                     let after = read(on.parts, on.instance).await;
+                    interval.slice += first;
+                    self.slices = interval.slice + 1;
                     let readings = [&before, &after];
                     let mut record =
-                        interval_record(on.case, played, position, *interval, readings);
+                        interval_record(on.case, played, block.position, *interval, readings);
+                    record.warmth = self.warmth.filter(|_| !record.warm_up);
+                    if let Some(warm_up) = &mut block.warm_up {
+                        warm_up.add(&record);
+                    }
                     let slice = Judged::new(evidence_of(&on.case.begin, &record));
                     record.validity = slice.validity.clone();
                     slices.push(slice);
@@ -138,7 +220,6 @@ impl<G: RunningLoad> Loading<G> {
         }
         let judged = self.judged.entry(played.step).or_default();
         slices.iter().for_each(|slice| judged.add(slice));
-        self.done += 1;
         Ok(())
     }
 
@@ -146,6 +227,7 @@ impl<G: RunningLoad> Loading<G> {
     async fn ready<L>(
         &mut self,
         on: &mut On<'_, L>,
+        is_first: bool,
         observer: &mut dyn Observer,
     ) -> Result<Reading, Halt> {
         let connections = match self.event().await? {
@@ -153,13 +235,15 @@ impl<G: RunningLoad> Loading<G> {
             other => return Err(unexpected(other)),
         };
         self.last = connections;
-        observer.observe(&Event::StepBegan {
-            run: on.case.begin.run.id.clone(),
-            step: self.done,
-            steps: self.played.len(),
-            connections: connections.asked,
-            established: connections.established,
-        })?;
+        if is_first {
+            observer.observe(&Event::StepBegan {
+                run: on.case.begin.run.id.clone(),
+                step: self.done,
+                steps: self.played.len(),
+                connections: connections.asked,
+                established: connections.established,
+            })?;
+        }
         alive(on.instance, connections.asked).await?;
         let before = read(on.parts, on.instance).await;
         go(&mut self.generator).await?;
@@ -203,6 +287,11 @@ fn unexpected(event: LoadEvent) -> Halt {
 
 async fn go(load: &mut impl RunningLoad) -> Result<(), Halt> {
     let reached = load.go().await;
+    reached.map_err(|error| failed(&error.to_string()))
+}
+
+async fn again(load: &mut impl RunningLoad) -> Result<(), Halt> {
+    let reached = load.again().await;
     reached.map_err(|error| failed(&error.to_string()))
 }
 
@@ -258,6 +347,7 @@ fn interval_record(
         connections: step.map_or(0, |step| step.connections),
         warm_up: step.is_some_and(|step| step.warm_up),
         turn: played.cycle.map(|cycle| Turn { cycle, position }),
+        warmth: None,
         load,
         contender_before: Some(before.contender.clone()),
         contender_after: Some(after.contender.clone()),

@@ -59,10 +59,6 @@ pub(crate) async fn verified<L>(
 ) -> Result<Box<dyn Instance>, Halt> {
     let run = &case.begin.run;
     let spec = case.startable()?;
-    if run.lifecycle {
-        stage(observer, case, Stage::Lifecycle)?;
-        lifecycle::before(parts, spec, observer).await?;
-    }
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;
@@ -85,6 +81,22 @@ pub(crate) async fn verified<L>(
         }
     }
     Ok(instance)
+}
+
+/// The slow lifecycle checks, where they belong to the run: after everything else, whatever came of
+/// it, because a run that they precede is not like the others.
+pub(crate) async fn checked_apart<L>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    match case.startable() {
+        Ok(spec) if case.begin.run.lifecycle => {
+            stage(observer, case, Stage::Lifecycle)?;
+            lifecycle::apart(parts, spec, observer).await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What comes after the load, however that ended: a last look, the stop, and what was `counted`

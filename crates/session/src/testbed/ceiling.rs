@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use bakeoff_base::number::as_f64;
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target,
@@ -84,7 +84,7 @@ pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling
             bakeoff_load::run(
                 &spec,
                 &Stop::default(),
-                &mut |_| true,
+                &mut |_| Go::On,
                 &mut |event| match event {
                     LoadEvent::Ready { reactor, .. } => kind = reactor,
                     LoadEvent::Interval(interval) => steps[interval.step].push(*interval),

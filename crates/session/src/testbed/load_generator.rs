@@ -92,8 +92,18 @@ impl RunningLoad for GeneratorProcess {
     }
 
     async fn go(&mut self) -> anyhow::Result<()> {
+        self.say(b"go\n").await
+    }
+
+    async fn again(&mut self) -> anyhow::Result<()> {
+        self.say(b"again\n").await
+    }
+}
+
+impl GeneratorProcess {
+    async fn say(&mut self, line: &[u8]) -> anyhow::Result<()> {
         self.input
-            .write_all(b"go\n")
+            .write_all(line)
             .await
             .context("cannot reach the load generator")?;
         self.input

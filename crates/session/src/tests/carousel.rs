@@ -11,13 +11,14 @@ use super::fakes::{FakeBackend, GOOD, Log, Script, pending, play, play_on};
 use crate::contracts::PendingRun;
 
 /// A turn of `contender` in a carousel of two cycles.
-fn turns(contender: &str, repetition: u32) -> PendingRun {
+pub(super) fn turns(contender: &str, repetition: u32) -> PendingRun {
     let mut pending = pending(&format!("one.{contender}.r{repetition}"), false);
     let step = |milliseconds, warm_up| Step {
         connections: 8,
         duration: Duration::from_millis(milliseconds),
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
     pending.run.contender = contender.to_owned();
     pending.run.repetition = repetition;

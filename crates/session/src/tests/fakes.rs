@@ -42,6 +42,8 @@ pub(super) struct Script {
     pub(super) stubborn: bool,
     /// The only contender that is killed for memory; all when empty.
     pub(super) victim: &'static str,
+    /// Requests that each step has more than the one before.
+    pub(super) faster: u64,
 }
 
 /// What observers saw and what was done to contenders, in one order.
@@ -215,19 +217,25 @@ impl Client for FakeClient {
 }
 
 /// Plays each step as one slice of the step's duration.
-struct FakeGenerator;
+struct FakeGenerator(Script);
 
 struct FakeLoad {
+    script: Script,
+    steps: Vec<Vec<LoadEvent>>,
     events: VecDeque<LoadEvent>,
     /// How often it was told to go on.
     gone_on: usize,
+    /// Steps that were begun.
+    begun: usize,
+    /// When the slice ended that was played last.
+    at_ns: u64,
 }
 
 impl LoadGenerator for FakeGenerator {
     type Load = FakeLoad;
 
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<FakeLoad> {
-        let mut events = VecDeque::new();
+        let mut steps = Vec::new();
         for (step, planned) in spec.steps.iter().enumerate() {
             let asked = planned.connections;
             let connections = Connections {
@@ -237,29 +245,63 @@ impl LoadGenerator for FakeGenerator {
                 reconnects: 0,
             };
             let (reactor, nofile) = ("fake".to_owned(), 1024);
-            events.push_back(LoadEvent::Ready {
+            let ready = LoadEvent::Ready {
                 step,
                 connections,
                 reactor,
                 nofile,
                 streams: 0,
-            });
-            let interval = slice(step, connections, planned.duration_ns);
-            events.push_back(LoadEvent::Interval(Box::new(interval)));
-            events.push_back(LoadEvent::StepDone { step });
+            };
+            let interval = Box::new(slice(step, connections, planned.duration_ns));
+            steps.push(vec![
+                ready,
+                LoadEvent::Interval(interval),
+                LoadEvent::StepDone { step },
+            ]);
         }
+        let mut events: VecDeque<LoadEvent> = steps.iter().flatten().cloned().collect();
         events.push_back(LoadEvent::Done);
-        Ok(FakeLoad { events, gone_on: 0 })
+        Ok(FakeLoad {
+            script: self.0,
+            steps,
+            events,
+            gone_on: 0,
+            begun: 0,
+            at_ns: 0,
+        })
     }
 }
 
 impl RunningLoad for FakeLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
-        let event = self.events.pop_front();
-        if let Some(LoadEvent::Ready { step, .. }) = event {
-            assert_eq!(self.gone_on, 2 * step, "between steps it waits as well");
+        let mut event = self.events.pop_front();
+        match &mut event {
+            Some(LoadEvent::Ready { .. }) => {
+                let before = 2 * self.begun;
+                assert_eq!(self.gone_on, before, "between steps it waits as well");
+                self.begun += 1;
+            }
+            Some(LoadEvent::Interval(slice)) => {
+                slice.start_ns += self.at_ns;
+                slice.end_ns += self.at_ns;
+                self.at_ns = slice.end_ns;
+                slice.requests += self.script.faster * (self.begun as u64 - 1);
+            }
+            _ => {}
         }
         Ok(event)
+    }
+
+    async fn again(&mut self) -> anyhow::Result<()> {
+        let next = self.events.iter().find_map(|event| match event {
+            LoadEvent::Ready { step, .. } => Some(*step),
+            _ => None,
+        });
+        let last = next.unwrap() - 1;
+        for event in self.steps[last].iter().rev() {
+            self.events.push_front(event.clone());
+        }
+        self.go().await
     }
 
     async fn go(&mut self) -> anyhow::Result<()> {
@@ -434,6 +476,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
         duration: Duration::from_secs(1),
         pace: Pace::Closed,
         warm_up: connections == 1,
+        at_least: None,
     };
     PendingRun {
         run: PlannedRun {
@@ -444,6 +487,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             kind: RunKind::Load,
             contender: "fake".to_owned(),
             parameters: BTreeMap::new(),
+            control: false,
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
             carousel: None,
@@ -496,7 +540,12 @@ fn word(event: &Event) -> String {
             }
             Record::Idle(idle) => format!("idle {}", idle.moment),
             Record::Interval(interval) => match interval.turn {
-                None => format!("interval {}", interval.connections),
+                None => match interval.warmth {
+                    None => format!("interval {}", interval.connections),
+                    Some(_) => {
+                        format!("interval {}, {}", interval.connections, interval.validity)
+                    }
+                },
                 Some(Turn { cycle, position }) => {
                     let (step, slice) = (interval.load.step, interval.load.slice);
                     format!("turn {cycle}.{position} step {step} slice {slice}")
@@ -543,7 +592,7 @@ pub(super) async fn play_on(
         parts: Parts {
             suite,
             runtime: &runtime,
-            generator: &FakeGenerator,
+            generator: &FakeGenerator(script),
             client: &client,
             backend: backend.map(|backend| backend as &dyn BackendProbe),
             host_cores: 8,
@@ -561,4 +610,5 @@ pub(super) const GOOD: Script = Script {
     killed_after_samples: 0,
     stubborn: false,
     victim: "",
+    faster: 0,
 };

@@ -3,6 +3,7 @@
 
 mod carousel;
 pub(crate) mod fakes;
+mod warm_up;
 
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ async fn a_cold_start_is_nothing_but_a_start() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
+async fn lifecycle_checks_come_after_the_load_and_all_of_them_are_recorded() {
     let mut log = Log::default();
     play(GOOD, &[pending("one.r1", true)], &mut log)
         .await
@@ -84,6 +85,9 @@ async fn lifecycle_checks_come_first_and_all_of_them_are_recorded() {
             .count(),
         3
     );
+    let place = |word: &str| log.words.iter().position(|one| one == word).unwrap();
+    assert!(place("stage stop") < place("stage lifecycle"), "{:?}", log.words);
+    assert_eq!(log.words.last().unwrap(), "completed");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,8 @@ use std::f64::consts::TAU;
 
 use bakeoff_base::random::Random;
 use bakeoff_stats::{
-    Better, Criteria, LogRatio, Pairs, Sample, SteadyState, Verdict, compare, steady_state,
+    Better, Criteria, LogRatio, Pairs, Point, Sample, SteadyState, Verdict, compare, rise,
+    steady_state,
 };
 
 /// A standard normal number (Box and Muller, Annals of Mathematical Statistics 1958).
@@ -138,4 +139,33 @@ fn steadiness_needs_points() {
         Some(SteadyState::Steady { from_index: 0 })
     );
     assert_eq!(steady_state(&[f64::NAN; 9], 0.03), None);
+}
+
+/// How many of so many warm-ups of 120 s are called warm at some time, with 4 % noise around a
+/// level that rises by this share in ten seconds. `examples/warm_up.rs` does the same at length.
+fn called_warm(rises: f64, warm_ups: u32) -> u32 {
+    let mut random = Random::new(19);
+    let mut called = 0;
+    for _ in 0..warm_ups {
+        let points = (0..96).map(|slice| {
+            let from_s = 1.25 * f64::from(slice);
+            Point {
+                from_s,
+                to_s: from_s + 1.25,
+                value: (rises.ln_1p() * from_s / 10.0 + 0.04 * normal(&mut random)).exp(),
+            }
+        });
+        let points: Vec<Point> = points.collect();
+        let mut ends = (8..=96).step_by(2);
+        let is_flat = |end| rise(&points[..end]).is_some_and(|found| found.is_flat());
+        called += u32::from(ends.any(is_flat));
+    }
+    called
+}
+
+#[test]
+fn a_flat_warm_up_ends_and_one_that_rises_seldom_does() {
+    assert_eq!(called_warm(0.0, 40), 40);
+    let wrong = called_warm(0.03, 60);
+    assert!(wrong <= 3, "{wrong} of 60");
 }

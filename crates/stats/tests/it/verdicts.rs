@@ -3,7 +3,8 @@
 use bakeoff_base::random::Random;
 use bakeoff_stats::steady::change_points;
 use bakeoff_stats::{
-    Better, Criteria, LogRatio, Method, Pairs, Ranked, Sample, Tie, Verdict, compare, rank,
+    Better, Criteria, LogRatio, Method, Pairs, Ranked, Sample, Tie, Verdict, compare,
+    compare_family, rank,
 };
 
 fn sample(values: &[f64]) -> Sample {
@@ -335,4 +336,54 @@ fn carousels_are_compared_with_those_in_common_only() {
     let found = compare(&first, &same, &criteria);
     assert_eq!((found.method, found.ratio.runs), (Method::None, 3));
     assert!((found.ratio.point - 2.0).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
+fn a_family_of_pairs_is_corrected_as_one() {
+    let one = sample(&[100.0, 101.0, 99.0, 100.5]);
+    let other = sample(&[104.0, 105.0, 103.0, 104.5]);
+    let criteria = Criteria::new(Better::Higher);
+    let alone = compare(&other, &one, &criteria);
+    let single = sample(&[100.0]);
+    let family = compare_family(&[
+        (&other, &one, criteria),
+        (&single, &one, criteria),
+        (&one, &other, criteria),
+    ]);
+    let [first, without, third] = family.as_slice() else {
+        panic!("three pairs");
+    };
+    assert_eq!(alone.verdict, Verdict::Faster);
+    assert_eq!(
+        (first.verdict, third.verdict),
+        (Verdict::Faster, Verdict::Slower)
+    );
+    // The pair without a p-value is no part of the family: the others count for two.
+    assert_eq!(first.p_adjusted, alone.p_value.map(|p| 2.0 * p));
+    assert_eq!(
+        (without.verdict, without.p_value),
+        (Verdict::Inconclusive, None)
+    );
+}
+
+#[test]
+fn void_pairs_keep_their_numbers() {
+    let samples = [
+        sample(&[100.0, 101.0, 99.0]),
+        sample(&[200.0, 201.0, 199.0]),
+    ];
+    let samples: Vec<Option<&Sample>> = samples.iter().map(Some).collect();
+    let criteria = Criteria::new(Better::Higher);
+    let pairs = Pairs::new(&samples, &criteria);
+    let void = pairs.clone().void();
+    let (was, is) = (pairs.get(0, 1).unwrap(), void.get(0, 1).unwrap());
+    assert_eq!((was.verdict, is.verdict), (Verdict::Slower, Verdict::Void));
+    assert_eq!(was.ratio, is.ratio);
+    let samples: Vec<&Sample> = samples.into_iter().flatten().collect();
+    let ranked = rank(&samples, &void, &criteria);
+    assert!(
+        ranked
+            .iter()
+            .all(|one| one.rank == Some(1) && one.tie == Tie::Unknown)
+    );
 }

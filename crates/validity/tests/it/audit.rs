@@ -36,6 +36,7 @@ fn steps(connections: &[u32]) -> Vec<Step> {
         duration: Duration::ZERO,
         pace: Pace::Closed,
         warm_up: false,
+        at_least: None,
     };
     connections.iter().map(step).collect()
 }

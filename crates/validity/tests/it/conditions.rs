@@ -2,10 +2,11 @@
 //! called fair.
 
 use bakeoff_model::load::{ErrorClass, MinMax};
-use bakeoff_model::resource::Throttling;
+use bakeoff_model::resource::{ThreadGroup, Throttling};
 use bakeoff_model::validity::Verdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
 };
+use bakeoff_model::warmth::Warmth;
 use bakeoff_validity::Reading;
 
 use crate::world::{MS, SECOND, World, core, times, used};
@@ -434,4 +435,56 @@ fn what_nobody_meant_to_read_is_said() {
         diagnostics,
         ["not in records of this age: times of each core, TCP counters, turnaround"]
     );
+}
+
+#[test]
+fn a_contender_that_is_not_warm() {
+    let mut world = World::good(64);
+    let mut warmth = Warmth {
+        rise: 0.023,
+        rise_most: 0.035,
+        jit_share: None,
+        slices: 40,
+    };
+    world.setting.warmth = Some(warmth);
+    world.check(
+        Degraded,
+        "not warm: throughput still rose by 2.3 % in 10 s in the last 40 slices",
+    );
+    warmth.rise = 0.002;
+    world.setting.warmth = Some(warmth);
+    let validity = world.judge();
+    assert!(validity.is_fair(), "{validity}");
+    let diagnostics: Vec<String> = validity.diagnostics().collect();
+    assert_eq!(
+        diagnostics,
+        ["the last 40 slices of the warm-up do not exclude that throughput rose by 3.5 % in 10 s"]
+    );
+    warmth.rise_most = 0.01;
+    world.setting.warmth = Some(warmth);
+    assert_eq!(world.judge().reasons(), []);
+}
+
+#[test]
+fn a_contender_that_compiles_while_it_is_measured() {
+    let mut world = World::good(64);
+    compile(&mut world, 0.04);
+    assert!(world.judge().is_fair());
+    compile(&mut world, 0.19);
+    world.check(
+        Degraded,
+        "compiler threads used 20 % of the contender's CPU time",
+    );
+    world.setting.warm_up = true;
+    assert!(world.judge().is_fair(), "that is what warm-up is for");
+}
+
+/// The contender's compiler used so many cores.
+fn compile(world: &mut World, cores: f64) {
+    let (before, after) = world.contender.as_mut().unwrap();
+    let group = |cpu_ns| ThreadGroup { count: 1, cpu_ns };
+    for (sample, cpu_ns) in [(before, 0), (after, crate::world::nanoseconds(cores))] {
+        let name = "C2 CompilerThre".to_owned();
+        sample.threads.insert(name, group(cpu_ns));
+    }
 }

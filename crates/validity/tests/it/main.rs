@@ -8,5 +8,6 @@ mod little;
 mod methodology;
 mod records;
 mod steps;
+mod warm_up;
 mod work;
 mod world;

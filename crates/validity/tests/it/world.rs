@@ -48,6 +48,8 @@ impl World {
                 metered: true,
                 backend: Reading::Known(()),
                 work: Work::default(),
+                warm_up: false,
+                warmth: None,
                 recorded: true,
             },
             load: load(connections),

@@ -13,7 +13,7 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use bakeoff_base::number::as_f64;
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_runtime::meter::own_tcp;
@@ -49,7 +49,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     let stop = Stop::default();
     stop_on_signal(&stop);
     let mut failure = None;
-    bakeoff_load::run(&spec, &stop, &mut |_| true, &mut |event| {
+    bakeoff_load::run(&spec, &stop, &mut |_| Go::On, &mut |event| {
         if failure.is_none()
             && let Err(error) = printer.observe(event)
         {

@@ -3,10 +3,13 @@
 use std::io::{BufRead as _, Write as _};
 
 use anyhow::Context as _;
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 
 use crate::exit;
+
+/// A line of a session that has the step that is done made again; any other has the load go on.
+const AGAIN: &str = "again";
 
 /// Reads one load spec as a line of JSON, writes events as JSON Lines, and waits for a line before
 /// each window when the spec says so.
@@ -30,7 +33,14 @@ pub(super) fn serve() -> anyhow::Result<u8> {
     let result = bakeoff_load::run(
         &spec,
         &stop,
-        &mut |_| input.read_line(&mut line).is_ok_and(|bytes| bytes > 0),
+        &mut |_| {
+            line.clear();
+            match input.read_line(&mut line) {
+                Ok(0) | Err(_) => Go::End,
+                Ok(_) if line.trim_end() == AGAIN => Go::Again,
+                Ok(_) => Go::On,
+            }
+        },
         &mut |event| {
             if write(&event).is_err() {
                 // The reader is gone, so the load need not go on.

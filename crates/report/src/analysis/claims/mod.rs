@@ -161,7 +161,7 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
             limits_text(&source.limits)
         ));
     }
-    match &claim.test {
+    let found = match &claim.test {
         ClaimTest::Ratio {
             first,
             second,
@@ -173,7 +173,11 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
         } => test::value(&cases, claim, contender, *expected),
         ClaimTest::Best { best, among } => test::best_of(&cases, claim, best, among),
         ClaimTest::Order { order } => test::in_order(&cases, claim, order),
-        ClaimTest::Happens { contenders } => test::happens(&cases, claim, contenders),
+        ClaimTest::Happens { contenders } => return test::happens(&cases, claim, contenders),
+    };
+    match first.0 {
+        Some(summary) if summary.void => found.void(),
+        _ => found,
     }
 }
 

@@ -3,6 +3,8 @@
 use bakeoff_model::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
 
+use crate::analysis::control::VOID;
+
 /// What came of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
@@ -62,6 +64,15 @@ impl Found {
             why: why.into(),
             cases: 0,
         }
+    }
+
+    /// The same in a session whose control was told apart from its twin.
+    pub(super) fn void(mut self) -> Self {
+        if self.verdict != ClaimVerdict::NotTestable {
+            self.verdict = ClaimVerdict::Undecided;
+            VOID.clone_into(&mut self.why);
+        }
+        self
     }
 
     /// A verdict says more than none, and more cases say more than few.

@@ -100,9 +100,9 @@ pub(super) fn warm_up(cases: &[CaseWarmUp]) -> Markup {
         @if !cases.is_empty() {
             h4 { "Until warm" }
             p {
-                "Time under load and CPU time since its start until the throughput of a run stayed \
-                 within 3 % of its later level, found by change points in the slices of the first \
-                 load. One column for each run."
+                "Time under load, requests, and CPU time since its start until the throughput of a \
+                 run stayed within 3 % of its later level, found by change points in the slices of \
+                 the first load, or of the warm-up until steady. One column for each run."
             }
             (table::framed("", &html! {
                 tbody {
@@ -122,8 +122,8 @@ fn warm(run: WarmUp) -> Markup {
     html! {
         @match run {
             WarmUp::NotSteady { watched_s } => { "not steady in " (significant(watched_s)) " s" }
-            WarmUp::Steady { after_s, cpu_s } => {
-                (significant(after_s)) " s"
+            WarmUp::Steady { after_s, requests, cpu_s } => {
+                (significant(after_s)) " s, " (requests) " requests"
                 @if let Some(cpu_s) = cpu_s { ", " (significant(cpu_s)) " CPU s" }
             }
         }

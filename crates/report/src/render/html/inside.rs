@@ -1,8 +1,10 @@
-//! Tables of what goes on inside of contenders and databases: garbage collection, connections.
+//! Tables of what goes on inside of contenders and databases: compiling, garbage collection,
+//! connections.
 
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
+use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
 use crate::number::{significant, significant_or_dash};
@@ -33,6 +35,47 @@ const DATABASE_HEADINGS: [Heading; 6] = [
     ("database, cores", "CPU of the database server"),
     ("contender, cores", "CPU of the contender"),
 ];
+
+const CPU_HEADINGS: [Heading; 6] = [
+    ("contender", ""),
+    ("JIT, warm-up", "compiler threads"),
+    ("JIT", "compiler threads, in measured steps"),
+    ("JIT at most", "in a single measured slice"),
+    (
+        "collector",
+        "threads of the garbage collector, in measured steps",
+    ),
+    ("application", "all the rest, in measured steps"),
+];
+
+/// Empty where nothing compiles or collects.
+pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Markup {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    html! {
+        @if !rows.is_empty() {
+            h4 { "What CPU time goes into" }
+            p.hint {
+                "By the names of threads, over all completed runs. Compiling above 5 % in a \
+                 measured step marks it."
+            }
+            (table::framed("", &html! {
+                (table::head(&CPU_HEADINGS))
+                tbody {
+                    @for row in rows {
+                        tr {
+                            th scope="row" { (row.label) }
+                            td { (row.jit_warm_up.map_or_else(|| "–".to_owned(), percent)) }
+                            td { (percent(row.jit)) }
+                            td { (percent(row.jit_most)) }
+                            td { (percent(row.gc)) }
+                            td { (percent(row.application)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
 
 /// Empty without a JVM.
 pub(super) fn gc(rows: &[GcRow]) -> Markup {

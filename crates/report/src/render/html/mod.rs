@@ -156,6 +156,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (charts::cost(&load.summary))
                         (charts::warm_up(&load.warm_ups))
                         (requests::section(&load.requests, &load.errors))
+                        (inside::cpu_parts(&load.cpu_parts))
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))
                         (pivot::section(&load.data, &load.summary))

@@ -51,6 +51,9 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
         section.benchmark id={ "results-" (index) } {
             h3 { (summary.name) }
             p.conditions { (summary.conditions) }
+            @if let Some(control) = &summary.control {
+                p.control { (control.sentence()) }
+            }
             @for table in &summary.tables { (ranked(table)) }
             @if let Some(carousels) = &summary.carousels { (in_turns(carousels)) }
             @if !summary.unranked.is_empty() {
@@ -297,6 +300,7 @@ fn pair(comparison: &Comparison) -> Markup {
         Verdict::Slower => "▼",
         Verdict::Equivalent => "≈",
         Verdict::Inconclusive => "=",
+        Verdict::Void => "void",
     };
     let both = comparison.p_value.zip(comparison.p_adjusted);
     let chance = both.map(|(alone, adjusted)| {

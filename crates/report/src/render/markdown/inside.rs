@@ -1,11 +1,37 @@
-//! Garbage collection and database connections, as Markdown.
+//! Compiling, garbage collection and database connections, as Markdown.
 
 use std::fmt::Write as _;
 
 use super::escape;
+use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
 use crate::number::{significant, significant_or_dash};
+
+/// Nothing where nothing compiles or collects.
+pub(super) fn push_cpu_parts(text: &mut String, rows: &[CpuPartsRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n### What CPU time goes into\n\nBy the names of threads, in measured steps unless the \
+         column says warm-up.\n\n\
+         | contender | JIT, warm-up | JIT | JIT at most in a slice | collector | application |\n\
+         |---|--:|--:|--:|--:|--:|\n",
+    );
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    for row in rows {
+        let cells = [
+            escape(&row.label),
+            row.jit_warm_up.map_or_else(|| "–".to_owned(), percent),
+            percent(row.jit),
+            percent(row.jit_most),
+            percent(row.gc),
+            percent(row.application),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
 
 /// Nothing without a JVM.
 pub(super) fn push_gc(text: &mut String, rows: &[GcRow]) {

@@ -1,0 +1,149 @@
+//! What a contender's CPU time went into, by the names of its threads: compiling, collecting
+//! garbage, and the rest, which is the application.
+
+use bakeoff_base::number::as_f64;
+
+use crate::resource::ResourceSample;
+
+/// Beginnings of the names of threads that compile while the program runs. The kernel keeps 15
+/// letters of a name.
+const COMPILERS: [&str; 4] = ["C1 Compiler", "C2 Compiler", "JVMCI", ".NET Tiered"];
+/// Beginnings of the names of threads that collect garbage. HotSpot's serial collector works in
+/// the VM thread, and that does little else.
+const COLLECTORS: [&str; 12] = [
+    "GC Thread",
+    "ParGC Thread",
+    "G1 ",
+    "VM Thread",
+    "Shenandoah",
+    "ZWorker",
+    "ZDriver",
+    "ZDirector",
+    "XWorker",
+    "XDriver",
+    ".NET BGC",
+    ".NET Server GC",
+];
+
+/// CPU time of a contender over some time, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuParts {
+    /// All of it.
+    pub total_ns: u64,
+    /// Of threads that compile.
+    pub jit_ns: u64,
+    /// Of threads that collect garbage.
+    pub gc_ns: u64,
+}
+
+impl CpuParts {
+    /// What was used between two readings; `None` where threads or CPU time were not read. What a
+    /// thread used before it ended is gone from the later reading, so a part can be too small.
+    #[must_use]
+    pub fn between(before: &ResourceSample, after: &ResourceSample) -> Option<Self> {
+        let total_ns = |sample: &ResourceSample| Some(sample.cpu?.total_ns());
+        let total_ns = total_ns(after)?.saturating_sub(total_ns(before)?);
+        let was_read = !before.threads.is_empty() && !after.threads.is_empty();
+        was_read.then(|| {
+            let used_ns = |names: &[&str]| -> u64 {
+                let named = after.threads.iter();
+                let named = named.filter(|(name, _)| names.iter().any(|one| name.starts_with(one)));
+                let used = named.map(|(name, group)| {
+                    let before = before.threads.get(name).map_or(0, |group| group.cpu_ns);
+                    group.cpu_ns.saturating_sub(before)
+                });
+                // Threads are read a little later than the whole group.
+                used.sum::<u64>().min(total_ns)
+            };
+            let jit_ns = used_ns(&COMPILERS);
+            Self {
+                total_ns,
+                jit_ns,
+                gc_ns: used_ns(&COLLECTORS).min(total_ns - jit_ns),
+            }
+        })
+    }
+
+    /// Compiling, of all CPU time; 0 where none was used.
+    #[must_use]
+    pub fn jit_share(&self) -> f64 {
+        self.share(self.jit_ns)
+    }
+
+    /// Collecting garbage, of all CPU time.
+    #[must_use]
+    pub fn gc_share(&self) -> f64 {
+        self.share(self.gc_ns)
+    }
+
+    /// The rest, of all CPU time.
+    #[must_use]
+    pub fn application_share(&self) -> f64 {
+        self.share(self.total_ns.saturating_sub(self.jit_ns + self.gc_ns))
+    }
+
+    fn share(&self, part_ns: u64) -> f64 {
+        as_f64(part_ns) / as_f64(self.total_ns.max(1))
+    }
+}
+
+impl std::ops::AddAssign for CpuParts {
+    fn add_assign(&mut self, other: Self) {
+        self.total_ns += other.total_ns;
+        self.jit_ns += other.jit_ns;
+        self.gc_ns += other.gc_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CpuParts;
+    use crate::load::CpuTime;
+    use crate::resource::{ResourceSample, ThreadGroup};
+
+    fn sample(total_ns: u64, threads: &[(&str, u64)]) -> ResourceSample {
+        let group = |(name, cpu_ns): &(&str, u64)| {
+            let (count, cpu_ns) = (1, *cpu_ns);
+            ((*name).to_owned(), ThreadGroup { count, cpu_ns })
+        };
+        ResourceSample {
+            cpu: Some(CpuTime {
+                user_ns: total_ns,
+                system_ns: 0,
+            }),
+            threads: threads.iter().map(group).collect(),
+            ..ResourceSample::default()
+        }
+    }
+
+    #[test]
+    fn threads_are_told_apart_by_their_names() {
+        let before = sample(1000, &[("C2 CompilerThre", 300), ("VM Thread", 50)]);
+        let after = sample(
+            3000,
+            &[
+                ("C1 CompilerThre", 100),
+                ("C2 CompilerThre", 600),
+                ("VM Thread", 250),
+                ("XNIO-1 I/O", 1300),
+            ],
+        );
+        let parts = CpuParts::between(&before, &after).unwrap();
+        assert_eq!(
+            (parts.total_ns, parts.jit_ns, parts.gc_ns),
+            (2000, 400, 200)
+        );
+        let shares = (
+            parts.jit_share(),
+            parts.gc_share(),
+            parts.application_share(),
+        );
+        assert_eq!(shares, (0.2, 0.1, 0.7));
+        // A compiler thread that ended took its time along.
+        let ended = sample(3000, &[("C2 CompilerThre", 10), ("main", 1)]);
+        assert_eq!(CpuParts::between(&before, &ended).unwrap().jit_ns, 0);
+        let native = CpuParts::between(&sample(0, &[("a", 0)]), &sample(9, &[("a", 9)])).unwrap();
+        assert_eq!(native.application_share(), 1.0);
+        assert_eq!(CpuParts::between(&sample(0, &[]), &after), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! How warm a contender was when it was measured.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A warm-up is judged by so many slices at least,
+pub const SLICES_MIN: u32 = 8;
+/// and by so much time.
+pub const TIME_MIN: Duration = Duration::from_secs(10);
+
+/// How warm a contender was at the end of a warm-up that lasts until it is, by the last time slices
+/// of that warm-up: ten seconds, or as many more as their noise made necessary.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Warmth {
+    /// How much throughput grew in ten seconds, the best guess; 0.01 = 1 %.
+    pub rise: f64,
+    /// Growth in ten seconds that the noise does not exclude.
+    pub rise_most: f64,
+    /// Share of the contender's CPU time that its compiler threads used, 0 to 1; absent where
+    /// threads were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jit_share: Option<f64>,
+    /// How many slices these are.
+    pub slices: usize,
+}

@@ -1,0 +1,69 @@
+//! What the CPU time of contenders with a compiler or a collector went into: compiling, collecting
+//! garbage, and the application.
+
+use bakeoff_model::cpu_parts::CpuParts;
+use bakeoff_model::record::IntervalRecord;
+
+use super::benchmark::{BenchmarkData, RunData, StepData};
+
+/// Shares of the CPU time of a case over all completed runs, 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CpuPartsRow {
+    /// Contender and parameters.
+    pub(crate) label: String,
+    /// Compiling in warm-up; `None` without one.
+    pub(crate) jit_warm_up: Option<f64>,
+    /// Compiling in measured steps.
+    pub(crate) jit: f64,
+    /// Compiling in the measured slice in which it was most.
+    pub(crate) jit_most: f64,
+    /// Collecting garbage in measured steps.
+    pub(crate) gc: f64,
+    /// All the rest in measured steps.
+    pub(crate) application: f64,
+}
+
+/// A row for each case in which anything was compiled or collected.
+pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
+    let rows = benchmark.cases.iter().filter_map(|case| {
+        let runs: Vec<&RunData<'_>> = case.completed().collect();
+        let slices = |warm_up: bool| {
+            let steps = runs.iter().flat_map(|run| &run.steps);
+            let steps = steps.filter(move |step| step.warm_up == warm_up);
+            let slices = steps.flat_map(|step| step.slices.iter().copied());
+            slices.filter_map(of_slice).collect::<Vec<CpuParts>>()
+        };
+        let measured = slices(false);
+        let (warm_up, sum) = (sum(&slices(true)), sum(&measured)?);
+        let of_all = [Some(sum), warm_up].into_iter().flatten();
+        let any = of_all.map(|parts| parts.jit_ns + parts.gc_ns).sum::<u64>() > 0;
+        any.then(|| CpuPartsRow {
+            label: case.label.clone(),
+            jit_warm_up: warm_up.map(|parts| parts.jit_share()),
+            jit: sum.jit_share(),
+            jit_most: measured.iter().map(CpuParts::jit_share).fold(0.0, f64::max),
+            gc: sum.gc_share(),
+            application: sum.application_share(),
+        })
+    });
+    rows.collect()
+}
+
+/// What a slice's CPU time went into; `None` where threads were not read.
+pub(crate) fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
+    let before = slice.contender_before.as_ref()?;
+    CpuParts::between(before, slice.contender_after.as_ref()?)
+}
+
+/// The same of all slices of a step.
+pub(crate) fn of_step(step: &StepData<'_>) -> Option<CpuParts> {
+    let slices: Option<Vec<CpuParts>> = step.slices.iter().map(|slice| of_slice(slice)).collect();
+    sum(&slices?)
+}
+
+fn sum(parts: &[CpuParts]) -> Option<CpuParts> {
+    parts.iter().copied().reduce(|mut sum, one| {
+        sum += one;
+        sum
+    })
+}

@@ -1,0 +1,118 @@
+//! The A/A control: shown, in no table, and what becomes of verdicts when it is told apart.
+
+use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
+use bakeoff_stats::Verdict;
+
+use crate::synthetic::{contender, run};
+
+/// A run of a contender, or of the control, whose peak is what it should not be.
+fn made(name: &'static str, peak: f64, repetition: u32, control: bool) -> RunRecords {
+    let one = contender(name, peak, 1e6 / peak);
+    let mut records = run("city-get", &one, repetition, 0);
+    records.begin.run.control = control;
+    if control {
+        records.begin.run.id.push_str("~aa");
+    }
+    records
+}
+
+/// Five repetitions of two contenders, and of the slower one once more, with another peak.
+fn results(control_peak: f64) -> Results {
+    let runs = (1..=5).flat_map(|repetition| {
+        [
+            made("fast", 9000.0, repetition, false),
+            made("slow", 5000.0, repetition, false),
+            made("slow", control_peak, repetition, true),
+        ]
+    });
+    Results {
+        runs: runs.collect(),
+        ..Results::default()
+    }
+}
+
+fn analysis(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput {
+        results,
+        title: "Control",
+        rounds: &[],
+    })
+}
+
+#[test]
+fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
+    let results = results(5010.0);
+    let analysis = analysis(&results);
+    let summary = &analysis.loads[0].summary;
+    let labels: Vec<&str> = summary.tables[0]
+        .rows
+        .iter()
+        .map(|row| row.label.as_str())
+        .collect();
+    assert_eq!(labels, ["fast", "slow"], "it is no row");
+    assert_eq!(summary.tables[0].rows[1].rank, Some(2));
+    assert!(!summary.void);
+    let sentence = summary.control.as_ref().unwrap().sentence();
+    assert!(sentence.starts_with("Control: slow was measured twice. slow (A/A) serves 1.0"));
+    assert!(
+        sentence.ends_with("not told apart, as it should be."),
+        "{sentence}"
+    );
+    assert!(
+        analysis
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains("void"))
+    );
+    let documents = [markdown(&analysis), html(&analysis)];
+    assert!(
+        documents
+            .iter()
+            .all(|text| text.contains("slow (A/A) serves"))
+    );
+    let flat = terminal_table(&analysis, 80)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(flat.contains("slow (A/A) serves"), "{flat}");
+    // Nobody's run is missing in the CSV.
+    let table = csv(&analysis);
+    let of_control = table.lines().filter(|line| line.contains(",slow,,true,"));
+    assert_eq!(of_control.count(), 5 * 12);
+}
+
+#[test]
+fn a_control_that_is_told_apart_voids_all_verdicts() {
+    let results = results(6000.0);
+    let analysis = analysis(&results);
+    let summary = &analysis.loads[0].summary;
+    assert!(summary.void);
+    let table = &summary.tables[0];
+    assert!(table.rows.iter().all(|row| row.rank == Some(1)));
+    let found = table.throughput_matrix.pairs.get(0, 1).unwrap();
+    assert_eq!(found.verdict, Verdict::Void);
+    assert!(found.ratio.interval.is_some(), "numbers stay");
+    let conclusion = table.conclusions[0].sentence();
+    assert!(conclusion.ends_with(": void"), "{conclusion}");
+    let warning = "void: the control of this session found a difference between equal contenders";
+    assert!(
+        analysis.warnings[0].starts_with(warning),
+        "{:?}",
+        analysis.warnings
+    );
+    let sentence = summary.control.as_ref().unwrap().sentence();
+    assert!(
+        sentence.ends_with("told apart although they are the same."),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_session_without_control_has_none() {
+    let mut results = results(6000.0);
+    results.runs.retain(|run| !run.begin.run.control);
+    let analysis = analysis(&results);
+    assert_eq!(analysis.loads[0].summary.control, None);
+    assert_eq!(analysis.loads[0].summary.tables[0].rows[1].rank, Some(2));
+}

@@ -1,0 +1,206 @@
+//! Whether a noisy series still rises: the end of a warm-up while it is under way. When it ended,
+//! seen from later, is for [`crate::steady`].
+
+use bakeoff_base::number::length_as_f64 as count;
+
+/// Fewer points than this are not judged.
+pub const POINTS_MIN: usize = 8;
+/// Less time than this is not judged, s.
+pub const TIME_MIN_S: f64 = 10.0;
+/// Time over which a rise is stated, s.
+const PER_S: f64 = 10.0;
+/// A series that by the best guess rises by no more than this in ten seconds is flat ...
+pub const FLAT: f64 = 0.01;
+/// ... when its noise excludes that it rises by more than this.
+pub const EXCLUDED: f64 = 0.03;
+/// How sure that is: standard errors of Kendall's statistic. Three and not two, because the
+/// question is asked every few seconds, and one wrong answer ends the warm-up.
+const ERRORS: f64 = 3.0;
+
+/// Noise that keeps more than this of itself from point to point is taken for a rise.
+const KEPT_MAX: f64 = 0.8;
+
+/// A value that was measured over some time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// When that time began, s.
+    pub from_s: f64,
+    /// When it ended, s.
+    pub to_s: f64,
+    /// The value; what is not positive counts as next to nothing.
+    pub value: f64,
+}
+
+/// How a series rises at its end. Shares: 0.01 = 1 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rise {
+    /// Growth in ten seconds, the best guess.
+    pub guess: f64,
+    /// Growth in ten seconds that the noise does not exclude.
+    pub most: f64,
+    /// How many points at the end were looked at.
+    pub points: usize,
+}
+
+impl Rise {
+    /// Whether the series is flat: the best guess is at most 1 % in ten seconds, and more than 3 %
+    /// are excluded. A series that falls is flat: waiting makes nothing warmer there.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        self.guess <= FLAT && self.most <= EXCLUDED
+    }
+
+    /// The slope of the logarithms by Theil and Sen, the median over all pairs of points, because
+    /// a single slice in which a collector or the host's neighbours worked must not tip it; its
+    /// upper limit by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of
+    /// the Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical
+    /// Association 1968).
+    fn of(points: &[Point]) -> Option<Self> {
+        let middle = |point: &Point| f64::midpoint(point.from_s, point.to_s);
+        let log = |point: &Point| point.value.max(f64::MIN_POSITIVE).ln();
+        let pairs = points
+            .iter()
+            .enumerate()
+            .flat_map(|(index, first)| points[index + 1..].iter().map(move |next| (first, next)));
+        let slope = |(first, next): (&Point, &Point)| {
+            let apart_s = middle(next) - middle(first);
+            (apart_s > 0.0).then(|| (log(next) - log(first)) / apart_s)
+        };
+        let mut slopes: Vec<f64> = pairs.filter_map(slope).collect();
+        slopes.sort_by(f64::total_cmp);
+        let last = slopes.len().checked_sub(1)?;
+        let median = f64::midpoint(slopes[last / 2], slopes[slopes.len() / 2]);
+        let number = count(points.len());
+        let apart = number * (number - 1.0) * (2.0 * number + 5.0) / 18.0;
+        let left = points
+            .iter()
+            .map(|point| log(point) - median * middle(point));
+        let deviation = (apart * inflation(&left.collect::<Vec<f64>>())).sqrt();
+        // The rank of the limit among the slopes, rounded away from the median.
+        let above = (0..=last).find(|rank| {
+            let beyond = count(*rank) - (count(slopes.len()) - 1.0) / 2.0;
+            beyond >= ERRORS * deviation / 2.0
+        });
+        let growth = |slope: f64| (slope * PER_S).exp_m1();
+        Some(Self {
+            guess: growth(median),
+            most: growth(slopes[above.unwrap_or(last)]),
+            points: points.len(),
+        })
+    }
+}
+
+/// By how much the variance of Kendall's statistic is larger than that of independent noise, by
+/// what is left of the series without its slope: `(1 + r) / (1 - r)` with the correlation of neighbours'
+/// ranks, as for noise that keeps a part of itself from point to point (after Hamed and Rao, "A
+/// Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998). A host
+/// that is slow for some seconds makes such noise.
+fn inflation(left: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..left.len()).collect();
+    order.sort_by(|a, b| left[*a].total_cmp(&left[*b]));
+    let middle = (count(left.len()) - 1.0) / 2.0;
+    let mut ranks = vec![0.0; left.len()];
+    for (rank, index) in order.into_iter().enumerate() {
+        ranks[index] = count(rank) - middle;
+    }
+    let products: f64 = ranks.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let squares: f64 = ranks.iter().map(|rank| rank * rank).sum();
+    // Of so few points the estimate is too low, by about the inverse of their number.
+    let kept = products / squares + 1.0 / count(left.len());
+    let kept = kept.clamp(0.0, KEPT_MAX);
+    (1.0 + kept) / (1.0 - kept)
+}
+
+/// How `series` rises at its end; `None` with less than eight points or ten seconds.
+///
+/// The last ten seconds are looked at, and so much more as the noise makes necessary: until the
+/// limit is close enough to the guess to tell [`FLAT`] from [`EXCLUDED`], or the series is used up.
+/// The slope has no say in that.
+#[must_use]
+pub fn rise(series: &[Point]) -> Option<Rise> {
+    let end_s = series.last()?.to_s;
+    let long_enough = |points: &usize| end_s - series[series.len() - points].from_s >= TIME_MIN_S;
+    let mut points = (POINTS_MIN..=series.len()).find(long_enough)?;
+    loop {
+        let found = Rise::of(&series[series.len() - points..])?;
+        if found.most - found.guess <= EXCLUDED - FLAT || points == series.len() {
+            return Some(found);
+        }
+        points = (points + points.div_ceil(4)).min(series.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Point, Rise, rise};
+
+    fn series(values: &[f64]) -> Vec<Point> {
+        let mut from_s = 0.0;
+        let points = values.iter().map(|value| {
+            from_s += 1.25;
+            Point {
+                from_s: from_s - 1.25,
+                to_s: from_s,
+                value: *value,
+            }
+        });
+        points.collect()
+    }
+
+    fn guess(values: &[f64]) -> Option<f64> {
+        rise(&series(values)).map(|found| (found.guess * 1e6).round() / 1e6)
+    }
+
+    #[test]
+    fn slopes_are_the_medians_of_pairs() {
+        // exp(0.002 s) rises by 2 % in ten seconds.
+        let growing: Vec<f64> = (0..12).map(|i| (0.0025 * f64::from(i)).exp()).collect();
+        assert_eq!(guess(&growing), Some(0.020_201));
+        assert_eq!(guess(&[100.0; 8]), Some(0.0));
+        // One slice without any success changes nothing.
+        let mut stalled = vec![100.0; 12];
+        stalled[9] = 0.0;
+        assert_eq!(guess(&stalled), Some(0.0));
+        // The median of the 28 slopes, computed apart in Python.
+        let noisy = [100.0, 103.0, 99.0, 104.0, 101.0, 105.0, 102.0, 107.0];
+        assert_eq!(guess(&noisy), Some(0.055_313));
+    }
+
+    #[test]
+    fn short_series_are_not_judged() {
+        assert_eq!(rise(&series(&[1.0; 7])), None);
+        let quick: Vec<Point> = series(&[1.0; 30])
+            .into_iter()
+            .map(|point| Point {
+                from_s: point.from_s / 5.0,
+                to_s: point.to_s / 5.0,
+                ..point
+            })
+            .collect();
+        assert_eq!(rise(&quick), None, "7.5 s");
+        assert_eq!(rise(&[]), None);
+    }
+
+    #[test]
+    fn noise_makes_it_look_back_further() {
+        let noisy = |size: f64| -> Vec<f64> {
+            // Deterministic and without a slope.
+            let sign = |i: u32| f64::from((i * 7) % 11) / 5.0 - 1.0;
+            (0..66).map(|i| 100.0 * (1.0 + size * sign(i))).collect()
+        };
+        let points = |size| rise(&series(&noisy(size))).map(|found: Rise| found.points);
+        assert_eq!(points(0.001), Some(8));
+        assert!(points(0.05) > Some(16), "{:?}", points(0.05));
+        assert_eq!(points(0.9), Some(66), "all that there is");
+    }
+
+    #[test]
+    fn what_rose_is_not_flat_until_it_is_long_ago() {
+        let mut values: Vec<f64> = (0..16).map(|i| 50.0 + 3.0 * f64::from(i)).collect();
+        assert!(!rise(&series(&values)).unwrap().is_flat());
+        values.extend([98.0; 16]);
+        assert!(rise(&series(&values)).unwrap().is_flat());
+        let falling: Vec<f64> = (0..16).map(|i| 100.0 - f64::from(i)).collect();
+        assert!(rise(&series(&falling)).unwrap().is_flat());
+    }
+}

@@ -1,0 +1,88 @@
+//! When a contender is called warm, by the records of its warm-up.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::load::CpuTime;
+use bakeoff_model::record::IntervalRecord;
+use bakeoff_model::resource::{ResourceSample, ThreadGroup};
+use bakeoff_model::validity::Validity;
+use bakeoff_model::warmth::{SLICES_MIN, TIME_MIN};
+use bakeoff_validity::{WarmUp, is_warm};
+
+use crate::world::{SECOND, World};
+
+/// A reading after `second` seconds: all CPU time, and that of a compiler thread.
+fn sample(second: u64, cpu_ns: u64, jit_ns: u64) -> ResourceSample {
+    let (count, cpu_ns_jit) = (1, jit_ns);
+    ResourceSample {
+        at_ns: second * SECOND,
+        cpu: Some(CpuTime {
+            user_ns: cpu_ns,
+            system_ns: 0,
+        }),
+        threads: BTreeMap::from([(
+            "C1 CompilerThre".to_owned(),
+            ThreadGroup {
+                count,
+                cpu_ns: cpu_ns_jit,
+            },
+        )]),
+        ..ResourceSample::default()
+    }
+}
+
+/// Slices of a second with so many requests each; in each the compiler used so much of a core.
+fn warm_up(slices: &[(u64, f64)]) -> WarmUp {
+    let mut warm_up = WarmUp::default();
+    let (mut cpu_ns, mut jit_ns) = (0, 0);
+    for (second, (requests, jit)) in (0..).zip(slices) {
+        let mut load = World::good(8).load;
+        (load.start_ns, load.end_ns) = (second * SECOND, (second + 1) * SECOND);
+        load.requests = *requests;
+        let before = sample(second, cpu_ns, jit_ns);
+        cpu_ns += SECOND;
+        jit_ns += crate::world::nanoseconds(*jit);
+        warm_up.add(&IntervalRecord {
+            connections: 8,
+            warm_up: true,
+            turn: None,
+            warmth: None,
+            load,
+            contender_before: Some(before),
+            contender_after: Some(sample(second + 1, cpu_ns, jit_ns)),
+            backend_before: None,
+            backend_after: None,
+            steal_ns: None,
+            host: None,
+            validity: Validity::fair(),
+        });
+    }
+    warm_up
+}
+
+#[test]
+fn warm_is_flat_and_compiled() {
+    let flat = vec![(5000, 0.01); 12];
+    let warmth = warm_up(&flat).warmth().unwrap();
+    assert!(is_warm(&warmth), "{warmth:?}");
+    assert_eq!(warmth.jit_share, Some(0.01));
+    let compiling = warm_up(&[(5000, 0.2); 12]).warmth().unwrap();
+    assert!(!is_warm(&compiling), "{compiling:?}");
+    let rising: Vec<(u64, f64)> = (0..12).map(|second| (5000 + 25 * second, 0.0)).collect();
+    let rising = warm_up(&rising).warmth().unwrap();
+    assert!(!is_warm(&rising), "5 % in ten seconds: {rising:?}");
+    assert!((rising.rise - 0.05).abs() < 0.002, "{rising:?}");
+    // What was compiled long before is no matter.
+    let mut long_ago = vec![(1000, 0.9); 20];
+    long_ago.extend([(5000, 0.0); 15]);
+    let warmth = warm_up(&long_ago).warmth().unwrap();
+    assert!(is_warm(&warmth), "{warmth:?}");
+}
+
+#[test]
+fn too_little_says_nothing() {
+    assert_eq!(warm_up(&[(5000, 0.0); 9]).warmth(), None, "nine seconds");
+    assert!(warm_up(&[(5000, 0.0); 10]).warmth().is_some());
+    assert_eq!(SLICES_MIN as usize, bakeoff_stats::rise::POINTS_MIN);
+    assert_eq!(TIME_MIN.as_secs_f64(), bakeoff_stats::rise::TIME_MIN_S);
+}
