@@ -48,6 +48,13 @@ pub fn component(text: &str) -> String {
     utf8_percent_encode(text, NOT_PLAIN).to_string()
 }
 
+/// The text that a part of a URI stands for; `None` where it is not UTF-8.
+#[must_use]
+pub fn decoded(part: &str) -> Option<String> {
+    let text = percent_decode_str(part).decode_utf8().ok()?;
+    Some(text.into_owned())
+}
+
 /// One spelling for all spellings of one text: decoded, then encoded but for letters, digits and
 /// `-._~*,`.
 #[must_use]
@@ -58,7 +65,7 @@ pub fn normal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{normal, request_target, uri};
+    use super::{component, decoded, normal, request_target, uri};
 
     #[test]
     fn targets_are_encoded_once() {
@@ -66,6 +73,14 @@ mod tests {
             assert_eq!(encode("/a?q=křemže%20x y"), "/a?q=k%C5%99em%C5%BEe%20x%20y");
             assert_eq!(encode("/a;b=c,d:@!$&'()*+~[e]"), "/a;b=c,d:@!$&'()*+~[e]");
         }
+    }
+
+    #[test]
+    fn a_component_is_decoded_to_what_it_was() {
+        for text in ["a@b:c/d", "křemže", "100%"] {
+            assert_eq!(decoded(&component(text)).unwrap(), text);
+        }
+        assert_eq!(decoded("%FF"), None);
     }
 
     #[test]

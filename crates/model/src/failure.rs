@@ -13,6 +13,8 @@ text_enum! {
     "stage" Stage {
         /// The contender is built and made startable.
         Build = "build",
+        /// A part of the work of its requests is measured alone.
+        Probe = "probe",
         /// Lifecycle checks, with instances of their own.
         Lifecycle = "lifecycle",
         /// The contender is started.

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod conditions;
 pub mod cpu_parts;
+pub mod database_url;
 pub mod delay;
 pub mod diagnostic;
 pub mod duration_ns;

@@ -9,6 +9,7 @@ mod backend;
 mod carousel;
 mod check_file;
 mod contender_file;
+mod probe;
 mod published_file;
 pub(crate) mod raw;
 pub(crate) mod raw_contender;

@@ -33,6 +33,8 @@ pub enum Record {
     Begin(Box<Begin>),
     /// The contender gave its first valid answer.
     Started(Startup),
+    /// A part of the work of requests was measured alone.
+    Probe(ProbeRecord),
     /// A lifecycle or functional check ended.
     Check(CheckRecord),
     /// A reading of the resources outside the load: before it, after it.
@@ -65,6 +67,9 @@ pub struct Begin {
     /// How the replay backend answered.
     #[serde(flatten)]
     pub backend_settings: ReplaySettings,
+    /// `HOST:PORT` of a backend that bakeoff did not start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_at: Option<String>,
     /// Wall clock, RFC 3339 in UTC.
     pub at: String,
     /// One line about the contender, for reports.
@@ -93,13 +98,14 @@ pub struct Begin {
 
 impl Begin {
     /// The backend with what makes its results different from others': `replay`,
-    /// `replay with delay exponential:2ms, gzip`.
+    /// `replay with delay exponential:2ms, gzip`, `postgres at db.example.org:5432`.
     #[must_use]
     pub fn backend_label(&self) -> String {
-        match self.backend_settings.words() {
-            words if words.is_empty() => self.backend.to_string(),
-            words => format!("{} with {words}", self.backend),
-        }
+        let at = self.backend_at.as_ref().map(|place| format!(" at {place}"));
+        let words = self.backend_settings.words();
+        let with = (!words.is_empty()).then(|| format!(" with {words}"));
+        let parts = [Some(self.backend.to_string()), at, with];
+        parts.into_iter().flatten().collect()
     }
 }
 
@@ -183,6 +189,19 @@ pub struct Startup {
     /// Size of its image, or of its artifact where it runs without one, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
+}
+
+/// What a part of the work of requests costs a contender, measured alone, before the load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProbeRecord {
+    /// What the part is called.
+    pub name: String,
+    /// The request that does the same work once.
+    pub request: String,
+    /// How often the work was done.
+    pub operations: u32,
+    /// CPU time of all of them, without start and warm-up, ns.
+    pub cpu_ns: u64,
 }
 
 /// One check and what came of it.
@@ -312,6 +331,8 @@ pub struct RunRecords {
     pub begin: Begin,
     /// The start, if it came that far.
     pub startup: Option<Startup>,
+    /// Parts of the work of requests that were measured alone.
+    pub probes: Vec<ProbeRecord>,
     /// Checks in the order in which they ended.
     pub checks: Vec<CheckRecord>,
     /// Readings outside the load.
@@ -429,6 +450,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
     let mut run = RunRecords {
         begin,
         startup: None,
+        probes: Vec::new(),
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
@@ -446,6 +468,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         match record {
             Record::Begin(_) => return Err(format!("line {}: a second `begin`", index + 1)),
             Record::Started(startup) => run.startup = Some(startup),
+            Record::Probe(probe) => run.probes.push(probe),
             Record::Check(check) => run.checks.push(check),
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),

@@ -28,7 +28,8 @@ pub struct Suite {
     /// Port on which every contender listens.
     pub port: u16,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
-    /// backend's address, `{backend.database}` for the contender's own database in it.
+    /// backend's address, `{backend.database}` for the contender's own database in it, and
+    /// `{backend.user}` and `{backend.password}` for its login.
     pub env: BTreeMap<String, String>,
     /// Environment that points at a backend where nobody listens, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
@@ -170,6 +171,27 @@ pub struct Rows {
     pub query: String,
 }
 
+/// Each successful request of this name does the work of a contender's probe once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbedRequest {
+    /// Name of the probe, [`Probe::name`].
+    pub probe: String,
+    /// Name of the request, [`RequestSpec::label`].
+    pub request: String,
+}
+
+/// A command that does a part of the work of requests and nothing else, and says what CPU time
+/// that took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// What the part is: `hashing`.
+    pub name: String,
+    /// The command, with the placeholders of [`Contender::run`] and `{operations}`.
+    pub command: Vec<String>,
+    /// How often it does the work: what `{operations}` stands for.
+    pub operations: u32,
+}
+
 /// How much is measured and under which limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
@@ -252,6 +274,8 @@ pub struct Benchmark {
     pub transport: Transport,
     /// Requests to the backend that each successful request takes at least.
     pub backend_requests_min: Option<f64>,
+    /// Parts of the work of requests that contenders can do alone.
+    pub probes: Vec<ProbedRequest>,
     /// Its own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
 }
@@ -373,6 +397,8 @@ pub struct Contender {
     pub url: Option<ServiceUrl>,
     /// Command that prints a version receipt; same placeholders. Empty = none.
     pub version: Vec<String>,
+    /// Parts of the work of its requests that it can do alone.
+    pub probes: Vec<Probe>,
     /// The wanted JDK (11, 17, 25) of JVM contenders.
     pub jdk: Option<u32>,
     /// An image that is the service already, with an entry point of its own.

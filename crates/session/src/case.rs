@@ -33,6 +33,21 @@ pub struct Case {
     /// The file that `{gc-log}` stands for in its command, as the contender sees it; `None` where
     /// nobody asks for one.
     pub gc_log: Option<PathBuf>,
+    /// What is measured alone before the contender is started.
+    pub probes: Vec<ReadyProbe>,
+}
+
+/// A probe of a contender, ready to be started.
+#[derive(Debug, Clone)]
+pub struct ReadyProbe {
+    /// What the part of the work is called.
+    pub name: String,
+    /// The request that does the same work once.
+    pub request: String,
+    /// How often it does the work.
+    pub operations: u32,
+    /// How it is started: as the contender, with its own command.
+    pub start: StartSpec,
 }
 
 impl Case {
@@ -62,6 +77,10 @@ pub struct BackendAddress {
     pub host: String,
     /// Its port.
     pub port: u16,
+    /// Who logs in, where it has databases; fit for a URL.
+    pub user: String,
+    /// With what password; fit for a URL.
+    pub password: String,
 }
 
 /// The whole environment of a contender: the suite's, then its own, then its parameters.
@@ -95,4 +114,6 @@ fn resolve(value: &str, contender: &Contender, backend: &BackendAddress) -> Stri
         .replace("{backend.database}", &database_name(&contender.name))
         .replace("{backend.host}", &backend.host)
         .replace("{backend.port}", &backend.port.to_string())
+        .replace("{backend.user}", &backend.user)
+        .replace("{backend.password}", &backend.password)
 }

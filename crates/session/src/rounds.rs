@@ -106,6 +106,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         .plan_options(suite, selection::main_round(suite));
     // Names are looked at before anything is measured, not in the last round.
     selection::planned(suite, &options)?;
+    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
     let top = new.results_folder(suite);
     let file = RoundsFile {
         suite_folder: folder.path.clone(),
@@ -114,6 +115,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         runtime: options.runtime,
         backend: options.backend,
         backend_delay: options.backend_delay,
+        backend_url: new.backend_url.clone(),
         seed: new.selection.seed,
         runs: new.selection.runs,
         slice: new.slice,
@@ -184,6 +186,7 @@ fn open_round(
         plan,
         round: Some(RoundFile::of(suite, round, &file.benchmarks)),
         qualified: fed,
+        backend_url: file.backend_url.clone(),
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
 use bakeoff_model::suite::{Round, Suite};
@@ -151,6 +152,20 @@ pub fn backend(suite: &Suite, name: Option<BackendName>) -> anyhow::Result<Backe
         .has_backend(name)
         .map_err(|error| unknown(vec![error]))?;
     Ok(name)
+}
+
+/// Whether a backend can be a server that runs already.
+///
+/// # Errors
+/// It is one that bakeoff has to start.
+pub fn backend_can_be_at(backend: BackendName, url: Option<&DatabaseUrl>) -> anyhow::Result<()> {
+    match url {
+        Some(url) if backend != BackendName::Postgres => Err(hinted(
+            format_args!("{url} cannot be the backend {backend}"),
+            "--backend-url is for --backend postgres",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Cores that this process may use.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
@@ -42,6 +43,8 @@ pub struct NewSession {
     pub round: Option<String>,
     /// Draw flame graphs after the measured runs.
     pub flame_graphs: bool,
+    /// The database server of somebody else's that is the backend.
+    pub backend_url: Option<DatabaseUrl>,
 }
 
 impl NewSession {
@@ -191,6 +194,7 @@ async fn play(
         runtime: plan.runtime,
         side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
         backend: plan.backend,
+        backend_url: session.backend_url.clone(),
         profile: plan.profile.clone(),
         contenders: contenders.clone(),
         cores: placement.cores,
@@ -233,6 +237,7 @@ fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<Strin
     if session.flame_graphs {
         warnings.extend(flame::not_to_be_had(&session.plan, suite));
     }
+    warnings.extend(session.backend_url.as_ref().map(not_metered));
     Ok(warnings)
 }
 
@@ -246,6 +251,15 @@ fn began(plan: &Plan, pending: &[PendingRun], warnings: Vec<String>) -> Event {
         shortest_ns: duration_ns::whole(shortest),
         warnings,
     }
+}
+
+/// What a server of somebody else's cannot tell.
+fn not_metered(url: &DatabaseUrl) -> String {
+    format!(
+        "the backend is a server that runs already, {}: its CPU, memory and connections are not \
+         metered, and whether it was the bottleneck is not known",
+        url.place()
+    )
 }
 
 /// The results folder, new or to be resumed, with its session.
@@ -280,6 +294,7 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
             format_args!("--round {ALL_ROUNDS} finds them first"),
         ));
     }
+    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
     let mut plan = selection::planned(suite, &options)?;
     let mut skipped = without_unbuildable(suite, &mut plan);
     if plan.runs.is_empty() {
@@ -294,6 +309,7 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
         plan,
         round: round.map(|round| RoundFile::of(suite, round, &new.selection.benchmarks)),
         qualified: Vec::new(),
+        backend_url: new.backend_url.clone(),
         suite_folder: suite_folder.path,
     };
     let recorder = Recorder::create(&folder, &session)?;

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bakeoff_model::conditions::BackendName;
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_session::selection;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -142,10 +143,24 @@ impl MeasuredArgs {
     }
 }
 
+/// A backend that runs already.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// A PostgreSQL of your own as the backend `postgres`, instead of one that is started:
+    /// `postgres://ann:secret@db.example.org:5432`. Databases are made in it whose names begin with
+    /// `bakeoff_`, and dropped in the end; nothing else is touched. The user needs the right
+    /// CREATEDB, and is the one that contenders log in as. Without a password in it, PGPASSWORD
+    /// holds.
+    #[arg(long, value_name = "URL")]
+    pub(crate) backend_url: Option<DatabaseUrl>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) measured: MeasuredArgs,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -170,6 +185,7 @@ pub(crate) struct RunArgs {
         conflicts_with_all = [
             "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
             "profile_cpu",
+            "backend_url",
         ]
     )]
     pub(crate) resume: Option<PathBuf>,
@@ -191,6 +207,8 @@ pub(crate) struct OutputArgs {
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Only this group of checks (`lifecycle` too); may be repeated.
     #[arg(long, value_name = "G")]
     pub(crate) group: Vec<String>,
@@ -226,6 +244,8 @@ pub(crate) struct UpArgs {
     /// The backend; the suite's default one when absent.
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Profile whose limits hold.
     #[arg(long, default_value = "quick")]
     pub(crate) profile: String,

@@ -64,6 +64,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
         runtime: args.selection.runtime.into(),
         side_by_side: false,
         backend,
+        backend_url: None,
         profile: String::new(),
         contenders: contenders.clone(),
         cores: Cores::default(),

@@ -45,5 +45,6 @@ fn order(args: RunArgs) -> Order {
         out: args.out,
         round: args.round,
         flame_graphs: args.profile_cpu,
+        backend_url: args.server.backend_url,
     })
 }

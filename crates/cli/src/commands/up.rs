@@ -70,11 +70,15 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
         let why: Vec<String> = skipped.into_iter().map(|(_, why)| why).collect();
         return Err(builds::none_here(&why));
     }
+    let backend = selection::backend(suite, args.backend)?;
+    let backend_url = args.server.backend_url.clone();
+    selection::backend_can_be_at(backend, backend_url.as_ref())?;
     let logs = tempfile::Builder::new().prefix("bakeoff-up-").tempdir()?;
     let options = TestbedOptions {
         runtime: args.runtime.into(),
         side_by_side: false,
-        backend: selection::backend(suite, args.backend)?,
+        backend,
+        backend_url,
         profile: args.profile.clone(),
         contenders: vec![name.clone()],
         cores: Cores::default(),

@@ -41,6 +41,8 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     }
     let limits = limits(suite, &args.profile)?;
     let backend = selection::backend(suite, args.selection.backend)?;
+    let backend_url = args.server.backend_url.clone();
+    selection::backend_can_be_at(backend, backend_url.as_ref())?;
     let chosen = selection::contenders(suite, &args.selection.contender)?;
     let (contenders, skipped) = builds::buildable(suite, &chosen);
     let mut progress = Progress::stderr(args.json);
@@ -59,6 +61,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         runtime: args.selection.runtime.into(),
         side_by_side: false,
         backend,
+        backend_url,
         profile: args.profile.clone(),
         contenders: contenders.clone(),
         cores: Cores::default(),

@@ -146,6 +146,10 @@ impl<W: Write> Progress<W> {
                 let seconds = Duration::from_nanos(startup.startup_ns).as_secs_f64();
                 self.line(&format!("  started in {seconds:.4} s"));
             }
+            Record::Probe(probe) => {
+                let each = as_f64(probe.cpu_ns) / f64::from(probe.operations.max(1)) / 1e6;
+                self.line(&format!("  {} takes {each:.3} ms of CPU", probe.name));
+            }
             Record::Check(check) => {
                 if check.group != GROUP {
                     self.checked += 1;

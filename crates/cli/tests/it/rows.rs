@@ -3,11 +3,21 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use bakeoff_model::suite::Limits;
+use bakeoff_runtime::backend::{self, Backend, BackendKind, BackendOptions};
+use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
+use tempfile::TempDir;
 
 use crate::world::{Ran, World};
+
+/// A session of two runs.
+const SESSION: &str = "run SUITE --profile tiny --runs 2 --benchmark store --json --out OUT";
 
 const STORING: &str = r#"
 [[backend]]
@@ -39,7 +49,9 @@ fn storing(modes: &[&str]) -> World {
     let everybody = fs::Permissions::from_mode(0o755);
     fs::set_permissions(world.out().parent().unwrap(), everybody).unwrap();
     let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
-    let database = "postgres://bakeoff:bakeoff@{backend.host}:{backend.port}/{backend.database}";
+    let login = "{backend.user}:{backend.password}";
+    let server = "{backend.host}:{backend.port}";
+    let database = format!("postgres://{login}@{server}/{{backend.database}}");
     let env = format!(
         "DATABASE_URL = \"{database}\"\nPSQL = \"{}\"\n[env-unreachable]",
         psql().display()
@@ -49,6 +61,119 @@ fn storing(modes: &[&str]) -> World {
     let schema = "CREATE TABLE items (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)";
     world.write("data/schema.sql", schema);
     world
+}
+
+/// A server that runs already, as somebody's own.
+struct Server {
+    /// Runs it, with all that it needs.
+    runtime: tokio::runtime::Runtime,
+    backend: Backend,
+    _process: ProcessRuntime,
+    _folder: TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(folder.path().join("schema.sql"), "SELECT 1").unwrap();
+        let process = ProcessRuntime::new(ProcessOptions {
+            shim: env!("CARGO_BIN_EXE_bakeoff").into(),
+            shim_args: vec!["shim".into()],
+            run_base: folder.path().join("run"),
+        });
+        let (process, runtime) = (process.unwrap(), tokio::runtime::Runtime::new().unwrap());
+        let options = BackendOptions {
+            kind: BackendKind::Postgres,
+            listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: None,
+            cores: Vec::new(),
+            limits: Limits::default(),
+            data: folder.path().to_owned(),
+            log_path: folder.path().join("log"),
+        };
+        let backend = runtime
+            .block_on(backend::start(&process, &options))
+            .unwrap();
+        runtime.block_on(backend.prepare("admin")).unwrap();
+        let server = Self {
+            runtime,
+            backend,
+            _process: process,
+            _folder: folder,
+        };
+        server.query("DROP DATABASE bakeoff__template");
+        server.query("CREATE ROLE ann LOGIN CREATEDB PASSWORD 'secret'");
+        server
+    }
+
+    fn query(&self, statement: &str) -> String {
+        let answer = self
+            .runtime
+            .block_on(self.backend.query("admin", statement));
+        answer.unwrap()
+    }
+
+    /// Names of the databases that ann has.
+    fn databases(&self) -> String {
+        self.query(
+            "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database \
+             WHERE pg_get_userbyid(datdba) = 'ann'",
+        )
+    }
+}
+
+/// C2.4: the user's own server as the backend, killed session and resumption included.
+#[test]
+fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
+    if !switched_on("a session on somebody's own PostgreSQL") {
+        return;
+    }
+    let (world, server) = (storing(&["good"]), Server::start());
+    let place = server.backend.address();
+    let url = format!("--backend-url postgres://ann:secret@{place}");
+    let mut session = until_load(&world, &format!("{SESSION} {url}"));
+    session.kill().unwrap();
+    session.wait().unwrap();
+    let ours = "bakeoff__session bakeoff__template bakeoff_good";
+    assert_eq!(server.databases(), ours, "where is its data?");
+
+    let resume = "run SUITE --resume OUT";
+    world.run(resume).check(
+        1,
+        &["it asks for a password, and none was given", "PGPASSWORD"],
+    );
+    let resumed = world.command(resume).env("PGPASSWORD", "secret").output();
+    let resumed = Ran::from(resumed.unwrap());
+    resumed.check(0, &["report: "]);
+    assert_eq!(server.databases(), "", "something was left there");
+    let results = world.read("out/results.md");
+    assert!(
+        results.contains(&format!("postgres at {place}")),
+        "{results}"
+    );
+    let plan = world.read("out/session.json");
+    assert!(plan.contains("postgres://ann@"), "{plan}");
+    for file in [
+        "out/session.json",
+        "out/results.csv",
+        "out/report/index.html",
+    ] {
+        assert!(
+            !world.read(file).contains("secret"),
+            "the password is in {file}"
+        );
+    }
+    world.run(&format!("run SUITE --backend none {url}")).check(
+        1,
+        &[
+            "cannot be the backend none",
+            "--backend-url is for --backend postgres",
+        ],
+    );
+    server
+        .runtime
+        .block_on(server.backend.stop(Duration::from_secs(20)));
 }
 
 fn switched_on(what: &str) -> bool {
@@ -81,10 +206,9 @@ fn kill(pid: u32) {
     assert!(sent.unwrap().success());
 }
 
-/// Starts a session of two runs and lets it go on until the load of the first.
-fn until_load(world: &World) -> Child {
-    let mut command =
-        world.command("run SUITE --profile tiny --runs 2 --benchmark store --json --out OUT");
+/// Starts a session and lets it go on until its first load.
+fn until_load(world: &World, arguments: &str) -> Child {
+    let mut command = world.command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -130,7 +254,7 @@ fn a_session_that_is_killed_leaves_no_server_to_the_next() {
         return;
     }
     let world = storing(&["good"]);
-    let mut session = until_load(&world);
+    let mut session = until_load(&world, SESSION);
     session.kill().unwrap();
     session.wait().unwrap();
     world.run("run SUITE --resume OUT").check(0, &["report: "]);
@@ -144,7 +268,7 @@ fn a_server_that_is_killed_fails_the_runs_and_says_so() {
         return;
     }
     let world = storing(&["good"]);
-    let session = until_load(&world);
+    let session = until_load(&world, SESSION);
     let servers = processes(&world, "/data");
     assert!(!servers.is_empty(), "no server is there to be killed");
     servers.into_iter().for_each(kill);
@@ -163,7 +287,7 @@ fn a_contender_that_is_killed_fails_its_run_only() {
         return;
     }
     let world = storing(&["good"]);
-    let session = until_load(&world);
+    let session = until_load(&world, SESSION);
     let contenders = processes(&world, "/contender");
     contenders.into_iter().for_each(kill);
     let ended = Ran::from(session.wait_with_output().unwrap());

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::raw_contender::{ContenderFile, MatrixValues, VariantTable};
+use super::raw_contender::{ContenderFile, MatrixValues, ProbeTable, VariantTable};
 use super::shape;
 use super::source::{KeyPath, Reading};
 use crate::names;
 use crate::service_url::ServiceUrl;
-use crate::suite::Contender;
+use crate::suite::{Contender, Probe};
 
 /// What the runtime fills into commands.
 const PLACEHOLDERS: [&str; 3] = ["artifact", "java", "jvm-options"];
+
+/// What stands for the number of operations in a probe's command.
+const OPERATIONS: &str = "operations";
 
 /// The base image of a contender that names none.
 const IMAGE_BASE_DEFAULT: &str = "debian";
@@ -50,6 +53,7 @@ pub(super) fn contenders(
         ..bare(folder, file)
     };
     check_commands(reading, &place, &bare);
+    check_probes(reading, &bare);
     if !table.only_variants {
         check_start(reading, &place, &bare);
     }
@@ -119,12 +123,21 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         workdir: table.workdir.clone(),
         url: None,
         version: table.version.clone(),
+        probes: file.probe.iter().map(probe).collect(),
         jdk: table.jdk,
         image: file.image.name.clone(),
         image_arguments: file.image.arguments.clone().unwrap_or_default(),
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),
+    }
+}
+
+fn probe(table: &ProbeTable) -> Probe {
+    Probe {
+        name: table.name.clone(),
+        command: table.command.clone(),
+        operations: table.operations,
     }
 }
 
@@ -215,21 +228,50 @@ fn check_commands(reading: &mut Reading<'_>, place: &KeyPath, contender: &Conten
         reading.check_inside(&place.key("artifact"), artifact, "contender");
     }
     for (key, command) in [("run", &contender.run), ("version", &contender.version)] {
-        let place = place.key(key);
-        for (index, argument) in command.iter().enumerate() {
-            check_placeholders(reading, &place.index(index), argument);
-        }
-        let uses_artifact = command.iter().any(|one| one.contains("{artifact}"));
-        if uses_artifact && contender.artifact.is_none() {
-            let message = format!("`{place}`: uses `{{artifact}}`, but there is no `artifact`");
-            let hint = Some("say what the build makes: artifact = \"target/app\"".to_owned());
-            reading.complain(&place, &message, hint);
-        }
-        let uses_java = command.iter().any(|argument| argument.contains("{java}"));
-        if uses_java && contender.jdk.is_none() {
-            let message = format!("`{place}`: uses `{{java}}`, but no `jdk` is wanted");
-            let hint = Some("say which one: jdk = 17".to_owned());
-            reading.complain(&place, &message, hint);
+        check_command(reading, &place.key(key), command, contender, &PLACEHOLDERS);
+    }
+}
+
+/// Checks the placeholders of the command at `place`, which may have these.
+fn check_command(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    command: &[String],
+    contender: &Contender,
+    known: &[&str],
+) {
+    for (index, argument) in command.iter().enumerate() {
+        check_placeholders(reading, &place.index(index), argument, known);
+    }
+    let uses_artifact = command.iter().any(|one| one.contains("{artifact}"));
+    if uses_artifact && contender.artifact.is_none() {
+        let message = format!("`{place}`: uses `{{artifact}}`, but there is no `artifact`");
+        let hint = Some("say what the build makes: artifact = \"target/app\"".to_owned());
+        reading.complain(place, &message, hint);
+    }
+    let uses_java = command.iter().any(|argument| argument.contains("{java}"));
+    if uses_java && contender.jdk.is_none() {
+        let message = format!("`{place}`: uses `{{java}}`, but no `jdk` is wanted");
+        let hint = Some("say which one: jdk = 17".to_owned());
+        reading.complain(place, &message, hint);
+    }
+}
+
+/// Checks the commands of a contender's probes.
+fn check_probes(reading: &mut Reading<'_>, contender: &Contender) {
+    let all = KeyPath::root().key("probe");
+    let names = contender.probes.iter().map(|probe| probe.name.as_str());
+    reading.report_duplicates(&all, "probe", names);
+    let known = [&PLACEHOLDERS[..], &[OPERATIONS]].concat();
+    let operations = format!("{{{OPERATIONS}}}");
+    for (index, probe) in contender.probes.iter().enumerate() {
+        let place = all.index(index).key("command");
+        check_command(reading, &place, &probe.command, contender, &known);
+        let is_told = probe.command.iter().any(|one| one.contains(&operations));
+        if !is_told && reading.is_whole(&place) {
+            let message = format!("`{place}`: nothing tells it how often to do the work");
+            let hint = format!("`{operations}` stands for the number in `operations`");
+            reading.complain(&place, &message, Some(hint));
         }
     }
 }
@@ -264,7 +306,7 @@ fn service_url(
 
 /// Complains about what looks like a misspelt placeholder. Braces that look like nothing of ours
 /// may well be meant for the contender.
-fn check_placeholders(reading: &mut Reading<'_>, place: &KeyPath, argument: &str) {
+fn check_placeholders(reading: &mut Reading<'_>, place: &KeyPath, argument: &str, known: &[&str]) {
     if argument.contains("{jvm-options}") && argument != "{jvm-options}" {
         let message = format!("`{place}`: `{{jvm-options}}` must be an argument of its own");
         let hint = Some("it stands for any number of arguments".to_owned());
@@ -274,8 +316,8 @@ fn check_placeholders(reading: &mut Reading<'_>, place: &KeyPath, argument: &str
         let Some((name, _)) = part.split_once('}') else {
             continue;
         };
-        let meant = names::nearest(name, &PLACEHOLDERS);
-        if let (Some(meant), false) = (meant, PLACEHOLDERS.contains(&name)) {
+        let meant = names::nearest(name, known);
+        if let (Some(meant), false) = (meant, known.contains(&name)) {
             let message = format!("`{place}`: unknown placeholder `{{{name}}}`");
             let hint = Some(format!("did you mean `{{{meant}}}`?"));
             reading.complain(place, &message, hint);

@@ -21,7 +21,8 @@ pub(crate) struct SuiteFile {
     /// What the suite is.
     pub(crate) suite: SuiteTable,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
-    /// backend's address, `{backend.database}` for the contender's own database in it.
+    /// backend's address, `{backend.database}` for the contender's own database in it, and
+    /// `{backend.user}` and `{backend.password}` for its login.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// What replaces `env` in the check "does not start with an unreachable backend".
@@ -300,12 +301,27 @@ pub(crate) struct BenchmarkTable {
     /// that makes fewer are invalid. Not looked at unless given.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub(crate) backend_requests_min: Option<f64>,
+    /// Parts of the work of its requests that contenders can do alone.
+    #[serde(default)]
+    pub(crate) probe: Vec<ProbedTable>,
     /// Steps of its own, used in profiles that have none.
     pub(crate) ladder: Option<LadderTable>,
     /// Steps of its own one by one, instead of `ladder`.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
+}
+
+/// Each successful request of a name does the work of a probe once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ProbedTable {
+    /// A `[[probe]]` of contenders; those without it go without.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// The name of the request.
+    #[schemars(length(min = 1))]
+    pub(crate) request: String,
 }
 
 /// What a benchmark measures.

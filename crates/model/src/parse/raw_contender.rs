@@ -14,6 +14,9 @@ pub(crate) struct ContenderFile {
     /// The image it is put into.
     #[serde(default)]
     pub(crate) image: ImageTable,
+    /// Parts of the work of its requests that it can do alone, so that their share is known.
+    #[serde(default)]
+    pub(crate) probe: Vec<ProbeTable>,
     /// Environment of its own.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
@@ -94,6 +97,22 @@ pub(crate) struct ImageTable {
     pub(crate) arguments: Option<Vec<String>>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     pub(crate) base: Option<String>,
+}
+
+/// A command that does a part of the work of requests, and nothing else. The last line that it
+/// prints is the CPU time that this took, in seconds, without start and warm-up.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ProbeTable {
+    /// What the part is called.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) name: String,
+    /// The command, with the placeholders of `run`, and `{operations}`.
+    #[schemars(length(min = 1))]
+    pub(crate) command: Vec<String>,
+    /// How often the work is to be done: what `{operations}` stands for.
+    #[schemars(range(min = 1))]
+    pub(crate) operations: u32,
 }
 
 /// What a variant replaces. Tables are merged by key, lists are replaced.

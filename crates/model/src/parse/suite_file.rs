@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::backend::{self, names_of};
 use super::carousel;
 use super::contender_file::environment;
+use super::probe;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
     StepTable, SuiteFile,
@@ -53,6 +54,7 @@ pub(super) fn suite(
     let benchmarks = benchmarks(reading, file.benchmark);
     let backends = backend::backends(reading, file.backend, &benchmarks);
     check_steps(reading, &profiles, &benchmarks);
+    probe::check_known(reading, &benchmarks, contenders);
     let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks);
     Suite {
         name: file.suite.name,
@@ -290,7 +292,9 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             let message = format!("`{place}`: a scenario is of requests, not over WebSocket");
             reading.complain(&transport_place, &message, None);
         }
+        let probes = probe::of_requests(reading, &place.key("probe"), table.probe, &requests);
         benchmarks.push(Benchmark {
+            probes,
             steps,
             name: table.name,
             describe: table.describe,
@@ -341,6 +345,7 @@ fn kind(reading: &mut Reading<'_>, place: &KeyPath, table: &BenchmarkTable) -> B
         ("scenario", table.scenario.is_some()),
         ("transport", table.transport.is_some()),
         ("backend-requests-min", table.backend_requests_min.is_some()),
+        ("probe", !table.probe.is_empty()),
     ];
     for (key, _) in has.iter().filter(|(_, given)| *given) {
         let message = format!("`{place}`: kind `startup` has no `{key}`");

@@ -197,6 +197,42 @@ fn rows_are_of_known_requests_in_databases() {
 }
 
 #[test]
+fn probes_are_of_known_requests_and_are_told_how_often() {
+    let with = |probe: &str, command: &str, request: &str| {
+        let probed = format!("[[benchmark.probe]]\nname = \"hash\"\nrequest = \"{request}\"\n");
+        let probe =
+            format!("[[probe]]\nname = \"{probe}\"\ncommand = [{command}]\noperations = 9\n");
+        let contender = CONTENDER.to_owned() + &probe;
+        complaints(&(SUITE.to_owned() + &probed), &[], &[&contender])
+    };
+    let command = "\"{artifact}\", \"{operations}\"";
+    assert_eq!(with("hash", command, "GET /"), "no complaints");
+    assert_snapshot!(with("hasch", command, "POST /"), @r"
+    suite.toml:18:8: no contender has the probe `hash`
+      hint: did you mean `hasch`? known: hasch
+    suite.toml:19:11: unknown request `POST /`
+      hint: known: GET /
+    ");
+    assert_snapshot!(with("hash", "\"{java}\", \"{operation}\"", "GET /"), @r"
+    contender.toml:10:11: `probe[0].command`: uses `{java}`, but no `jdk` is wanted
+      hint: say which one: jdk = 17
+    contender.toml:10:11: `probe[0].command`: nothing tells it how often to do the work
+      hint: `{operations}` stands for the number in `operations`
+    contender.toml:10:22: `probe[0].command[1]`: unknown placeholder `{operation}`
+      hint: did you mean `{operations}`?
+    ");
+    assert_snapshot!(suite_complaints(&SUITE.replace(
+        "[[benchmark.request]]\npath = \"/\"",
+        "kind = \"startup\"\nprobe = [{ name = \"hash\", request = \"GET /\" }]",
+    )), @r"
+    suite.toml:16:9: `benchmark[0]`: kind `startup` has no `probe`
+      hint: a contender is started, asked `ready-path`, and stopped
+    suite.toml:16:19: no contender has the probe `hash`
+      hint: there are none
+    ");
+}
+
+#[test]
 fn only_steps_replace_steps() {
     let own = "path = \"/\"\n[[benchmark.step]]\nconnections = 1\nduration = \"1s\"\n";
     let suite = SUITE.replace("path = \"/\"\n", own).replace(

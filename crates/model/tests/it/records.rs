@@ -97,6 +97,7 @@ fn format_2_is_read() {
     let tcp = interval.contender_after.as_ref().unwrap().tcp.unwrap();
     assert_eq!(tcp.listen_drops, 1);
     assert_eq!(run.begin.run.work.backend_requests_min, Some(1.0));
+    assert_eq!(run.probes[0].cpu_ns, 1_200_000_000);
     assert_eq!(
         interval.contender_after.as_ref().unwrap().log_lines,
         Some(44)

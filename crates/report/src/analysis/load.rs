@@ -10,6 +10,7 @@ use super::database::{self, DatabaseRow};
 use super::errors::{self, ErrorRow};
 use super::gc::{self, GcRow};
 use super::overview::{self, Overview};
+use super::probe::{self, ShareRow};
 use super::requests::{self, RequestRow};
 use super::scaling::{self, Scaling};
 use super::steady::{self, CaseWarmUp};
@@ -28,6 +29,7 @@ pub struct LoadAnalysis<'r> {
     pub(crate) requests: Vec<RequestRow>,
     pub(crate) errors: Vec<ErrorRow>,
     pub(crate) cpu_parts: Vec<CpuPartsRow>,
+    pub(crate) shares: Vec<ShareRow>,
     pub(crate) gc: Vec<GcRow>,
     pub(crate) database: Vec<DatabaseRow>,
     pub(crate) scalings: Vec<Scaling>,
@@ -47,6 +49,7 @@ impl<'r> LoadAnalysis<'r> {
             requests: requests::rows(&data),
             errors: errors::rows(&data),
             cpu_parts: cpu_parts::rows(&data),
+            shares: probe::rows(&data),
             gc: gc::rows(&data),
             database: database::rows(&data),
             data,

@@ -15,6 +15,7 @@ mod load;
 pub(crate) mod metric;
 pub(crate) mod overhead;
 pub(crate) mod overview;
+pub(crate) mod probe;
 pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod scaling;

@@ -181,6 +181,7 @@ pub(crate) fn run_of_steps(
     begin.run.steps = steps;
     let mut records = RunRecords {
         startup: None,
+        probes: Vec::new(),
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
@@ -272,6 +273,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         runtime: RuntimeKind::Process,
         backend: BackendName::Replay,
         backend_settings: ReplaySettings::default(),
+        backend_at: None,
         at: format!("2026-01-01T00:{order:02}:00Z"),
         describe: format!("A made-up contender called {}", one.name),
         language: "none".to_owned(),

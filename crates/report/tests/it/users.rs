@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{ErrorClass, ErrorCount, RequestInterval, UserCount};
-use bakeoff_model::record::Results;
-use bakeoff_model::resource::{DatabaseSessions, GcLog, GcPause};
+use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, RequestInterval, UserCount};
+use bakeoff_model::record::{ProbeRecord, Results};
+use bakeoff_model::resource::{DatabaseSessions, GcLog, GcPause, ResourceSample};
 use bakeoff_report::{Analysis, ReportInput, errors_csv, html, markdown, requests_csv};
 
 use crate::synthetic;
@@ -148,6 +148,43 @@ fn where_there_is_nothing_to_say_there_is_no_file() {
     };
     assert_eq!(requests_csv(&analysis(&results)), None);
     assert_eq!(errors_csv(&analysis(&results)), None);
+}
+
+/// C10: which share of a registration is hashing.
+#[test]
+fn the_share_of_a_part_of_the_work_is_shown() {
+    let mut results = results();
+    let run = &mut results.runs[0];
+    // 10 successful registrations take 100 ms of CPU; hashing alone takes 8 ms.
+    for (index, interval) in run.intervals.iter_mut().enumerate() {
+        let cpu = |ms: u64| CpuTime {
+            user_ns: ms * 1_000_000,
+            system_ns: 0,
+        };
+        let of = |sample: &mut Option<ResourceSample>, ms: u64| {
+            sample.as_mut().unwrap().cpu = Some(cpu(ms));
+        };
+        of(&mut interval.contender_before, 25 * index as u64);
+        of(&mut interval.contender_after, 25 * (index as u64 + 1));
+    }
+    run.probes = vec![ProbeRecord {
+        name: "hashing".to_owned(),
+        request: "register".to_owned(),
+        operations: 200,
+        cpu_ns: 1_600_000_000,
+    }];
+    let analysis = analysis(&results);
+    let row = "| synthetic-actix-4 | hashing | register | 8.00 | 10.0 | 80 % |\n";
+    let sentence = "Of the CPU that a contender spends for each successful register, hashing is \
+                    80 % for synthetic-actix-4.";
+    let text = markdown(&analysis);
+    for expect in [row, sentence] {
+        assert!(text.contains(expect), "{expect}\n{text}");
+    }
+    let page = html(&analysis);
+    for expect in ["<td>80 %</td>", sentence] {
+        assert!(page.contains(expect), "{expect}");
+    }
 }
 
 /// The run of [`results`] on a JVM and a database: a pause before the load, two under it.

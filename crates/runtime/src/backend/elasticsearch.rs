@@ -96,6 +96,7 @@ fn module() -> Contender {
         workdir: None,
         url: None,
         version: Vec::new(),
+        probes: Vec::new(),
         jdk: Some(JDK),
         image: None,
         image_arguments: Vec::new(),

@@ -41,6 +41,16 @@ pub enum BackendError {
         /// What happened.
         message: String,
     },
+    /// A server that somebody else runs cannot be used.
+    #[error("{url}: {why}")]
+    Server {
+        /// The server, without password.
+        url: String,
+        /// Why not.
+        why: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// There is nothing to replay.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -64,6 +74,7 @@ impl BackendError {
             Self::NotReady { log, .. } if !log.is_empty() => {
                 Some(format!("last lines of its log:\n{log}"))
             }
+            Self::Server { hint, .. } => Some(hint.clone()),
             Self::Recording(RecordingError::Empty(_)) => {
                 Some("make them with `bakeoff record`".to_owned())
             }

@@ -13,10 +13,12 @@ mod error;
 mod key;
 mod options;
 mod postgres;
+mod psql;
 mod record;
 mod recording;
 mod replay;
 mod running;
+mod server;
 mod sessions;
 mod start;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::{Limits, ReplaySettings};
 
 /// What to start, and where.
@@ -34,6 +35,8 @@ pub enum BackendKind {
     Elasticsearch(Elasticsearch),
     /// A real PostgreSQL.
     Postgres,
+    /// A PostgreSQL that somebody else runs.
+    PostgresServer(DatabaseUrl),
     /// Recorded exchanges, answered from memory.
     Replay(ReplayProcess),
 }

@@ -9,19 +9,23 @@ use std::ffi::OsStr;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
-use tokio::process::Command;
+use bakeoff_model::database_url::DatabaseUrl;
 
 use crate::api::Runtime;
 use crate::build::MissingToolchain;
 use crate::process::ProcessRuntime;
 
-use super::cluster::{Cluster, NAME, ROLE, failed, output};
+use super::cluster::{Cluster, ROLE};
 use super::error::BackendError;
 use super::options::BackendOptions;
+use super::psql::{NAME, failed, output};
 use super::running::{Backend, address, spec};
+use super::server::Server;
 
 /// The file of a suite's data folder that is run in every new database.
 const SCHEMA: &str = "schema.sql";
@@ -52,6 +56,52 @@ pub(super) async fn start(
     Ok(backend.with_cluster(cluster))
 }
 
+/// Makes a server that somebody else runs the backend of this session.
+pub(super) async fn use_server(
+    options: &BackendOptions,
+    url: &DatabaseUrl,
+) -> Result<Backend, BackendError> {
+    let psql = on_path("psql").ok_or_else(|| missing("psql", "postgresql-client"))?;
+    let password = url.password().map(str::to_owned);
+    let password = password.or_else(|| std::env::var("PGPASSWORD").ok());
+    let url = url.clone().with_password(password);
+    let found = tokio::net::lookup_host((url.host(), url.port())).await;
+    let found = found.map_err(|error| failed(format!("{} has no address: {error}", url.host())))?;
+    // Contenders of today know IPv6, those of 2016 may not.
+    let mut addresses: Vec<SocketAddr> = found.collect();
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    let Some(address) = addresses.first().copied() else {
+        return Err(failed(format!("{} has no address", url.host())));
+    };
+    let cluster = Cluster::Theirs(Box::new(Server::claim(psql, url).await?));
+    cluster.fill_template(&options.data.join(SCHEMA)).await?;
+    Ok(Backend::elsewhere(NAME, address).with_cluster(cluster))
+}
+
+fn missing(program: &str, package: &str) -> BackendError {
+    BackendError::Missing {
+        name: NAME,
+        missing: MissingToolchain {
+            name: program.to_owned(),
+            how: format!("install it (Debian: apt install {package}), or put it on the PATH"),
+        },
+    }
+}
+
+/// Where PostgreSQL's programs may be: the PATH, then where Debian puts them, the newest first.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let versions = installed.flatten().map(|entry| entry.path());
+    path.into_iter().chain(newest_first(versions))
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let mut found = folders().map(|folder| folder.join(program));
+    found.find(|path| path.is_file())
+}
+
 /// PostgreSQL's programs, of one version.
 struct Programs {
     initdb: PathBuf,
@@ -62,11 +112,7 @@ struct Programs {
 impl Programs {
     /// Those on the PATH, else the newest where Debian puts them.
     fn find() -> Result<Self, BackendError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-        let versions = installed.flatten().map(|entry| entry.path());
-        let folders = std::env::split_paths(&path).chain(newest_first(versions));
-        Self::find_in(folders).ok_or_else(|| BackendError::Missing {
+        Self::find_in(folders()).ok_or_else(|| BackendError::Missing {
             name: NAME,
             missing: MissingToolchain {
                 name: "postgresql".to_owned(),

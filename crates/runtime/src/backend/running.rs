@@ -26,7 +26,8 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct Backend {
     name: &'static str,
     address: SocketAddr,
-    instance: Box<dyn Instance>,
+    /// Its processes; none where somebody else runs it.
+    instance: Option<Box<dyn Instance>>,
     /// Removed with it.
     scratch: Option<PathBuf>,
     unknown: Option<Unknown>,
@@ -89,7 +90,20 @@ impl Backend {
         Self {
             name,
             address,
-            instance,
+            instance: Some(instance),
+            scratch: None,
+            unknown: None,
+            counter: None,
+            cluster: None,
+        }
+    }
+
+    /// One that somebody else runs: nothing is known of its cost.
+    pub(super) fn elsewhere(name: &'static str, address: SocketAddr) -> Self {
+        Self {
+            name,
+            address,
+            instance: None,
             scratch: None,
             unknown: None,
             counter: None,
@@ -128,7 +142,7 @@ impl Backend {
         let asked = self.local_address();
         let waiting = async {
             loop {
-                if let Some(exit) = self.instance.exited().await {
+                if let Some(exit) = self.exited().await {
                     return Err(exit);
                 }
                 if ready(asked).await {
@@ -146,7 +160,7 @@ impl Backend {
         Err(BackendError::NotReady {
             name: self.name,
             message,
-            log: last_lines(&self.instance.logs()),
+            log: last_lines(&self.logs()),
         })
     }
 
@@ -202,7 +216,10 @@ impl Backend {
     /// What it has cost and how many requests it has answered up to now, and who is connected. A
     /// figure that cannot be read is absent.
     pub async fn sample(&self) -> ResourceSample {
-        let mut sample = self.instance.sample().await;
+        let mut sample = match &self.instance {
+            Some(instance) => instance.sample().await,
+            None => ResourceSample::default(),
+        };
         if let Some(counter) = &self.counter {
             sample.requests = counter.read().await;
         }
@@ -213,13 +230,28 @@ impl Backend {
 
     /// How it ended; `None` while it lives.
     pub async fn exited(&mut self) -> Option<ExitInfo> {
-        self.instance.exited().await
+        match &mut self.instance {
+            Some(instance) => instance.exited().await,
+            None => None,
+        }
     }
 
-    /// The last 64 KiB of its output, at most.
+    /// The last 64 KiB of its output, at most; nothing where somebody else has it.
     #[must_use]
     pub fn logs(&self) -> String {
-        self.instance.logs()
+        let logs = self.instance.as_ref().map(|instance| instance.logs());
+        logs.unwrap_or_default()
+    }
+
+    /// Name and password with which contenders log in, where it has databases.
+    #[must_use]
+    pub fn login(&self) -> Option<(&str, &str)> {
+        self.cluster.as_ref().map(Cluster::login)
+    }
+
+    /// The version of a database server, as it says it.
+    pub async fn version(&self) -> Option<String> {
+        self.cluster.as_ref()?.version().await
     }
 
     /// Requests that the replay backend had no answer to since the last call, each once. Always
@@ -232,14 +264,23 @@ impl Backend {
             .unwrap_or_default()
     }
 
-    /// Asks it to stop, kills it after `grace`, and removes its data.
+    /// Asks it to stop, kills it after `grace`, and removes its data. One that somebody else runs
+    /// goes on, without what was made in it.
     pub async fn stop(mut self, grace: Duration) -> StopReport {
-        if self.instance.exited().await.is_none()
+        if self.exited().await.is_none()
             && let Some(cluster) = &self.cluster
         {
             cluster.shut_down();
         }
-        self.instance.stop(grace).await
+        match &mut self.instance {
+            Some(instance) => instance.stop(grace).await,
+            None => StopReport {
+                graceful: true,
+                took: Duration::ZERO,
+                exit: ExitInfo::default(),
+                killed: false,
+            },
+        }
     }
 }
 

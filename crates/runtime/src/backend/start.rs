@@ -28,6 +28,7 @@ pub async fn start(
     match &options.kind {
         BackendKind::Elasticsearch(own) => elasticsearch::start(runtime, options, own).await,
         BackendKind::Postgres => postgres::start(runtime, options).await,
+        BackendKind::PostgresServer(url) => postgres::use_server(options, url).await,
         BackendKind::Replay(own) => start_replay(runtime, options, own).await,
     }
 }

@@ -29,6 +29,7 @@ fn contender(script: &str) -> Contender {
         workdir: None,
         url: None,
         version: words(&["./{artifact}", "--version"]),
+        probes: Vec::new(),
         jdk: None,
         image: None,
         image_arguments: Vec::new(),

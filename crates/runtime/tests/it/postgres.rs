@@ -9,8 +9,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::backend::{Backend, BackendKind, BackendOptions, database_name, start};
+use bakeoff_runtime::backend::{
+    Backend, BackendError, BackendKind, BackendOptions, database_name, start,
+};
 
 use crate::support::{Bench, announce};
 
@@ -104,9 +107,17 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     let refused = as_contender(&backend, other, "CREATE DATABASE mine").unwrap_err();
     assert!(refused.contains("permission denied"), "{refused}");
 
-    let usage = backend.sample().await;
+    let mut usage = backend.sample().await;
     assert!(!usage.threads.is_empty(), "its processes are not read");
-    // Of the two that connected, one was disconnected when its database was emptied.
+    // Of the two that connected, one was disconnected when its database was emptied. Processes of
+    // those that have gone by themselves may take a moment to end.
+    for _ in 0..100 {
+        if usage.sessions.is_some_and(|sessions| sessions.open == 1) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        usage = backend.sample().await;
+    }
     let sessions = usage.sessions.unwrap();
     assert_eq!((sessions.open, sessions.active), (1, 0));
     assert!(
@@ -129,6 +140,161 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         .filter(|name| name.to_string_lossy().starts_with("postgres"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A server as somebody else may run it, whose administrator has the database of `admin`. Nothing
+/// in it is marked as ours.
+async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
+    let server = start(&bench.runtime, &options(bench, data)).await.unwrap();
+    server.prepare("admin").await.unwrap();
+    for statement in [
+        "DROP DATABASE bakeoff__template",
+        "CREATE ROLE ann LOGIN CREATEDB PASSWORD 'a@b'",
+        "CREATE ROLE bob LOGIN PASSWORD 'b'",
+        "CREATE DATABASE shop OWNER ann",
+        "CREATE DATABASE bakeoff_hers OWNER ann",
+    ] {
+        server.query("admin", statement).await.unwrap();
+    }
+    server
+}
+
+/// Names of the databases of a server, those of every server left out.
+async fn databases(server: &Backend) -> String {
+    let names = "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database \
+                 WHERE datname NOT IN ('postgres', 'template0', 'template1')";
+    server.query("admin", names).await.unwrap()
+}
+
+/// A session on somebody else's server.
+async fn session_on(
+    bench: &Bench,
+    data: &Path,
+    server: &Backend,
+    login: &str,
+) -> Result<Backend, BackendError> {
+    let url: DatabaseUrl = format!("postgres://{login}@{}", server.address())
+        .parse()
+        .unwrap();
+    let options = BackendOptions {
+        kind: BackendKind::PostgresServer(url),
+        ..options(bench, data)
+    };
+    start(&bench.runtime, &options).await
+}
+
+/// C2.4: what is made in somebody else's server is dropped again, and nothing else is touched.
+#[tokio::test]
+async fn a_server_of_somebody_elses_is_left_as_it_was() {
+    if !switched_on("somebody else's PostgreSQL") {
+        return;
+    }
+    let bench = Bench::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/bootzooka/data");
+    let server = somebody_elses(&bench, &data).await;
+    let before = databases(&server).await;
+    assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
+    // What a killed session leaves is removed by the next one: it is marked, and nobody is there.
+    server
+        .query("admin", "CREATE DATABASE bakeoff_left OWNER ann")
+        .await
+        .unwrap();
+    let mark = "COMMENT ON DATABASE bakeoff_left IS 'made by bakeoff, which drops it'";
+    server.query("admin", mark).await.unwrap();
+
+    let backend = session_on(&bench, &data, &server, "ann:a%40b")
+        .await
+        .unwrap();
+    assert_eq!(backend.login(), Some(("ann", "a@b")));
+    assert_eq!(backend.address(), server.address());
+    let version = server.query("admin", "SHOW server_version").await.unwrap();
+    assert_eq!(backend.version().await, Some(version));
+    for _ in 0..2 {
+        backend.prepare("axum").await.unwrap();
+        assert_eq!(backend.query("axum", INSERT).await.unwrap(), "");
+        let count = backend.query("axum", "SELECT count(*) FROM users").await;
+        assert_eq!(count.unwrap(), "1");
+    }
+    let during = databases(&server).await;
+    let ours = "bakeoff__session bakeoff__template bakeoff_admin bakeoff_axum bakeoff_hers shop";
+    assert_eq!(during, ours);
+    assert_eq!(backend.sample().await.sessions, None, "it is not metered");
+
+    let not_ours = backend.prepare("hers").await.unwrap_err();
+    assert!(
+        not_ours
+            .to_string()
+            .ends_with("its database bakeoff_hers was not made by bakeoff, and is left alone"),
+        "{not_ours}"
+    );
+    let second = session_on(&bench, &data, &server, "ann:a%40b")
+        .await
+        .unwrap_err();
+    assert!(
+        second
+            .to_string()
+            .ends_with(": another session of bakeoff is using it"),
+        "{second}"
+    );
+    assert_eq!(
+        databases(&server).await,
+        ours,
+        "the second one touched something"
+    );
+
+    backend.stop(Duration::from_secs(1)).await;
+    assert_eq!(databases(&server).await, before);
+    server.stop(Duration::from_secs(20)).await;
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
+    if !switched_on("a PostgreSQL that lets nobody in") {
+        return;
+    }
+    let bench = Bench::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/bootzooka/data");
+    let server = somebody_elses(&bench, &data).await;
+    let address = server.address();
+    for (login, user, why, hint) in [
+        (
+            "ann:wrong",
+            "ann",
+            "the password is wrong, or there is no such user",
+            "PGPASSWORD",
+        ),
+        (
+            "eve:x",
+            "eve",
+            "the password is wrong, or there is no such user",
+            "PGPASSWORD",
+        ),
+        (
+            "bob:b",
+            "bob",
+            "bob may not make databases there",
+            "ALTER ROLE \"bob\" CREATEDB",
+        ),
+    ] {
+        let error = session_on(&bench, &data, &server, login).await.unwrap_err();
+        let place = format!("postgres://{user}@{address}/postgres: {why}");
+        assert_eq!(error.to_string(), place);
+        let said = error.hint().unwrap();
+        assert!(said.contains(hint), "{said}");
+    }
+    let before = databases(&server).await;
+    server.stop(Duration::from_secs(20)).await;
+    assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
+    let url: DatabaseUrl = format!("postgres://ann:x@{address}").parse().unwrap();
+    let options = BackendOptions {
+        kind: BackendKind::PostgresServer(url),
+        ..options(&bench, &data)
+    };
+    let gone = start(&bench.runtime, &options).await.unwrap_err();
+    assert!(
+        gone.to_string().ends_with(": nobody listens there"),
+        "{gone}"
+    );
 }
 
 #[tokio::test]

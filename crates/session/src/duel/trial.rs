@@ -32,6 +32,7 @@ pub(super) async fn answers(
         runtime,
         side_by_side: false,
         backend: BackendName::None,
+        backend_url: None,
         profile: NAME.to_owned(),
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),
         cores: Cores::default(),

@@ -4,6 +4,7 @@ pub mod cold_start;
 pub mod lifecycle;
 pub mod load_spec;
 pub mod measure;
+mod probe;
 pub mod rows;
 pub mod run;
 pub mod start;

@@ -14,7 +14,7 @@ use super::rows::Counted;
 use super::start::{stage, start, started};
 use super::verify::Destination;
 use super::work::Logged;
-use super::{lifecycle, rows, verify, work};
+use super::{lifecycle, probe, rows, verify, work};
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad, STOP_GRACE};
 use crate::event::{self, Observer};
@@ -59,6 +59,7 @@ pub(crate) async fn verified<L>(
 ) -> Result<Box<dyn Instance>, Halt> {
     let run = &case.begin.run;
     let spec = case.startable()?;
+    probe::measure(parts, case, observer).await?;
     stage(observer, case, Stage::Start)?;
     let mut instance = start(parts.runtime, parts.backend, spec).await?;
     let startup = started(instance.as_mut(), spec, case).await?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan as planning;
@@ -65,6 +66,9 @@ pub struct RoundsFile {
     /// How long the replay backend holds its responses back, where that is not the suite's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_delay: Option<Delay>,
+    /// The database server of somebody else's that is the backend, without its password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_url: Option<DatabaseUrl>,
     /// Seed of the order of runs.
     pub seed: u64,
     /// Repetitions instead of the profile's.

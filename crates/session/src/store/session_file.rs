@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
@@ -33,6 +34,9 @@ pub struct SessionFile {
     /// Flame graphs are wanted after the measured runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
+    /// The database server of somebody else's that is the backend, without its password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_url: Option<DatabaseUrl>,
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::{Contender, Probe};
 use bakeoff_runtime::build::{self, Built, Placeholders};
 
 /// A built contender, in the form that the runtime starts.
@@ -10,6 +10,8 @@ use bakeoff_runtime::build::{self, Built, Placeholders};
 pub(crate) struct Ready {
     pub(super) built: Built,
     pub(super) command: Vec<String>,
+    /// The commands of its probes, in their order; none where it cannot be started from here.
+    pub(super) probes: Vec<Vec<String>>,
     /// Where the command starts; empty where an image says it.
     pub(super) workdir: PathBuf,
     pub(super) image: Option<String>,
@@ -17,17 +19,24 @@ pub(crate) struct Ready {
     pub(super) artifact_bytes: Option<u64>,
 }
 
-/// The command of a contender as it is typed where it runs.
+/// The command of a contender as it is typed where it runs, and those of its probes.
 pub(super) fn resolve(
     contender: &Contender,
     artifact: String,
     java: Option<String>,
     jvm_options: Vec<String>,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<(Vec<String>, Vec<Vec<String>>)> {
     let values = Placeholders {
         artifact,
         java,
         jvm_options,
     };
-    Ok(build::resolve(&contender.run, &values)?)
+    let resolved = |probe: &Probe| {
+        let operations = probe.operations.to_string();
+        let fill = |argument: &String| argument.replace("{operations}", &operations);
+        let command: Vec<String> = probe.command.iter().map(fill).collect();
+        build::resolve(&command, &values)
+    };
+    let probes: Result<_, _> = contender.probes.iter().map(resolved).collect();
+    Ok((build::resolve(&contender.run, &values)?, probes?))
 }

@@ -14,20 +14,22 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use bakeoff_base::percent;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
-use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
+use bakeoff_model::suite::{Benchmark, Contender, Limits, ProbedRequest, Profile, Suite};
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 
-use crate::case::{self, BackendAddress, Case};
+use crate::case::{self, BackendAddress, Case, ReadyProbe};
 use crate::clock;
 use crate::contracts::{BackendProbe, Cases, PendingRun};
 use crate::event::{Event, Observer};
 use crate::store::suite_folder::SuiteFolder;
 use builds::{News, Which, build_options};
 use contender::Ready;
-use runtimes::{RunningBackend, Runtimes};
+use runtimes::{RunningBackend, Runtimes, WantedBackend};
 
 /// What a test bed is for.
 #[derive(Debug, Clone)]
@@ -36,6 +38,8 @@ pub struct TestbedOptions {
     pub runtime: RuntimeKind,
     /// The backend, or none.
     pub backend: BackendName,
+    /// The database server of somebody else's that is the backend.
+    pub backend_url: Option<DatabaseUrl>,
     /// The profile.
     pub profile: String,
     /// Names of the contenders that take part.
@@ -189,19 +193,21 @@ impl Testbed {
         let Some(spec) = spec else {
             bail!("unknown backend {name}")
         };
-        let data = spec.data.as_ref().map(|data| self.folder.path.join(data));
+        let wanted = WantedBackend {
+            name,
+            settings: spec.settings,
+            server: self.options.backend_url.as_ref(),
+            data: spec.data.as_ref().map(|data| self.folder.path.join(data)),
+        };
+        let (cores, logs) = (&self.options.cores.backend, &self.options.logs);
         let backend = self
             .runtimes
-            .start_backend(
-                name,
-                spec.settings,
-                &self.folder.path,
-                data,
-                &self.options.cores.backend,
-                &self.options.logs,
-            )
+            .start_backend(wanted, &self.folder.path, cores, logs)
             .await
-            .with_context(|| format!("backend {name} does not start"))?;
+            .with_context(|| format!("backend {name} cannot be used"))?;
+        if let Some(version) = backend.version().await {
+            self.host.versions.insert(name.to_string(), version);
+        }
         let address = backend.address();
         observer.observe(&Event::BackendReady {
             name: name.to_string(),
@@ -303,13 +309,17 @@ impl Testbed {
     }
 
     fn backend_address(&self) -> BackendAddress {
-        self.redirect
-            .or_else(|| self.backend_socket())
-            .map(|address| BackendAddress {
-                host: address.ip().to_string(),
-                port: address.port(),
-            })
-            .unwrap_or_default()
+        let Some(address) = self.redirect.or_else(|| self.backend_socket()) else {
+            return BackendAddress::default();
+        };
+        let login = self.backend.as_ref().and_then(RunningBackend::login);
+        let (user, password) = login.unwrap_or_default();
+        BackendAddress {
+            host: address.ip().to_string(),
+            port: address.port(),
+            user: percent::component(user),
+            password: percent::component(password),
+        }
     }
 
     /// Where contenders reach the backend.
@@ -347,7 +357,55 @@ impl Cases for Testbed {
                 format!("the suite no longer has {}", run.contender),
             )),
         };
-        let begin = Begin {
+        let benchmark = suite
+            .benchmarks
+            .iter()
+            .find(|one| one.name == run.benchmark);
+        let slice = suite
+            .profiles
+            .get(&self.options.profile)
+            .map(|profile| profile.slice);
+        // The slices of a carousel are as long as its plan says.
+        let turn = run.steps.last().filter(|_| run.carousel.is_some());
+        let turn = turn.map(|step| step.duration);
+        let gc_log = self.gc_log(&log_name);
+        let is_first = run.repetition == 1;
+        let probes = match (contender, benchmark, &start) {
+            (Some(contender), Some(benchmark), Ok(spec)) if is_first => {
+                self.probes(contender, benchmark, spec, &log_name)
+            }
+            _ => Vec::new(),
+        };
+        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
+        Case {
+            begin: self.begin(pending, contender, ready),
+            start,
+            requests: benchmark
+                .map(|one| one.requests.clone())
+                .unwrap_or_default(),
+            scenario: benchmark.and_then(|one| one.scenario.clone()),
+            slice: turn
+                .or(self.options.slice)
+                .or(slice)
+                .unwrap_or(Duration::from_secs(1)),
+            seed: self.options.seed,
+            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
+            gc_log: ready.is_some_and(asks).then_some(gc_log),
+            probes,
+        }
+    }
+}
+
+impl Testbed {
+    /// The first record of a run.
+    fn begin(
+        &self,
+        pending: &PendingRun,
+        contender: Option<&Contender>,
+        ready: Option<&Ready>,
+    ) -> Begin {
+        let (run, suite) = (&pending.run, self.suite());
+        Begin {
             format: FORMAT,
             run: run.clone(),
             attempt: pending.attempt,
@@ -357,6 +415,7 @@ impl Cases for Testbed {
             runtime: self.options.runtime,
             backend: self.options.backend,
             backend_settings: suite.backend_settings(self.options.backend),
+            backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
             at: clock::now_rfc3339(),
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),
@@ -372,37 +431,40 @@ impl Cases for Testbed {
             traffic_path: self.runtime().traffic_path(),
             cores: self.options.cores.clone(),
             host: self.host_with(ready),
-        };
-        let benchmark = suite
-            .benchmarks
-            .iter()
-            .find(|one| one.name == run.benchmark);
-        let profile = suite.profiles.get(&self.options.profile);
-        let slice = profile.map(|profile| profile.slice);
-        // The slices of a carousel are as long as its plan says.
-        let turn = run.steps.last().filter(|_| run.carousel.is_some());
-        let turn = turn.map(|step| step.duration);
-        let gc_log = self.gc_log(&log_name);
-        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
-        Case {
-            begin,
-            start,
-            requests: benchmark
-                .map(|one| one.requests.clone())
-                .unwrap_or_default(),
-            scenario: benchmark.and_then(|one| one.scenario.clone()),
-            slice: turn
-                .or(self.options.slice)
-                .or(slice)
-                .unwrap_or(Duration::from_secs(1)),
-            seed: self.options.seed,
-            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
-            gc_log: ready.is_some_and(asks).then_some(gc_log),
         }
     }
-}
 
-impl Testbed {
+    /// What a contender can do alone of the work of a benchmark's requests.
+    fn probes(
+        &self,
+        contender: &Contender,
+        benchmark: &Benchmark,
+        spec: &StartSpec,
+        log_name: &str,
+    ) -> Vec<ReadyProbe> {
+        let Some(Ok(ready)) = self.ready.get(&contender.name) else {
+            return Vec::new();
+        };
+        let of_request = |probed: &ProbedRequest| {
+            let mut own = contender.probes.iter().zip(&ready.probes);
+            let (probe, command) = own.find(|(probe, _)| probe.name == probed.probe)?;
+            let mut command = command.clone();
+            let log_name = format!("{log_name}.{}", probe.name);
+            case::fill_gc_log(&mut command, &self.gc_log(&log_name));
+            Some(ReadyProbe {
+                name: probe.name.clone(),
+                request: probed.request.clone(),
+                operations: probe.operations,
+                start: StartSpec {
+                    command,
+                    log_path: self.options.logs.join(format!("{log_name}.log")),
+                    ..spec.clone()
+                },
+            })
+        };
+        benchmark.probes.iter().filter_map(of_request).collect()
+    }
+
     /// The host with the versions of what takes part in a run.
     fn host_with(&self, ready: Option<&Ready>) -> Host {
         let mut host = self.host.clone();

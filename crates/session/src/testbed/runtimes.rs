@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Contender, Limits, ReplaySettings, Suite};
 use bakeoff_runtime::backend::{
@@ -153,10 +154,11 @@ impl Runtimes {
         };
         let artifact = built.artifact.as_ref().map(|one| one.path.as_path());
         let path = artifact.map(|path| path.display().to_string());
-        let command = resolve(contender, path.unwrap_or_default(), java, jvm_options)?;
+        let (command, probes) = resolve(contender, path.unwrap_or_default(), java, jvm_options)?;
         let artifact_bytes = artifact.and_then(size_bytes);
         Ok(Ready {
             command,
+            probes,
             workdir: built.workdir.clone(),
             built,
             image: None,
@@ -168,29 +170,14 @@ impl Runtimes {
     /// Starts a backend where the contenders of this runtime reach it.
     pub(super) async fn start_backend(
         &self,
-        name: BackendName,
-        settings: ReplaySettings,
+        wanted: WantedBackend<'_>,
         suite: &Path,
-        data: Option<PathBuf>,
         cores: &[usize],
         logs: &Path,
     ) -> anyhow::Result<RunningBackend> {
         let (listen, reach) = self.backend_addresses().await?;
-        let kind = match name {
-            BackendName::Replay => BackendKind::Replay(ReplayProcess {
-                program: std::env::current_exe()?,
-                args: vec!["replay".into()],
-                settings,
-            }),
-            BackendName::Elasticsearch => BackendKind::Elasticsearch(Elasticsearch {
-                sources: module_folder(suite, name.name())?,
-                cache: build::cache_dir(),
-                heap_mib: ELASTICSEARCH_HEAP_MIB,
-                warm_up: WARM_UP,
-            }),
-            BackendName::Postgres => BackendKind::Postgres,
-            BackendName::None => bail!("no backend is to be started"),
-        };
+        let (name, data, is_theirs) = (wanted.name, wanted.data.clone(), wanted.server.is_some());
+        let kind = backend_kind(wanted, suite)?;
         let options = BackendOptions {
             kind,
             listen,
@@ -205,8 +192,19 @@ impl Runtimes {
             Some(hint) => hinted(&error, hint),
             None => error.into(),
         })?;
+        let listens = backend.address();
+        if !is_theirs {
+            let address = SocketAddr::new(reach, listens.port());
+            return Ok(RunningBackend { address, backend });
+        }
+        if listens.ip().is_loopback() && !reach.is_loopback() {
+            return Err(hinted(
+                format_args!("contenders have a network of their own and cannot reach {listens}"),
+                format_args!("let the server listen on {reach} too, and name that address"),
+            ));
+        }
         Ok(RunningBackend {
-            address: SocketAddr::new(reach, backend.address().port()),
+            address: listens,
             backend,
         })
     }
@@ -227,11 +225,44 @@ impl Runtimes {
     }
 }
 
+/// A backend as a session wants it.
+#[derive(Debug)]
+pub(super) struct WantedBackend<'a> {
+    pub(super) name: BackendName,
+    /// How the replay backend answers.
+    pub(super) settings: ReplaySettings,
+    /// Somebody else's server, instead of one that is started.
+    pub(super) server: Option<&'a DatabaseUrl>,
+    /// Its data or recordings.
+    pub(super) data: Option<PathBuf>,
+}
+
+fn backend_kind(wanted: WantedBackend<'_>, suite: &Path) -> anyhow::Result<BackendKind> {
+    Ok(match (wanted.name, wanted.server) {
+        (BackendName::Postgres, Some(url)) => BackendKind::PostgresServer(url.clone()),
+        (name, Some(url)) => bail!("{url} cannot be the backend {name}"),
+        (BackendName::Replay, None) => BackendKind::Replay(ReplayProcess {
+            program: std::env::current_exe()?,
+            args: vec!["replay".into()],
+            settings: wanted.settings,
+        }),
+        (name @ BackendName::Elasticsearch, None) => BackendKind::Elasticsearch(Elasticsearch {
+            sources: module_folder(suite, name.name())?,
+            cache: build::cache_dir(),
+            heap_mib: ELASTICSEARCH_HEAP_MIB,
+            warm_up: WARM_UP,
+        }),
+        (BackendName::Postgres, None) => BackendKind::Postgres,
+        (BackendName::None, None) => bail!("no backend is to be started"),
+    })
+}
+
 /// A service that somebody else runs.
 fn elsewhere(built: Built) -> Ready {
     Ready {
         built,
         command: Vec::new(),
+        probes: Vec::new(),
         workdir: PathBuf::new(),
         image: None,
         image_digest: None,
@@ -272,11 +303,12 @@ async fn in_image(
     };
     let image = engine.assemble(&spec).await?;
     let java = contender.jdk.map(|_| java_in_image());
-    let command = resolve(contender, path, java, jvm_options)?;
+    let (command, probes) = resolve(contender, path, java, jvm_options)?;
     let (image, digest) = (Some(image.reference), Some(image.id));
     Ok(Ready {
         built,
         command,
+        probes,
         // Where such images keep the artifact.
         workdir: PathBuf::from("/app"),
         image,
@@ -297,6 +329,16 @@ impl RunningBackend {
     #[must_use]
     pub(super) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Name and password of contenders, where it has databases.
+    pub(super) fn login(&self) -> Option<(&str, &str)> {
+        self.backend.login()
+    }
+
+    /// The version of a database server.
+    pub(super) async fn version(&self) -> Option<String> {
+        self.backend.version().await
     }
 
     /// Stops it.

@@ -22,7 +22,7 @@ use bakeoff_runtime::{
     SweepError,
 };
 
-use crate::case::Case;
+use crate::case::{Case, ReadyProbe};
 use crate::contracts::{
     BackendProbe, Cases, Client, LoadGenerator, Parts, PendingRun, RunningLoad,
 };
@@ -44,6 +44,8 @@ pub(super) struct Script {
     pub(super) victim: &'static str,
     /// Requests that each step has more than the one before.
     pub(super) faster: u64,
+    /// What its probe prints before it ends well; it has none when empty.
+    pub(super) probe: &'static str,
 }
 
 /// What observers saw and what was done to contenders, in one order.
@@ -58,6 +60,7 @@ struct FakeInstance {
     frozen: bool,
     samples: Mutex<usize>,
     dead_env: bool,
+    is_probe: bool,
 }
 
 impl Runtime for FakeRuntime {
@@ -73,6 +76,7 @@ impl Runtime for FakeRuntime {
             frozen: false,
             samples: Mutex::new(0),
             dead_env,
+            is_probe: spec.command == ["probe"],
         };
         Box::pin(async move { Ok(Box::new(instance) as Box<dyn Instance>) })
     }
@@ -93,9 +97,9 @@ impl Runtime for FakeRuntime {
 impl FakeInstance {
     fn exit(&self) -> Option<ExitInfo> {
         let killed = self.script.killed_after_samples;
-        if self.dead_env {
+        if self.dead_env || self.is_probe {
             return Some(ExitInfo {
-                code: Some(1),
+                code: Some(i32::from(self.dead_env)),
                 ..ExitInfo::default()
             });
         }
@@ -196,7 +200,10 @@ impl Instance for FakeInstance {
     }
 
     fn logs(&self) -> String {
-        "listening on port 8080, GET /bakeoff-canary-path".to_owned()
+        match self.is_probe {
+            true => self.script.probe.to_owned(),
+            false => "listening on port 8080, GET /bakeoff-canary-path".to_owned(),
+        }
     }
 
     fn log_path(&self) -> &Path {
@@ -371,12 +378,24 @@ impl BackendProbe for FakeBackend {
 
 struct FakeCases {
     backend: BackendName,
+    has_probe: bool,
 }
 
 impl Cases for FakeCases {
     fn case(&self, pending: &PendingRun) -> Case {
         let mut case = case(pending);
         case.begin.backend = self.backend;
+        if let (true, Ok(start)) = (self.has_probe, &case.start) {
+            case.probes.push(ReadyProbe {
+                name: "hashing".to_owned(),
+                request: "store".to_owned(),
+                operations: 10,
+                start: StartSpec {
+                    command: vec!["probe".to_owned()],
+                    ..start.clone()
+                },
+            });
+        }
         case
     }
 }
@@ -392,6 +411,7 @@ fn case(pending: &PendingRun) -> Case {
         runtime: RuntimeKind::Process,
         backend: BackendName::None,
         backend_settings: ReplaySettings::default(),
+        backend_at: None,
         at: "now".to_owned(),
         describe: String::new(),
         language: String::new(),
@@ -432,6 +452,7 @@ fn case(pending: &PendingRun) -> Case {
         seed: 0,
         artifact_bytes: Some(1_048_576),
         gc_log: None,
+        probes: Vec::new(),
     }
 }
 
@@ -530,6 +551,7 @@ fn word(event: &Event) -> String {
         Event::Recorded { record } => match record.as_ref() {
             Record::Begin(_) => "begin".to_owned(),
             Record::Started(_) => "started".to_owned(),
+            Record::Probe(probe) => format!("probe {} {}", probe.name, probe.cpu_ns),
             Record::Check(check) => {
                 let outcome = match &check.outcome {
                     CheckOutcome::Good => "good",
@@ -598,7 +620,10 @@ pub(super) async fn play_on(
             host_cores: 8,
             host_time: || None,
         },
-        cases: &FakeCases { backend: name },
+        cases: &FakeCases {
+            backend: name,
+            has_probe: !script.probe.is_empty(),
+        },
         now: || "now".to_owned(),
     };
     driver.play(runs, log).await
@@ -611,4 +636,5 @@ pub(super) const GOOD: Script = Script {
     stubborn: false,
     victim: "",
     faster: 0,
+    probe: "",
 };

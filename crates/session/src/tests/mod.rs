@@ -27,6 +27,31 @@ async fn a_good_run_goes_through_every_stage() {
     );
 }
 
+/// C10: what a part of the work costs alone comes before all else; without it the run goes on.
+#[tokio::test(start_paused = true)]
+async fn a_part_of_the_work_is_measured_alone() {
+    let check = async |probe: &'static str, expect: &str| {
+        let mut log = Log::default();
+        let script = Script { probe, ..GOOD };
+        play(script, &[pending("one.r1", false)], &mut log)
+            .await
+            .unwrap();
+        let words = &log.words[1..5];
+        assert_eq!(words.join(" | "), expect);
+        assert_eq!(log.words.last().unwrap(), "completed");
+    };
+    check(
+        "warming up\n0.04\n",
+        "begin | stage probe | probe hashing 40000000 | stage start",
+    )
+    .await;
+    check(
+        "no such class\n",
+        "begin | stage probe | bad hashing | stage start",
+    )
+    .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_cold_start_is_nothing_but_a_start() {
     let check = async |script: Script, ends: &str| {
@@ -86,7 +111,11 @@ async fn lifecycle_checks_come_after_the_load_and_all_of_them_are_recorded() {
         3
     );
     let place = |word: &str| log.words.iter().position(|one| one == word).unwrap();
-    assert!(place("stage stop") < place("stage lifecycle"), "{:?}", log.words);
+    assert!(
+        place("stage stop") < place("stage lifecycle"),
+        "{:?}",
+        log.words
+    );
     assert_eq!(log.words.last().unwrap(), "completed");
 }
 

@@ -143,5 +143,6 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         out: Some(results),
         round: None,
         flame_graphs: false,
+        backend_url: None,
     })
 }

@@ -1,5 +1,5 @@
-//! Tables of what goes on inside of contenders and databases: compiling, garbage collection,
-//! connections.
+//! Tables of what goes on inside of contenders and databases: parts of their work, compiling,
+//! garbage collection, connections.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,23 @@ use super::table::{self, Heading};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
+use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
+
+const SHARE_HEADINGS: [Heading; 6] = [
+    ("contender", ""),
+    ("part", ""),
+    ("of", "the request that does it once"),
+    (
+        "alone, ms of CPU",
+        "by a program of the contender that does nothing else",
+    ),
+    (
+        "request, ms of CPU",
+        "CPU of the contender in the measured steps for each successful one, mean over runs",
+    ),
+    ("share", ""),
+];
 
 const GC_HEADINGS: [Heading; 9] = [
     ("contender", ""),
@@ -69,6 +85,35 @@ pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Markup {
                             td { (percent(row.jit_most)) }
                             td { (percent(row.gc)) }
                             td { (percent(row.application)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+/// Empty without a probe.
+pub(super) fn shares(rows: &[ShareRow]) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            h4 { "Where the CPU goes" }
+            p.hint {
+                @for sentence in probe::sentences(rows) { (sentence) " " }
+                "The part was measured alone, warm, before the load; the CPU of the request is all \
+                 that the contender used, other requests and failures included."
+            }
+            (table::framed("", &html! {
+                (table::head(&SHARE_HEADINGS))
+                tbody {
+                    @for row in rows {
+                        tr {
+                            th scope="row" { (row.label) }
+                            td.text { (row.part) }
+                            td.text { (row.request) }
+                            td { (significant(row.alone_ms)) }
+                            td { (significant(row.request_ms)) }
+                            td { (format!("{:.0} %", row.percent())) }
                         }
                     }
                 }

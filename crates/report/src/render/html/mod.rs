@@ -157,6 +157,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (charts::warm_up(&load.warm_ups))
                         (requests::section(&load.requests, &load.errors))
                         (inside::cpu_parts(&load.cpu_parts))
+                        (inside::shares(&load.shares))
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))
                         (pivot::section(&load.data, &load.summary))

@@ -1,4 +1,4 @@
-//! Compiling, garbage collection and database connections, as Markdown.
+//! Parts of the work, compiling, garbage collection and database connections, as Markdown.
 
 use std::fmt::Write as _;
 
@@ -6,6 +6,7 @@ use super::escape;
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
+use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
 
 /// Nothing where nothing compiles or collects.
@@ -28,6 +29,32 @@ pub(super) fn push_cpu_parts(text: &mut String, rows: &[CpuPartsRow]) {
             percent(row.jit_most),
             percent(row.gc),
             percent(row.application),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+/// Nothing without a probe.
+pub(super) fn push_shares(text: &mut String, rows: &[ShareRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    let sentences = probe::sentences(rows).join(" ");
+    let _ = write!(
+        text,
+        "\n### Where the CPU goes\n\n{} The part was measured alone, warm, before the load.\n\n\
+         | contender | part | of | alone, ms of CPU | request, ms of CPU | share |\n\
+         |---|---|---|--:|--:|--:|\n",
+        escape(&sentences)
+    );
+    for row in rows {
+        let cells = [
+            escape(&row.label),
+            escape(&row.part),
+            escape(&row.request),
+            significant(row.alone_ms),
+            significant(row.request_ms),
+            format!("{:.0} %", row.percent()),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }

@@ -2,6 +2,7 @@
 
 mod api;
 mod config;
+mod probe;
 mod user;
 mod users;
 
@@ -28,12 +29,16 @@ const SHUTDOWN: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    if std::env::args()
-        .skip(1)
-        .any(|argument| argument == "--version")
-    {
-        println!("{}", receipt());
-        return Ok(());
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [version] if version == "--version" => {
+            println!("{}", receipt());
+            return Ok(());
+        }
+        [probe, operations] if probe == "--hash-probe" => {
+            return probe::hash(operations.parse().context("so many hashes, a number")?);
+        }
+        _ => {}
     }
     log_to_stdout();
 

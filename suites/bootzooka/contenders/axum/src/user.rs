@@ -11,7 +11,8 @@ use sha1::Sha1;
 use uuid::Uuid;
 
 const LOGIN_LENGTH_MIN: usize = 3;
-const SALT_LENGTH: usize = 128;
+/// Letters of a salt.
+pub const SALT_LENGTH: usize = 128;
 const ITERATIONS: u32 = 10_000;
 const KEY_BYTES: usize = 16;
 
@@ -91,7 +92,8 @@ fn new_salt() -> String {
         .collect()
 }
 
-fn hash(password: &str, salt: &str) -> String {
+/// The hash of a password, as it is stored.
+pub fn hash(password: &str, salt: &str) -> String {
     let key: [u8; KEY_BYTES] =
         pbkdf2_hmac_array::<Sha1, KEY_BYTES>(password.as_bytes(), salt.as_bytes(), ITERATIONS);
     hex::encode_upper(key)

@@ -42,7 +42,7 @@ record User(
         return salt.toString();
     }
 
-    private static String hash(String password, String salt) {
+    static String hash(String password, String salt) {
         var key = new PBEKeySpec(
                 password.toCharArray(), salt.getBytes(StandardCharsets.UTF_8), ITERATIONS, KEY_BITS);
         try {

@@ -60,7 +60,7 @@ object User:
 
   private def newSalt(): String = Array.fill(SaltLength)(('A' + Random.nextInt(26)).toChar).mkString
 
-  private def hash(password: String, salt: String): String =
+  private[bootzooka] def hash(password: String, salt: String): String =
     val key = PBEKeySpec(password.toCharArray, salt.getBytes(UTF_8), Iterations, KeyBits)
     val bytes = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA1").generateSecret(key).getEncoded
     HexFormat.of().withUpperCase().formatHex(bytes)

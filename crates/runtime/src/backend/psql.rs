@@ -1,0 +1,42 @@
+//! PostgreSQL's own programs: how they are called, and what comes of it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::error::BackendError;
+
+/// The name by which suites call the backend.
+pub(super) const NAME: &str = "postgres";
+
+/// How long one of PostgreSQL's programs may take; `initdb` syncs a thousand files.
+const PROGRAM: Duration = Duration::from_secs(120);
+
+/// The program that runs statements and prints nothing but what they find.
+pub(super) fn psql(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]);
+    command
+}
+
+/// What a program prints; what it complains of as an error.
+pub(super) async fn output(command: Command, name: &str) -> Result<String, BackendError> {
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let done = tokio::time::timeout(PROGRAM, command.output()).await;
+    let done = done
+        .map_err(|_| failed(format!("{name} takes more than {} s", PROGRAM.as_secs())))?
+        .map_err(|error| failed(format!("{name}: {error}")))?;
+    if !done.status.success() {
+        let complaint = String::from_utf8_lossy(&done.stderr);
+        return Err(failed(format!("{name}: {}", complaint.trim())));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
+}
+
+pub(super) fn failed(message: String) -> BackendError {
+    BackendError::Failed {
+        name: NAME,
+        message,
+    }
+}
