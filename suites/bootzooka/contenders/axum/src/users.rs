@@ -1,11 +1,16 @@
 //! The table `users` in PostgreSQL.
 
-use sqlx::{PgPool, postgres::PgPoolOptions};
+use std::time::Duration;
+
+use sqlx::{Connection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
     config::Config,
     user::{User, ValidRegistration},
 };
+
+/// After so long without use a connection is tested before it is used again: HikariCP's rule.
+const TRUSTED: Duration = Duration::from_millis(500);
 
 /// Somebody else has the login or the e-mail address already.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +36,15 @@ impl Users {
         let pool = PgPoolOptions::new()
             .max_connections(config.connections_max)
             .acquire_timeout(config.wait)
+            .test_before_acquire(false)
+            .before_acquire(|connection, was| {
+                Box::pin(async move {
+                    if was.idle_for > TRUSTED {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(config.database.clone());
         Self(pool)
     }
