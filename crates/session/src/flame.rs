@@ -62,7 +62,9 @@ pub(crate) fn runs(plan: &Plan, contenders: &[String]) -> Vec<PlannedRun> {
         let known = |one: &PlannedRun| {
             one.benchmark == run.benchmark && one.case_label() == run.case_label()
         };
+        // The control is a case that is there already.
         if run.kind == RunKind::Load
+            && !run.control
             && contenders.contains(&run.contender)
             && !runs.iter().any(known)
         {

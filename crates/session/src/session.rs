@@ -68,7 +68,7 @@ impl NewSession {
 #[derive(Debug, Clone)]
 pub enum Order {
     /// Measure this.
-    Begin(NewSession),
+    Begin(Box<NewSession>),
     /// Make what is left in this folder.
     Resume(PathBuf),
 }

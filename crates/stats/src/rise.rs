@@ -91,10 +91,10 @@ impl Rise {
 }
 
 /// By how much the variance of Kendall's statistic is larger than that of independent noise, by
-/// what is left of the series without its slope: `(1 + r) / (1 - r)` with the correlation of neighbours'
-/// ranks, as for noise that keeps a part of itself from point to point (after Hamed and Rao, "A
-/// Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998). A host
-/// that is slow for some seconds makes such noise.
+/// what is left of the series without its slope: `(1 + r) / (1 - r)` with the correlation of
+/// neighbours' ranks, as for noise that keeps a part of itself from point to point (after Hamed and
+/// Rao, "A Modified Mann-Kendall Trend Test for Autocorrelated Data", Journal of Hydrology 1998).
+/// A host that is slow for some seconds makes such noise.
 fn inflation(left: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..left.len()).collect();
     order.sort_by(|a, b| left[*a].total_cmp(&left[*b]));

@@ -36,7 +36,7 @@ fn order(args: RunArgs) -> Order {
     if let Some(folder) = args.resume {
         return Order::Resume(folder);
     }
-    Order::Begin(NewSession {
+    Order::Begin(Box::new(NewSession {
         selection: args
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
@@ -46,5 +46,5 @@ fn order(args: RunArgs) -> Order {
         round: args.round,
         flame_graphs: args.profile_cpu,
         backend_url: args.server.backend_url,
-    })
+    }))
 }

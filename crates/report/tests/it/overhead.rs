@@ -20,6 +20,7 @@ pub(crate) fn steps() -> Vec<Step> {
         duration: Duration::from_secs(4),
         pace: Pace::Closed,
         warm_up,
+        at_least: None,
     };
     vec![
         step(3, true),

@@ -127,7 +127,7 @@ fn limits(args: &DuelArgs) -> Limits {
 
 /// The session of the suite that was written.
 fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf) -> Order {
-    Order::Begin(NewSession {
+    Order::Begin(Box::new(NewSession {
         suite,
         selection: Selection {
             contenders: Vec::new(),
@@ -144,5 +144,5 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         round: None,
         flame_graphs: false,
         backend_url: None,
-    })
+    }))
 }

@@ -94,7 +94,7 @@ pub(super) fn of_interval(
         Expected::About(size) => about(interval, size, none),
         Expected::Equal => match equal {
             Verdict::Equivalent => ClaimVerdict::Reproduced,
-            Verdict::Inconclusive => ClaimVerdict::Undecided,
+            Verdict::Inconclusive | Verdict::Void => ClaimVerdict::Undecided,
             Verdict::Faster | Verdict::Slower => ClaimVerdict::NotReproduced,
         },
     }
