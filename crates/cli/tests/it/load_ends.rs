@@ -118,7 +118,7 @@ fn a_service_that_does_not_respond_is_a_failure() {
 #[test]
 fn a_service_that_dies_is_not_fair() {
     let world = World::new(&[]);
-    let (url, _) = server(300);
+    let (url, _) = server(30);
     let ran = world.run(&format!("load {url} -c 4 -d 3s --json"));
     ran.check(
         0,
