@@ -18,6 +18,7 @@ pub mod placement;
 pub mod recording;
 mod rounds;
 pub mod run;
+mod scalar;
 pub mod selection;
 pub mod session;
 pub mod stages;

@@ -71,7 +71,7 @@ fn recorded_traffic_becomes_requests_that_verify() {
     let all = format!("all --har shop.har --secrets --writes --port {port}");
     init(&world, &all).check(
         0,
-        &["2 requests of the recording", "though they are credentials"],
+        &["3 requests of the recording", "though they are credentials"],
     );
     assert!(
         world

@@ -14,6 +14,7 @@ use tokio::process::Command;
 
 use super::order::{Duel, Service, ServiceImage};
 use crate::hint::hinted;
+use crate::scalar::as_text;
 
 /// What a compose file is called, in the order in which Compose looks.
 const NAMES: [&str; 4] = [
@@ -233,7 +234,7 @@ impl Reading<'_> {
         }
         env.extend(self.table(service.get("environment"), "environment")?);
         Ok(Composed {
-            image: service.get("image").and_then(plain),
+            image: service.get("image").and_then(as_text),
             build: self.build(service.get("build"))?,
             env,
             arguments: words(service.get("command"))?,
@@ -247,7 +248,7 @@ impl Reading<'_> {
             Some(Value::Object(table)) => table,
             Some(context) => {
                 return Ok(Some(Build {
-                    context: plain(context).ok_or("`build` is neither a folder nor a table")?,
+                    context: as_text(context).ok_or("`build` is neither a folder nor a table")?,
                     ..Build::default()
                 }));
             }
@@ -260,7 +261,7 @@ impl Reading<'_> {
                 "it is built with `{key}`, which a duel does not know"
             ));
         }
-        let text = |key: &str| table.get(key).and_then(plain);
+        let text = |key: &str| table.get(key).and_then(as_text);
         Ok(Some(Build {
             context: text("context").unwrap_or_else(|| ".".to_owned()),
             dockerfile: text("dockerfile"),
@@ -277,11 +278,11 @@ impl Reading<'_> {
             Some(Value::Object(table)) => {
                 let pairs = table
                     .iter()
-                    .map(|(name, value)| (name.clone(), plain(value)));
+                    .map(|(name, value)| (name.clone(), as_text(value)));
                 pairs.collect()
             }
             Some(Value::Array(list)) => {
-                let texts = list.iter().filter_map(plain);
+                let texts = list.iter().filter_map(as_text);
                 let pairs = texts.map(|text| match text.split_once('=') {
                     Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                     None => (text, None),
@@ -306,7 +307,7 @@ impl Reading<'_> {
         };
         let mut paths = Vec::new();
         for one in &list {
-            let path = plain(one).or_else(|| one.get("path").and_then(plain));
+            let path = as_text(one).or_else(|| one.get("path").and_then(as_text));
             let path = path.ok_or("`env_file` has something that is no path")?;
             let optional = one.get("required") == Some(&Value::Bool(false));
             if !optional || self.folder.join(&path).is_file() {
@@ -339,7 +340,7 @@ impl Reading<'_> {
 /// Says what of a service a container here would lack.
 fn refuse(service: &Map<String, Value>, name: &str) -> Result<(), String> {
     let others = match service.get("depends_on") {
-        Some(Value::Array(list)) => list.iter().filter_map(plain).collect(),
+        Some(Value::Array(list)) => list.iter().filter_map(as_text).collect(),
         Some(Value::Object(table)) => table.keys().cloned().collect(),
         _ => Vec::new(),
     };
@@ -363,9 +364,9 @@ fn refuse(service: &Map<String, Value>, name: &str) -> Result<(), String> {
 fn words(command: Option<&Value>) -> Result<Vec<String>, String> {
     match command {
         None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(list)) => Ok(list.iter().filter_map(plain).collect()),
+        Some(Value::Array(list)) => Ok(list.iter().filter_map(as_text).collect()),
         Some(text) => {
-            let words = plain(text).and_then(|text| shlex::split(&text));
+            let words = as_text(text).and_then(|text| shlex::split(&text));
             words.ok_or_else(|| "`command` has a quote or a backslash without an end".to_owned())
         }
     }
@@ -377,23 +378,16 @@ fn port(service: &Map<String, Value>) -> Result<Option<u16>, String> {
     let Some(first) = lists.into_iter().flatten().find_map(|list| list.first()) else {
         return Ok(None);
     };
-    let text = first.get("target").and_then(plain).or_else(|| plain(first));
+    let text = first
+        .get("target")
+        .and_then(as_text)
+        .or_else(|| as_text(first));
     let text = text.unwrap_or_default();
     let inside = text.rsplit(':').next().unwrap_or_default();
     let number = inside.split('/').next().unwrap_or_default().parse();
     number
         .map(Some)
         .map_err(|_| format!("`{text}` is no port that a duel understands"))
-}
-
-/// A text, number or truth value as text.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
 }
 
 /// Lines `NAME=VALUE`, quotes around the value taken off.

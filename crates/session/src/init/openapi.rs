@@ -6,6 +6,7 @@ use bakeoff_base::percent;
 use serde_json::{Map, Value};
 
 use super::described::{Described, Operation};
+use crate::scalar::as_text;
 
 /// How often a reference may lead to another one.
 const REFERENCES_MAX: usize = 8;
@@ -169,11 +170,11 @@ impl<'a> Reader<'a> {
                 .or_else(|| holder.get("default"))
                 .or_else(|| first("enum"))
         });
-        if let Some(value) = given.and_then(plain) {
+        if let Some(value) = given.and_then(as_text) {
             return Some(value);
         }
         let name = parameter.get("name")?.as_str()?;
-        let same_name = fields?.get(name).and_then(plain);
+        let same_name = fields?.get(name).and_then(as_text);
         same_name.or_else(|| one_of(parameter.get("description")?.as_str()?))
     }
 
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
         let produces = [operation, self.document]
             .into_iter()
             .find_map(|holder| holder.get("produces")?.as_array());
-        let old = produces.map(|list| list.iter().filter_map(plain).collect());
+        let old = produces.map(|list| list.iter().filter_map(as_text).collect());
         let kinds: Vec<String> = kinds.or(old).unwrap_or_default();
         !kinds.is_empty() && kinds.iter().all(|kind| kind.contains("json"))
     }
@@ -237,16 +238,6 @@ fn fields(example: &Value) -> Map<String, Value> {
         }
         Value::Array(list) => list.first().map(fields).unwrap_or_default(),
         _ => Map::new(),
-    }
-}
-
-/// A text, number or truth value as text.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
