@@ -362,10 +362,11 @@ fn runs_of_a_carousel_are_beside_each_other() {
         4,
         "two benchmarks, two repetitions: {places:?}"
     );
-    assert_eq!(places.len(), 4 * (2 * 2 + 3));
+    let with_control = 2 * 2 + 3 + 1;
+    assert_eq!(places.len(), 4 * with_control);
     let first = turns[0];
     let beside = turns.iter().filter(|other| first.is_beside(other));
-    assert_eq!(beside.count(), 2 * 2 + 3);
+    assert_eq!(beside.count(), with_control);
     let starts = plan.runs.iter().find(|run| run.carousel.is_none()).unwrap();
     assert!(!starts.is_beside(starts), "cold starts are whole runs");
 

@@ -204,7 +204,10 @@ impl Testbed {
             .runtimes
             .start_backend(wanted, &self.folder.path, cores, logs)
             .await
-            .with_context(|| format!("backend {name} cannot be used"))?;
+            .with_context(|| match self.options.backend_url {
+                Some(_) => format!("backend {name} cannot be used"),
+                None => format!("backend {name} does not start"),
+            })?;
         if let Some(version) = backend.version().await {
             self.host.versions.insert(name.to_string(), version);
         }
