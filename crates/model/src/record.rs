@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
@@ -334,6 +335,8 @@ pub struct Results {
     pub qualifications: Vec<Qualification>,
     /// What others published about the suite's workloads.
     pub published: Option<Published>,
+    /// What the contenders are compared with, where that is what they were.
+    pub baseline: Option<Baseline>,
 }
 
 /// How a qualification round ended, as the round that it feeds was told.

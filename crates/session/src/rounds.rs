@@ -156,6 +156,7 @@ fn open_round(
             folder: folder.to_owned(),
             recorder,
             session,
+            base: None,
         }));
     }
     let suite = &suite_folder.suite;
@@ -181,12 +182,14 @@ fn open_round(
         plan,
         round: Some(RoundFile::of(suite, round, &file.benchmarks)),
         qualified: fed,
+        baseline: None,
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {
         folder: folder.to_owned(),
         recorder,
         session,
+        base: None,
     }))
 }
 

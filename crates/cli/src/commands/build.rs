@@ -24,7 +24,7 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         .iter()
         .filter(|one| chosen.contains(&one.name));
     let builds = contenders.map(async |contender| {
-        let source = folder.contender_folder(&contender.folder);
+        let source = folder.contender_folder(contender);
         let built = build::build(contender, &source, &build_options(suite)).await;
         (contender, built)
     });

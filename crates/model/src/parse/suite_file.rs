@@ -279,6 +279,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
         }
         benchmarks.push(Benchmark {
             steps,
+            carousel: None,
             name: table.name,
             describe: table.describe,
             kind,

@@ -99,6 +99,7 @@ fn module() -> Contender {
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),
+        is_base: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_model::baseline::Baseline;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
@@ -33,6 +34,10 @@ pub struct SessionFile {
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,
+    /// What the contenders are compared with, where that is what they were; its folder in the file
+    /// as seen from the results folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
 }
 
 impl SessionFile {

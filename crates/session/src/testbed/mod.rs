@@ -150,7 +150,7 @@ impl Testbed {
     }
 
     async fn build_one(&self, contender: &Contender) -> Result<Ready, Failure> {
-        let folder = self.folder.contender_folder(&contender.folder);
+        let folder = self.folder.contender_folder(contender);
         let built = build::build(contender, &folder, &build_options(self.suite()))
             .await
             .map_err(|error| error.failure())?;

@@ -126,7 +126,7 @@ fn limits(args: &DuelArgs) -> Limits {
 
 /// The session of the suite that was written.
 fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf) -> Order {
-    Order::Begin(NewSession {
+    Order::Begin(Box::new(NewSession {
         suite,
         selection: Selection {
             contenders: Vec::new(),
@@ -141,5 +141,6 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         slice: None,
         out: Some(results),
         round: None,
-    })
+        baseline: None,
+    }))
 }
