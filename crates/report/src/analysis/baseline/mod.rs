@@ -164,11 +164,15 @@ fn head_and_base(load: &LoadAnalysis<'_>, head: usize, base: usize) -> HeadAndBa
     let rows = (summary.row(&head_case.label)).zip(summary.row(&base_case.label));
     let base_reason = unranked(load, &base_case.label);
     let failure = failure(load, head, base_reason.is_none());
-    let incomparable = match (unranked(load, &head_case.label), &base_reason) {
-        (Some(why), _) => Some(format!("{}: {why}", head_case.label)),
-        (None, Some(why)) => Some(format!("{}: {why}", base_case.label)),
-        (None, None) => None,
-    };
+    let reasons = [
+        (head_case, unranked(load, &head_case.label)),
+        (base_case, base_reason),
+    ];
+    let reasons = reasons.into_iter();
+    let reasons: Vec<String> = reasons
+        .filter_map(|(case, why)| Some(format!("{}: {}", case.label, why?)))
+        .collect();
+    let incomparable = (!reasons.is_empty()).then(|| reasons.join("; "));
     let changes = match (&incomparable, rows) {
         (None, Some((of_head, of_base))) => changes((head_case, of_head), (base_case, of_base)),
         _ => Vec::new(),
