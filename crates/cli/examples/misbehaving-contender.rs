@@ -100,7 +100,6 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             stream.write_all(b"\x00\x01 this is no HTTP\r\n\r\n").ok()?;
             return None;
         }
-        let name = name(mode);
         let refusal = match mode {
             "wrong-name-and-status" => "422 Unprocessable Content",
             _ => "400 Bad Request",
@@ -111,10 +110,10 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
         if path == "/store" {
             store(mode)?;
         }
-        let overloaded = mode == "overloaded" && known && under_load().is_some_and(is_odd);
+        let overloaded = known && is_overloaded(mode);
         let (status, body) = match path {
             "/item" if overloaded => ("503 Service Unavailable", "{}".to_owned()),
-            "/item" => ("200 OK", format!("{{\"name\":{}\"{name}\"}}", space(mode))),
+            "/item" => ("200 OK", item(mode)),
             "/store" => ("200 OK", "{}".to_owned()),
             "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
             _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
@@ -127,6 +126,12 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             .write_all(format!("{head}\r\n{body}").as_bytes())
             .ok()?;
     }
+}
+
+/// The item, after the work for it.
+fn item(mode: &str) -> String {
+    burn();
+    format!("{{\"name\":{}\"{}\"}}", space(mode), name(mode))
 }
 
 /// The item's name.
@@ -207,6 +212,26 @@ fn store(mode: &str) -> Option<()> {
     command.args([&url.ok()?, "--no-psqlrc", "--quiet", "--command"]);
     let stored = command.arg("INSERT INTO items DEFAULT VALUES").status();
     stored.ok()?.success().then_some(())
+}
+
+/// Whether this request for the item is one that is refused under load.
+fn is_overloaded(mode: &str) -> bool {
+    match mode {
+        "overloaded" => under_load().is_some_and(is_odd),
+        "fails-rarely" => under_load().is_some_and(|count| count.is_multiple_of(500)),
+        _ => false,
+    }
+}
+
+/// Does `BURN` rounds of work for an item, each of which needs the one before.
+fn burn() {
+    let rounds = std::env::var("BURN").map_or(0, |text| text.parse().unwrap_or(0));
+    let mut state = std::hint::black_box(0x9e37_79b9_7f4a_7c15_u64);
+    for _ in 0..rounds {
+        state ^= state << 13;
+        state ^= state >> 7;
+    }
+    std::hint::black_box(state);
 }
 
 /// Counts a request for the item; its number once there is load.

@@ -4,6 +4,7 @@
 //! run time for a reason outside its arguments. Raw file formats end here: what leaves
 //! [`parse`] is checked and typed.
 
+pub mod baseline;
 pub mod check;
 pub mod conditions;
 pub mod cpu_parts;

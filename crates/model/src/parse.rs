@@ -107,6 +107,21 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     }
 }
 
+/// Reads contenders without their suite, each with the name of its folder: those that it had.
+///
+/// # Errors
+/// Every mistake in every file.
+pub fn contenders_alone(
+    sources: &[(String, SourceFile)],
+) -> Result<Vec<Contender>, Vec<Diagnostic>> {
+    let (readings, contenders) = contenders(sources);
+    let diagnostics: Vec<Diagnostic> = readings.into_iter().flat_map(Reading::finish).collect();
+    match diagnostics.is_empty() {
+        true => Ok(contenders),
+        false => Err(diagnostics),
+    }
+}
+
 /// Reads files of one kind; `None` stands for a file too broken to be mended.
 fn read<'a, T>(sources: &[&'a SourceFile]) -> Vec<(Reading<'a>, Option<T>)>
 where

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
@@ -364,6 +365,8 @@ pub struct Results {
     pub published: Option<Published>,
     /// Where contenders spend their CPU time, as far as somebody looked.
     pub flame_graphs: Vec<FlameGraph>,
+    /// What the contenders are compared with, where that is what they were.
+    pub baseline: Option<Baseline>,
 }
 
 /// Where a contender spends its CPU time, by samples of its stacks in a run that is not measured.

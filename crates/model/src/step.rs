@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::duration_ns;
 use crate::load::Pace;
 
+/// The stated step is the one nearest to so many connections: enough to fill one core, and far from
+/// where the length of the queue is all that is measured.
+const CONNECTIONS_STATED: f64 = 64.0;
+
 /// One step of a ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
@@ -55,9 +59,56 @@ impl Step {
     }
 }
 
+/// The step at which a table says what every contender takes, as an index: of closed load or users
+/// the one nearest to 64 connections by their ratio, the smaller of two; without those the middle
+/// one in their order, the earlier of two. Nothing that is measured has a say in it. `None` without
+/// a step.
+#[must_use]
+pub fn stated(steps: &[Step]) -> Option<usize> {
+    let closed = |step: &Step| matches!(step.pace, Pace::Closed | Pace::Users { .. });
+    let far = |step: &Step| {
+        let ratio = f64::from(step.connections) / CONNECTIONS_STATED;
+        ratio.ln().abs()
+    };
+    let all = steps.iter().enumerate();
+    let nearest = all.filter(|(_, step)| closed(step)).min_by(|a, b| {
+        let smaller = a.1.connections.cmp(&b.1.connections);
+        far(a.1).total_cmp(&far(b.1)).then(smaller)
+    });
+    let middle = (!steps.is_empty()).then(|| (steps.len() - 1) / 2);
+    nearest.map(|(index, _)| index).or(middle)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Pace, Step};
+    use std::time::Duration;
+
+    use super::{Step, stated};
+    use crate::load::Pace;
+
+    #[test]
+    fn the_stated_step_is_near_to_64_connections_or_in_the_middle() {
+        let step = |connections, pace| Step {
+            connections,
+            duration: Duration::from_secs(1),
+            pace,
+            warm_up: false,
+            at_least: None,
+        };
+        let rate = |rate_per_s| Pace::Constant { rate_per_s };
+        let closed = |list: &[u32]| -> Option<usize> {
+            let steps = list.iter().map(|one| step(*one, Pace::Closed));
+            stated(&steps.collect::<Vec<Step>>())
+        };
+        assert_eq!(closed(&[1, 8, 64, 512]), Some(2));
+        assert_eq!(closed(&[128, 32]), Some(1), "the smaller of two");
+        assert_eq!(closed(&[2048, 1]), Some(0));
+        assert_eq!(closed(&[]), None);
+        let rates = [1.0, 2.0, 3.0, 4.0].map(|one| step(64, rate(one)));
+        assert_eq!(stated(&rates), Some(1));
+        let mixed = [step(64, rate(9.0)), step(1, Pace::Closed)];
+        assert_eq!(stated(&mixed), Some(1), "rates only without closed load");
+    }
 
     #[test]
     fn blocks_are_whole_slices() {

@@ -230,14 +230,14 @@ impl Profile {
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 
     /// The steps of a benchmark of kind `load` under this profile. A benchmark with steps of its
-    /// own means those: they are part of the workload, and they are no carousel's. Only a profile
-    /// that says so, one that is not for measuring, has others in their place.
+    /// own means those: they are part of the workload, and in files they are no carousel's. Only a
+    /// profile that says so, one that is not for measuring, has others in their place.
     #[must_use]
     pub fn steps_of<'s>(&'s self, benchmark: &'s Benchmark) -> (&'s [Step], Option<Carousel>) {
         if benchmark.steps.is_empty() || self.replaces_steps {
             (&self.steps, self.carousel)
         } else {
-            (&benchmark.steps, None)
+            (&benchmark.steps, benchmark.carousel)
         }
     }
 }
@@ -278,6 +278,8 @@ pub struct Benchmark {
     pub probes: Vec<ProbedRequest>,
     /// Its own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
+    /// Makes its own steps those of a carousel; suite files do not.
+    pub carousel: Option<Carousel>,
 }
 
 /// What a benchmark measures.
@@ -411,4 +413,6 @@ pub struct Contender {
     pub env: BTreeMap<String, String>,
     /// Parameter name -> values; each combination is a case.
     pub matrix: BTreeMap<String, Vec<String>>,
+    /// It is the contender as it was, built from the baseline of a session.
+    pub is_base: bool,
 }

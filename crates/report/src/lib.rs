@@ -12,6 +12,9 @@ mod input;
 mod number;
 mod render;
 
+pub use analysis::baseline::{
+    AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, Judged, Outcome,
+};
 pub use analysis::checks::CheckCount;
 pub use analysis::claims::{ClaimRow, ClaimVerdict};
 pub use analysis::comparison::{Conclusion, Matrix};
@@ -26,6 +29,9 @@ pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::turns::{Carousels, CycleCount, Spread};
 pub use analysis::{Analysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
+pub use render::baseline::junit::junit;
+pub use render::baseline::services::{bigger_is_better, smaller_is_better};
+pub use render::baseline::{summary_for_pull_request, terminal_baseline};
 pub use render::csv::benchmarks::benchmarks_csv;
 pub use render::csv::csv;
 pub use render::csv::overhead::overhead_csv;

@@ -87,6 +87,15 @@ pub(crate) fn ratio_text(ratio: f64) -> String {
     }
 }
 
+/// What a ratio makes more or less, in percent: `+9.5`, `−9.1`, `+0.0`.
+pub(crate) fn change_text(ratio: f64) -> String {
+    let percent = format!("{:+.1}", 100.0 * (ratio - 1.0));
+    match percent.as_str() {
+        "-0.0" => "+0.0".to_owned(),
+        _ => percent.replace('-', "−"),
+    }
+}
+
 /// `1 run`, `4 runs`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -104,7 +113,20 @@ pub(crate) fn enumerated(items: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::significant;
+    use super::{change_text, significant};
+
+    #[test]
+    fn changes_have_a_sign() {
+        for (ratio, text) in [
+            (1.0954, "+9.5"),
+            (0.909, "−9.1"),
+            (0.99999, "+0.0"),
+            (1.0, "+0.0"),
+            (3.0, "+200.0"),
+        ] {
+            assert_eq!(change_text(ratio), text);
+        }
+    }
 
     #[test]
     fn three_figures_and_whole_numbers() {

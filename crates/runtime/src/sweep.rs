@@ -143,6 +143,14 @@ fn run_folders(base: &Path) -> Vec<Found> {
         .collect()
 }
 
+/// Removes the folders that dead sessions left below `base`, and what ran for them. Blocking.
+///
+/// # Errors
+/// What could not be removed.
+pub fn sweep_folders(base: &Path) -> Result<Vec<String>, SweepError> {
+    sweep(base, None)
+}
+
 /// Removes what dead sessions left below `base` and in the hierarchy's groups. Blocking.
 pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<String>, SweepError> {
     let mut removed = Vec::new();

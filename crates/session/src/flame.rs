@@ -2,6 +2,7 @@
 //! case, after the measured ones: nothing of it is recorded, and nothing that is recorded pays for
 //! it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use bakeoff_model::duration_ns;
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::record::{FlameGraph, FlameOutcome};
-use bakeoff_model::step::Step;
+use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
 use tempfile::TempDir;
@@ -26,8 +27,6 @@ use crate::store::flame_file;
 
 /// The step with the samples is at least so long: a thousand of them and more.
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
-/// The measured step nearest to so many connections is taken, as in tables.
-const CONNECTIONS: f64 = 64.0;
 
 /// Whether contenders of a runtime can be sampled.
 ///
@@ -56,7 +55,7 @@ pub(crate) fn not_to_be_had(plan: &Plan, suite: &Suite) -> Option<String> {
 }
 
 /// The runs to be made for flame graphs: one of each case of these contenders with load.
-pub(crate) fn runs(plan: &Plan, contenders: &[String]) -> Vec<PlannedRun> {
+pub(crate) fn runs(plan: &Plan, contenders: &BTreeSet<&String>) -> Vec<PlannedRun> {
     let mut runs: Vec<PlannedRun> = Vec::new();
     for run in &plan.runs {
         let known = |one: &PlannedRun| {
@@ -65,7 +64,7 @@ pub(crate) fn runs(plan: &Plan, contenders: &[String]) -> Vec<PlannedRun> {
         // The control is a case that is there already.
         if run.kind == RunKind::Load
             && !run.control
-            && contenders.contains(&run.contender)
+            && contenders.contains(&&run.contender)
             && !runs.iter().any(known)
         {
             runs.push(sampled(run));
@@ -74,7 +73,7 @@ pub(crate) fn runs(plan: &Plan, contenders: &[String]) -> Vec<PlannedRun> {
     runs
 }
 
-/// A run with its warm-up and one step, which is long enough.
+/// A run with its warm-up and the stated step, which is long enough.
 fn sampled(run: &PlannedRun) -> PlannedRun {
     let id = run
         .id
@@ -82,12 +81,9 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         .map_or(run.id.as_str(), |(id, _)| id);
     let (warm_up, measured): (Vec<Step>, Vec<Step>) =
         run.steps.iter().copied().partition(|step| step.warm_up);
-    let far = |step: &Step| (f64::from(step.connections) / CONNECTIONS).ln().abs();
-    let nearest = measured
-        .into_iter()
-        .min_by(|a, b| far(a).total_cmp(&far(b)));
+    let stated = step::stated(&measured).map(|index| measured[index]);
     let mut steps = warm_up;
-    steps.extend(nearest.map(|step| Step {
+    steps.extend(stated.map(|step| Step {
         duration: match step.pace {
             // These have a duration of their own.
             Pace::Ramp { .. } | Pace::Users { .. } => step.duration,

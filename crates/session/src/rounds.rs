@@ -160,6 +160,7 @@ fn open_round(
             folder: folder.to_owned(),
             recorder,
             session,
+            base: None,
         }));
     }
     let suite = &suite_folder.suite;
@@ -187,12 +188,14 @@ fn open_round(
         round: Some(RoundFile::of(suite, round, &file.benchmarks)),
         qualified: fed,
         backend_url: file.backend_url.clone(),
+        baseline: None,
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {
         folder: folder.to_owned(),
         recorder,
         session,
+        base: None,
     }))
 }
 

@@ -1,6 +1,7 @@
 //! One session: a plan in a results folder, begun or resumed, made, and ended. Everything that
 //! it has to say goes to observers as events.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,8 +10,10 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::{BoxFuture, host};
 
+use crate::baseline::{self, Against, Base};
 use crate::clock;
 use crate::contracts::{Parts, PendingRun};
 use crate::driver::Driver;
@@ -45,6 +48,8 @@ pub struct NewSession {
     pub flame_graphs: bool,
     /// The database server of somebody else's that is the backend.
     pub backend_url: Option<DatabaseUrl>,
+    /// What the contenders are to be compared with, if that is what they were.
+    pub baseline: Option<Against>,
 }
 
 impl NewSession {
@@ -76,9 +81,11 @@ pub enum Order {
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
-    /// Every run of the plan was completed.
+    /// Every run of the plan was completed; with a baseline, every head is well.
     Completed,
-    /// Some runs failed.
+    /// A condition on head and base holds.
+    ConditionHolds,
+    /// Some runs failed; with a baseline, of heads.
     WithFailures,
     /// A signal stopped it.
     Interrupted,
@@ -100,6 +107,7 @@ pub(crate) struct OpenSession {
     pub(crate) folder: PathBuf,
     pub(crate) recorder: Recorder,
     pub(crate) session: SessionFile,
+    pub(crate) base: Option<Base>,
 }
 
 /// Makes what is left of a session. `top` is the folder to resume: the one of all rounds, or this
@@ -113,17 +121,18 @@ pub(crate) async fn carry_out(
         folder,
         recorder,
         session,
+        base,
     } = open;
     let pending = pending(&session.plan, &folder)?;
     if pending.is_empty() {
-        return end(&folder, &session.plan, 0, audience.watcher);
+        return end(&folder, &session, 0, audience.watcher);
     }
     let mut observers = Observers {
         recorder,
         watcher: &mut *audience.watcher,
     };
     let outcome = tokio::select! {
-        outcome = play(&session, &folder, &pending, &mut observers) => Some(outcome),
+        outcome = play(&session, base.as_ref(), &folder, &pending, &mut observers) => Some(outcome),
         () = (audience.interruption)() => None,
     };
     let Some(outcome) = outcome else {
@@ -138,32 +147,42 @@ pub(crate) async fn carry_out(
         return Ok(Ended::Interrupted);
     };
     outcome?;
-    end(&folder, &session.plan, pending.len(), observers.watcher)
+    end(&folder, &session, pending.len(), observers.watcher)
 }
 
 /// Tells observers how the session ended, judged by its records.
 fn end(
     folder: &Path,
-    plan: &Plan,
+    session: &SessionFile,
     made: usize,
     watcher: &mut dyn Observer,
 ) -> anyhow::Result<Ended> {
-    let failed = results::failed_runs(&results::read_records(folder)?);
+    let results = results::read(folder)?;
+    let failed = results::failed_runs(&results);
     watcher.observe(&Event::SessionEnded {
         results: folder.to_owned(),
-        runs: plan.runs.len(),
+        runs: session.plan.runs.len(),
         failed,
         made,
     })?;
-    Ok(match failed {
-        0 => Ended::Completed,
-        _ => Ended::WithFailures,
+    let baseline = results.baseline.as_ref();
+    let analysis = baseline.map(|_| Analysis::of(&ReportInput::new(&results, "")));
+    // A base that fails is what it was; a head that fails is what is asked about.
+    Ok(match (analysis.and_then(|all| all.against_base), failed) {
+        (Some(against), _) => match against.conclusion() {
+            BaselineConclusion::Passed => Ended::Completed,
+            BaselineConclusion::ConditionHolds => Ended::ConditionHolds,
+            BaselineConclusion::HeadFailed => Ended::WithFailures,
+        },
+        (None, 0) => Ended::Completed,
+        (None, _) => Ended::WithFailures,
     })
 }
 
 /// Builds, starts the backend and plays all pending runs.
 async fn play(
     session: &SessionFile,
+    base: Option<&Base>,
     results: &Path,
     pending: &[PendingRun],
     observers: &mut Observers<'_>,
@@ -172,6 +191,7 @@ async fn play(
     let placement = selection::placement(plan);
     let mut folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
+    warnings.extend(base.iter().flat_map(|base| base.notes.clone()));
     warnings.extend(warnings_of(session, &folder.suite)?);
     observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);
@@ -184,19 +204,17 @@ async fn play(
             "its numbers could not be compared; begin a new session",
         ));
     }
-    let mut contenders: Vec<String> = pending
-        .iter()
-        .map(|one| one.run.contender.clone())
-        .collect();
-    contenders.sort();
-    contenders.dedup();
+    if let Some(base) = base {
+        base.join(&mut folder);
+    }
+    let contenders: BTreeSet<&String> = pending.iter().map(|one| &one.run.contender).collect();
     let options = TestbedOptions {
         runtime: plan.runtime,
         side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
         backend: plan.backend,
         backend_url: session.backend_url.clone(),
         profile: plan.profile.clone(),
-        contenders: contenders.clone(),
+        contenders: contenders.iter().copied().cloned().collect(),
         cores: placement.cores,
         seed: plan.seed,
         slice: session.slice,
@@ -264,30 +282,38 @@ fn not_metered(url: &DatabaseUrl) -> String {
 
 /// The results folder, new or to be resumed, with its session.
 pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
-    let new = match order {
-        Order::Begin(new) => new,
-        Order::Resume(folder) => {
-            let (recorder, session) = Recorder::open(folder)?;
-            return Ok(OpenSession {
-                folder: folder.clone(),
-                recorder,
-                session,
-            });
-        }
-    };
+    match order {
+        Order::Begin(new) => begin(new),
+        Order::Resume(folder) => resume(folder),
+    }
+}
+
+fn resume(folder: &Path) -> anyhow::Result<OpenSession> {
+    let (recorder, session) = Recorder::open(folder)?;
+    let base = session.baseline.clone();
+    let base = base.map(|baseline| Base::of(baseline, &session.suite_folder));
+    Ok(OpenSession {
+        folder: folder.to_owned(),
+        recorder,
+        base: base.transpose()?,
+        session,
+    })
+}
+
+fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
     new.check()?;
-    let suite_folder = suite_folder::read(&new.suite)?;
+    let mut suite_folder = suite_folder::read(&new.suite)?;
     let suite = &suite_folder.suite;
     let round = match &new.round {
         Some(name) => Some(selection::round(suite, name)?),
         None if new.selection.contenders.is_empty() => selection::main_round(suite),
         None => None,
     };
-    let options = new
-        .selection
-        .plan_options(suite, round.or_else(|| selection::main_round(suite)));
+    let round = round.cloned();
+    let main = round.as_ref().or_else(|| selection::main_round(suite));
+    let mut options = new.selection.plan_options(suite, main);
     if options.contenders.is_empty()
-        && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+        && let Some(round) = round.as_ref().filter(|round| !round.winners_of.is_empty())
     {
         return Err(hinted(
             format_args!("the round {} takes winners only", round.name),
@@ -295,21 +321,33 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
         ));
     }
     selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
+    let wanted = new.baseline.as_ref();
+    let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));
+    let mut base = base.transpose()?;
+    let mut skipped = match &mut base {
+        Some(base) => base.pair(&mut suite_folder, &mut options)?,
+        None => Vec::new(),
+    };
+    let suite = &suite_folder.suite;
     let mut plan = selection::planned(suite, &options)?;
-    let mut skipped = without_unbuildable(suite, &mut plan);
+    skipped.extend(without_unbuildable(suite, &mut plan));
+    if base.is_some() {
+        skipped.extend(baseline::without_partner(&mut plan));
+    }
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }
     let folder = new.results_folder(suite);
-    skipped.extend(round.and_then(without_winners));
+    skipped.extend(round.as_ref().and_then(without_winners));
     let session = SessionFile {
         skipped,
         slice: new.slice,
         flame_graphs: new.flame_graphs,
         plan,
-        round: round.map(|round| RoundFile::of(suite, round, &new.selection.benchmarks)),
+        round: round.map(|round| RoundFile::of(suite, &round, &new.selection.benchmarks)),
         qualified: Vec::new(),
         backend_url: new.backend_url.clone(),
+        baseline: base.as_ref().map(|base| base.baseline.clone()),
         suite_folder: suite_folder.path,
     };
     let recorder = Recorder::create(&folder, &session)?;
@@ -317,6 +355,7 @@ pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
         folder,
         recorder,
         session,
+        base,
     })
 }
 

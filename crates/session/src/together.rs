@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_base::text::counted;
+use bakeoff_model::baseline::head_name;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Host;
@@ -48,10 +49,14 @@ pub fn checked(plan: &Plan, suite: &Suite, host: &Host) -> anyhow::Result<Vec<St
         gib(host.memory_bytes)
     );
     if as_f64(limits) > MEMORY_SHARE * as_f64(host.memory_bytes) {
-        let hint = format!(
-            "choose fewer with --contender, lower `limits.memory`, or {}",
-            instead(suite)
-        );
+        let fewer = "choose fewer with --contender";
+        let has_base = largest
+            .iter()
+            .any(|run| head_name(&run.contender).is_some());
+        let hint = match has_base {
+            true => format!("{fewer}, or lower `limits.memory`"),
+            false => format!("{fewer}, lower `limits.memory`, or {}", instead(suite)),
+        };
         return Err(hinted(format_args!("{sentence}, which does not fit"), hint));
     }
     Ok(vec![sentence])

@@ -8,6 +8,7 @@
 //! and Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007; Kalibera and
 //! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
 
+pub mod bound;
 pub mod compare;
 pub mod components;
 pub mod distribution;
@@ -18,6 +19,7 @@ pub mod rise;
 pub mod sample;
 pub mod steady;
 
+pub use bound::{Bounded, Side, against_bounds};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
 pub use components::Components;
 pub use log_ratio::{LogRatio, Method};

@@ -122,6 +122,18 @@ impl LogRatio {
         2.0 * student_cdf(-(self.difference / self.error).abs(), self.freedom)
     }
 
+    /// One-sided p-value for "the ratio is at most `bound`": small where it is surely above.
+    #[must_use]
+    pub fn p_at_most(&self, bound: f64) -> f64 {
+        student_cdf((bound.ln() - self.difference) / self.error, self.freedom)
+    }
+
+    /// One-sided p-value for "the ratio is at least `bound`": small where it is surely below.
+    #[must_use]
+    pub fn p_at_least(&self, bound: f64) -> f64 {
+        student_cdf((self.difference - bound.ln()) / self.error, self.freedom)
+    }
+
     /// p-value for "they differ by more than `relevance`" (0.03 = outside of 1/1.03 to 1.03): the
     /// larger of two one-sided tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 1987).
     /// At most 5 % exactly when the 90 % interval lies within.

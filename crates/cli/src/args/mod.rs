@@ -1,5 +1,7 @@
 //! What the user can type: names, shapes and the help of every command.
 
+#[cfg(test)]
+mod documented;
 mod duel;
 mod init;
 mod load;
@@ -8,6 +10,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use bakeoff_model::baseline::Condition;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
@@ -154,8 +157,16 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) backend_url: Option<DatabaseUrl>,
 }
+/// Examples below the help of `run`.
+const RUN_HELP: &str = "\
+Examples:
+  bakeoff run suites/locations --contender axum --runs 5
+  bakeoff run shop --profile standard --out results/today
+  bakeoff run shop --baseline main --fail-if 'slower>5%' --fail-if 'memory>10%'
+  bakeoff run shop --baseline ../shop-1.4/shop --contender 'api*'";
 
 #[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) measured: MeasuredArgs,
@@ -178,6 +189,16 @@ pub(crate) struct RunArgs {
     /// its CPU time: with perf, of a JVM with async-profiler or JFR. Local processes only.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
+    /// Compare each contender with what it was: in another folder of the suite, or at a revision of
+    /// the git repository that has it (`main`, `HEAD~1`, `v1.4`). Both are built, and measured in
+    /// turn in this session.
+    #[arg(long, value_name = "DIR|REVISION", conflicts_with = "round")]
+    pub(crate) baseline: Option<String>,
+    /// End with status 3 if this is so for sure: `slower>5%` (requests per second), `cpu>5%` (per
+    /// request), `memory>10%`, `p50>10%`, `p99>20%`, or `errors>0.1%` (of all requests); may be
+    /// repeated.
+    #[arg(long, value_name = "CONDITION", requires = "baseline")]
+    pub(crate) fail_if: Vec<Condition>,
     /// Finish the interrupted session of this results folder, or of all its rounds.
     #[arg(
         long,
@@ -186,6 +207,7 @@ pub(crate) struct RunArgs {
             "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
             "profile_cpu",
             "backend_url",
+            "baseline",
         ]
     )]
     pub(crate) resume: Option<PathBuf>,

@@ -27,7 +27,7 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
         .filter(|one| chosen.contains(&one.name))
         .collect();
     let build = async |contender: &&Contender, begun: &(dyn Fn() + Sync)| {
-        let source = folder.contender_folder(&contender.folder);
+        let source = folder.contender_folder(contender);
         build::build_and_tell(contender, &source, &build_options(suite), begun).await
     };
     let mut progress = Progress::stderr(args.json);

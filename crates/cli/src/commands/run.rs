@@ -1,6 +1,7 @@
 //! `bakeoff run`: a session, or all rounds of a suite, from arguments to an exit status.
 
 use anyhow::Context as _;
+use bakeoff_session::baseline::Against;
 use bakeoff_session::clock;
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::session::{Audience, Ended, NewSession, Order};
@@ -26,6 +27,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
 pub(super) fn status(ended: Ended) -> u8 {
     match ended {
         Ended::Completed => exit::DONE,
+        Ended::ConditionHolds => exit::CONDITION,
         Ended::WithFailures => exit::CHECK_FAILED,
         Ended::Interrupted => exit::INTERRUPTED,
     }
@@ -46,5 +48,9 @@ fn order(args: RunArgs) -> Order {
         round: args.round,
         flame_graphs: args.profile_cpu,
         backend_url: args.server.backend_url,
+        baseline: args.baseline.map(|name| Against {
+            name,
+            fail_if: args.fail_if,
+        }),
     }))
 }

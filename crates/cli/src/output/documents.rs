@@ -1,6 +1,6 @@
 //! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
 //! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv` and `errors.csv`,
-//! and the ranked table for the terminal.
+//! with a baseline those for continuous integration, and the ranked table for the terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,37 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     write_whole(
         &folder.join("results.md"),
         bakeoff_report::markdown(&analysis).as_bytes(),
-    )
+    )?;
+    if analysis.against_base.is_some() {
+        write_for_integration(&folder.join("ci"), &analysis)?;
+    }
+    Ok(())
+}
+
+/// Writes what continuous integration takes.
+fn write_for_integration(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
+    let files = [
+        (
+            "summary.md",
+            Some(bakeoff_report::summary_for_pull_request(analysis)),
+        ),
+        ("junit.xml", bakeoff_report::junit(analysis)),
+        (
+            "bigger-is-better.json",
+            bakeoff_report::bigger_is_better(analysis),
+        ),
+        (
+            "smaller-is-better.json",
+            bakeoff_report::smaller_is_better(analysis),
+        ),
+    ];
+    for (name, text) in files {
+        if let Some(text) = text {
+            write_whole(&folder.join(name), text.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// The qualification rounds beside a round that has no winner: claims about their contenders are

@@ -82,6 +82,12 @@ impl Terminal {
                 writeln!(output, "{line}")?;
             }
         }
+        let against = bakeoff_report::terminal_baseline(&analysis, text::columns());
+        if !against.is_empty() {
+            writeln!(output, "{against}")?;
+            let summary = folder.join("ci").join("summary.md");
+            writeln!(output, "for the pull request: {}", summary.display())?;
+        }
         writeln!(output, "report: {}", documents::page(folder).display())?;
         if failed > 0 {
             writeln!(

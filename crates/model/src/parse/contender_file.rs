@@ -130,6 +130,7 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),
+        is_base: false,
     }
 }
 

@@ -296,6 +296,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
         benchmarks.push(Benchmark {
             probes,
             steps,
+            carousel: None,
             name: table.name,
             describe: table.describe,
             kind,

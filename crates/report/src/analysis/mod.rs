@@ -1,5 +1,6 @@
 //! Everything that the documents say, computed once from the records.
 
+pub(crate) mod baseline;
 pub(crate) mod benchmark;
 pub(crate) mod checks;
 pub(crate) mod claims;
@@ -33,6 +34,7 @@ mod winner;
 use bakeoff_model::record::{Qualification, Results};
 
 use crate::input::ReportInput;
+use baseline::AgainstBase;
 use claims::{ClaimRow, Session};
 use overhead::Overhead;
 
@@ -57,6 +59,8 @@ pub struct Analysis<'r> {
     pub qualifications: Vec<Qualification>,
     /// Claims of others and whether they hold; empty when nothing was published.
     pub claims: Vec<ClaimRow>,
+    /// Contenders against what they were; `None` without a baseline.
+    pub against_base: Option<AgainstBase>,
     /// That sources of claims had other limits; empty when all had the same.
     pub(crate) limits_note: String,
     pub(crate) results: &'r Results,
@@ -94,6 +98,7 @@ impl<'r> Analysis<'r> {
             warnings,
             qualifications,
             claims,
+            against_base: baseline::against_base(results, &loads),
             limits_note: claims::limits_note(results),
             results,
             overheads: overhead::overheads(&loads),

@@ -3,16 +3,13 @@
 //! mixture weighted by each one's own throughput: neither can be compared.
 
 use bakeoff_model::load::Pace;
+use bakeoff_model::step::{self, Step};
 use bakeoff_model::validity::Validity;
 
 use super::benchmark::{self, BenchmarkData, RunData, StepData};
 use super::metric::Metric;
 use super::validity;
 use crate::number::{counted, mib};
-
-/// The step nearest to so many connections is taken: enough to fill one core, and far from where
-/// the length of the queue is all that is measured.
-const CONNECTIONS: f64 = 64.0;
 
 /// A step of a benchmark, the same for all its contenders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +41,8 @@ pub(crate) struct AtStated {
     pub(crate) validity: Validity,
 }
 
-/// Of the measured steps that all completed runs have, the one nearest to 64 connections by their
-/// ratio, the smaller of two; without closed load the middle one in the plan's order, the earlier
-/// of two. Nothing that was measured has a say in it.
+/// Of the measured steps that all completed runs have, the one that [`bakeoff_model::step::stated`]
+/// names.
 pub(crate) fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
     let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
     let in_all = |step: &&StepData<'_>| {
@@ -54,28 +50,19 @@ pub(crate) fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
         runs().all(measured)
     };
     let first = runs().next()?;
-    let common: Vec<&StepData<'_>> = first.measured().filter(in_all).collect();
-    let closed = |step: &&&StepData<'_>| {
-        matches!(pace(first, step), Some(Pace::Closed | Pace::Users { .. }))
-    };
-    let far = |step: &StepData<'_>| (f64::from(step.connections) / CONNECTIONS).ln().abs();
-    let nearest = common.iter().filter(closed).min_by(|a, b| {
-        let smaller = a.connections.cmp(&b.connections);
-        far(a).total_cmp(&far(b)).then(smaller)
-    });
-    let middle = common.get(common.len().saturating_sub(1) / 2);
-    Some(named(first, nearest.or(middle)?))
-}
-
-fn pace(run: &RunData<'_>, step: &StepData<'_>) -> Option<Pace> {
-    let planned = run.records.begin.run.steps.get(step.index);
-    planned.map(|planned| planned.pace)
+    let common = first.measured().filter(in_all);
+    let planned = &first.records.begin.run.steps;
+    let common = common.filter_map(|step| Some((step, *planned.get(step.index)?)));
+    let (found, planned): (Vec<&StepData<'_>>, Vec<Step>) = common.unzip();
+    Some(named(first, found[step::stated(&planned)?]))
 }
 
 fn named(run: &RunData<'_>, step: &StepData<'_>) -> StatedStep {
+    let planned = run.records.begin.run.steps.get(step.index);
+    let closed = planned.is_some_and(|planned| planned.pace == Pace::Closed);
     StatedStep {
         label: step.label.clone(),
-        connections: matches!(pace(run, step), Some(Pace::Closed)).then_some(step.connections),
+        connections: closed.then_some(step.connections),
     }
 }
 

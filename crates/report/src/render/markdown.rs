@@ -317,7 +317,7 @@ fn marked(row: &Row, value: Option<f64>) -> String {
 }
 
 /// Keeps text from being read as markup, and on one line.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

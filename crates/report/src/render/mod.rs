@@ -1,5 +1,6 @@
 //! Documents as pure functions of [`crate::Analysis`]: they lay out and word, and compute nothing.
 
+pub(crate) mod baseline;
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod markdown;

@@ -329,7 +329,7 @@ fn printable(character: char) -> char {
 }
 
 /// Words into lines of at most `width`, the first after `head`, the others indented by four.
-fn wrap(text: &mut String, head: &str, words: &str, width: usize) {
+pub(super) fn wrap(text: &mut String, head: &str, words: &str, width: usize) {
     let clean: String = format!("{head}{words}").chars().map(printable).collect();
     let options = textwrap::Options::new(width)
         .subsequent_indent("    ")

@@ -5,6 +5,7 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod baseline;
 mod control;
 mod overhead;
 mod page;

@@ -19,10 +19,10 @@ use crate::synthetic::{Contender, contender, load, run_of_steps};
 const SECOND: u64 = 1_000_000_000;
 
 /// A slice of one second: requests and CPU of the contender, ns.
-type Slice = (u64, u64);
+pub(crate) type Slice = (u64, u64);
 
 /// Results with a run for each of `played`: the contender, the repetition and its slices.
-fn results(played: &[(&'static str, u32, Vec<Slice>)], in_turns: bool) -> Results {
+pub(crate) fn results(played: &[(&'static str, u32, Vec<Slice>)], in_turns: bool) -> Results {
     let runs = played.iter().enumerate();
     let runs = runs
         .map(|(order, (name, repetition, slices))| run(name, *repetition, order, slices, in_turns));

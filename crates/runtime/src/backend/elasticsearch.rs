@@ -103,6 +103,7 @@ fn module() -> Contender {
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),
+        is_base: false,
     }
 }
 

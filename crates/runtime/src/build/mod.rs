@@ -218,7 +218,10 @@ impl<'a> Job<'a> {
         tools: &BTreeMap<String, Toolchain>,
     ) -> Self {
         let mut env = build_env(contender, tools, &inherited());
-        let build: Vec<&str> = contender.build.iter().map(String::as_str).collect();
+        let mut build: Vec<&str> = contender.build.iter().map(String::as_str).collect();
+        // The contender as it was has a place of its own, whose path is as long: the length of
+        // paths moves code and stacks about.
+        build.extend(contender.is_base.then_some("base"));
         let key = sources::digest_of(&build, &without_path(&env));
         if env::var_os(CARGO_BUILD_DIR).is_none() {
             let shared = options.cache.join("build").join("cargo");

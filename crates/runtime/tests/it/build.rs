@@ -36,6 +36,7 @@ fn contender(script: &str) -> Contender {
         image_base: "debian".to_owned(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),
+        is_base: false,
     }
 }
 

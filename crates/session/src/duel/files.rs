@@ -55,6 +55,7 @@ pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolde
         Ok(suite) => Ok(SuiteFolder {
             path: path.to_owned(),
             suite,
+            base: None,
         }),
         Err(mistakes) => {
             let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();

@@ -43,10 +43,14 @@ impl Recorder {
         }
         fs::create_dir_all(folder.join("records"))
             .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
-        let stored = SessionFile {
+        let mut stored = SessionFile {
             suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
             ..session.clone()
         };
+        let base = stored.baseline.iter_mut();
+        for base in base.filter_map(|baseline| baseline.folder.as_mut()) {
+            *base = suite_folder::seen_from(folder, base)?;
+        }
         let text = serde_json::to_string_pretty(&stored)?;
         write_whole(&path, text.as_bytes())?;
         Ok(Self {
@@ -71,6 +75,10 @@ impl Recorder {
         let mut session: SessionFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a session file", path.display()))?;
         session.suite_folder = suite_folder::found_from(folder, &session.suite_folder);
+        let base = session.baseline.iter_mut();
+        for base in base.filter_map(|baseline| baseline.folder.as_mut()) {
+            *base = suite_folder::found_from(folder, base);
+        }
         Ok((
             Self {
                 folder: folder.to_owned(),

@@ -27,6 +27,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
     };
     results.skipped = session.skipped;
     results.qualifications = session.qualified;
+    results.baseline = session.baseline;
     if let Some(round) = session.round {
         results.decides = round.decides;
         results.round = Some(round.name);

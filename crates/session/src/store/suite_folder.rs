@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use bakeoff_base::text::counted;
 use bakeoff_model::diagnostic::{self, Diagnostic, SourceFile};
 use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::scenario::{self, Feed};
-use bakeoff_model::suite::Suite;
+use bakeoff_model::suite::{Contender, Suite};
 
 use crate::hint::hinted;
 
@@ -19,15 +19,22 @@ pub struct SuiteFolder {
     pub path: PathBuf,
     /// What it says.
     pub suite: Suite,
+    /// The folder as it was, of a session with a baseline: some contenders are of that one.
+    pub base: Option<PathBuf>,
 }
 
 impl SuiteFolder {
     /// Folder of a contender's sources.
     #[must_use]
-    pub fn contender_folder(&self, folder: &str) -> PathBuf {
-        self.path.join("contenders").join(folder)
+    pub fn contender_folder(&self, contender: &Contender) -> PathBuf {
+        let base = self.base.as_ref().filter(|_| contender.is_base);
+        let path = base.unwrap_or(&self.path);
+        path.join(CONTENDERS).join(&contender.folder)
     }
 }
+
+/// Where a suite keeps its contenders.
+const CONTENDERS: &str = "contenders";
 
 /// Reads and parses a suite; every mistake of every file is in the error.
 ///
@@ -39,10 +46,26 @@ pub fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
         Ok(mut suite) => {
             let path = path.canonicalize()?;
             fill_feeds(&path, &mut suite)?;
-            Ok(SuiteFolder { path, suite })
+            Ok(SuiteFolder {
+                path,
+                suite,
+                base: None,
+            })
         }
-        Err(diagnostics) => bail!(render(path, &sources, &diagnostics)),
+        Err(diagnostics) => bail!(render(path, &sources.files(), &diagnostics)),
     }
+}
+
+/// The contenders of a suite's folder alone, whatever its other files say.
+///
+/// # Errors
+/// Their files have mistakes.
+pub(crate) fn read_contenders(path: &Path) -> anyhow::Result<Vec<Contender>> {
+    let sources = contender_sources(path)?;
+    parse::contenders_alone(&sources).map_err(|diagnostics| {
+        let files: Vec<&SourceFile> = sources.iter().map(|(_, file)| file).collect();
+        anyhow!(render(path, &files, &diagnostics))
+    })
 }
 
 /// The way from a results folder to a suite, so that both can be kept and moved together. Both
@@ -117,13 +140,6 @@ fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
             checks.push(read_file(&file)?);
         }
     }
-    let mut contenders = Vec::new();
-    for folder in sorted(&path.join("contenders"))? {
-        let file = folder.join("contender.toml");
-        if let (true, Some(name)) = (file.is_file(), folder.file_name()) {
-            contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
-        }
-    }
     let published = path.join("published.toml");
     let published = match published.is_file() {
         true => Some(read_file(&published)?),
@@ -132,9 +148,21 @@ fn read_sources(path: &Path) -> anyhow::Result<SuiteSources> {
     Ok(SuiteSources {
         suite: read_file(&file)?,
         checks,
-        contenders,
+        contenders: contender_sources(path)?,
         published,
     })
+}
+
+/// Each `contender.toml` with the name of its folder.
+fn contender_sources(path: &Path) -> anyhow::Result<Vec<(String, SourceFile)>> {
+    let mut contenders = Vec::new();
+    for folder in sorted(&path.join(CONTENDERS))? {
+        let file = folder.join("contender.toml");
+        if let (true, Some(name)) = (file.is_file(), folder.file_name()) {
+            contenders.push((name.to_string_lossy().into_owned(), read_file(&file)?));
+        }
+    }
+    Ok(contenders)
 }
 
 fn read_file(path: &Path) -> anyhow::Result<SourceFile> {
@@ -173,9 +201,9 @@ fn known_suites() -> String {
 }
 
 /// All diagnostics, each with the lines it is about.
-fn render(path: &Path, sources: &SuiteSources, diagnostics: &[Diagnostic]) -> String {
+fn render(path: &Path, files: &[&SourceFile], diagnostics: &[Diagnostic]) -> String {
     let mistakes = counted(diagnostics.len() as u64, "mistake");
-    let rendered = diagnostic::render(&sources.files(), diagnostics);
+    let rendered = diagnostic::render(files, diagnostics);
     format!(
         "{}: {mistakes} in the suite's files\n\n{rendered}",
         path.display()

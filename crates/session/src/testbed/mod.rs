@@ -166,7 +166,7 @@ impl Testbed {
         contender: &Contender,
         begun: &(dyn Fn() + Sync),
     ) -> Result<Ready, Failure> {
-        let folder = self.folder.contender_folder(&contender.folder);
+        let folder = self.folder.contender_folder(contender);
         let built = build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
             .await
             .map_err(|error| error.failure())?;

@@ -23,6 +23,7 @@ use bakeoff_runtime::{BoxFuture, Runtime, sweep};
 
 use super::builds::size_bytes;
 use super::contender::{Ready, resolve};
+use crate::baseline::trees_folder;
 use crate::contracts::BackendProbe;
 use crate::hint::hinted;
 
@@ -103,6 +104,7 @@ impl Runtimes {
     /// Removes what dead sessions left behind, on every runtime; one line a thing.
     pub(super) async fn sweep(&self) -> anyhow::Result<Vec<String>> {
         let mut removed = self.process.sweep().await?;
+        removed.extend(sweep::sweep_folders(&trees_folder())?);
         if let Some(docker) = self.docker() {
             removed.extend(docker.sweep().await?);
         }

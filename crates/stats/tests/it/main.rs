@@ -5,6 +5,7 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod bounds;
 mod scipy;
 mod simulation;
 mod verdicts;

@@ -144,5 +144,6 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         round: None,
         flame_graphs: false,
         backend_url: None,
+        baseline: None,
     }))
 }

@@ -1,6 +1,7 @@
 //! The report as one HTML page that needs no network: style, script, chart library and data are
 //! inside, and a content policy forbids the page to fetch anything.
 
+mod baseline;
 mod charts;
 mod checks;
 mod contenders;
@@ -115,6 +116,7 @@ fn results(analysis: &Analysis<'_>) -> Markup {
             @if !analysis.warnings.is_empty() {
                 ul.warnings { @for warning in &analysis.warnings { li { (warning) } } }
             }
+            (baseline::section(analysis))
             (rounds::section(analysis))
             // Contenders that this machine could not build, so that they are not thought forgotten.
             @if !skipped.is_empty() {

@@ -1,0 +1,343 @@
+//! Contenders against what they were, from outside: a repository is made, a session is run on it.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use quick_junit::Report;
+use serde_json::Value;
+
+use crate::world::{Ran, World};
+
+/// Short carousels of whatever the profile says.
+const TURNS: &str = r#"
+[profile.turns]
+limits = { cpus = 1.0, memory = "64MiB" }
+runs = 2
+carousel = { connections = 4, warm-up = "300ms", cycles = 3, slice = "200ms", discard = "50ms" }
+"#;
+
+/// A world whose suite is in a repository beside it, with one commit; `None`, said loudly, where
+/// carousels are not permitted.
+fn world() -> Option<World> {
+    if !rustix::process::geteuid().is_root() {
+        announce("baselines: carousels take root");
+        return None;
+    }
+    let world = World::new(&["good"]);
+    let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let suite = suite.replace(
+        "[suite]",
+        "[suite]\nlifecycle = false\nlogs-requests = false",
+    );
+    world.write("suite.toml", &format!("{suite}{TURNS}"));
+    git(&world, &["init", "--quiet"]);
+    commit(&world, "The service as it was");
+    Some(world)
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn announce(text: &str) {
+    eprintln!("\n******** NOT TESTED HERE ********\n{text}\n");
+}
+
+fn top(world: &World) -> PathBuf {
+    world.path().parent().unwrap().to_owned()
+}
+
+/// Runs the binary to its end. Lines of its output are joined: where they break is not the point.
+fn run(world: &World, arguments: &str) -> Ran {
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ran = world.run(arguments);
+    Ran {
+        status: ran.status,
+        stdout: joined(&ran.stdout),
+        stderr: joined(&ran.stderr),
+    }
+}
+
+/// What git prints in the world's repository.
+fn git(world: &World, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(top(world));
+    command.args(["-c", "user.name=test", "-c", "user.email=test@localhost"]);
+    let output = command.args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn commit(world: &World, message: &str) {
+    git(world, &["add", "suite"]);
+    git(world, &["commit", "--quiet", "--message", message]);
+}
+
+/// Changes a text in the file of the contender.
+fn change(world: &World, old: &str, new: &str) {
+    let file = "contenders/good/contender.toml";
+    let text = fs::read_to_string(world.path().join(file)).unwrap();
+    assert!(text.contains(old), "{text}");
+    world.write(file, &text.replace(old, new));
+}
+
+/// Files of revisions that are still there.
+fn trees(world: &World) -> Vec<PathBuf> {
+    let entries = fs::read_dir(top(world).join("cache/trees")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+fn junit(world: &World) -> Report {
+    Report::deserialize_from_str(&world.read("out/ci/junit.xml")).unwrap()
+}
+
+#[test]
+fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
+    let Some(world) = world() else { return };
+    change(&world, "MODE = \"good\"", "MODE = \"fails-rarely\"");
+    let arguments = "run SUITE --profile turns --baseline HEAD --fail-if errors>0.05% --out OUT";
+    let mut child = world
+        .command(&format!("{arguments} --json"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let came = lines.any(|line| line.unwrap().contains("\"turn\":{\"cycle\":1"));
+    assert!(came, "no second cycle");
+    assert_eq!(trees(&world).len(), 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(trees(&world).len(), 1, "nobody was there to remove it");
+
+    run(&world, "run SUITE --resume OUT").check(
+        3,
+        &[
+            "baseline HEAD (",
+            "head is the suite's folder as it is, 1 uncommitted change included",
+            "swept: folder ",
+            "good@base",
+            "errors>0.05%: good: ",
+            "failed: the condition holds",
+            "out/ci/summary.md",
+        ],
+    );
+    assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
+    assert_eq!(git(&world, &["worktree", "list"]).lines().count(), 1);
+    let status = git(&world, &["status", "--porcelain", "--untracked-files=no"]);
+    assert_eq!(status.trim(), "M suite/contenders/good/contender.toml");
+
+    let report = junit(&world);
+    assert_eq!((report.tests, report.failures), (2, 1));
+    let summary = world.read("out/ci/summary.md");
+    assert!(
+        summary.contains("**failed: the condition holds**"),
+        "{summary}"
+    );
+    for file in ["bigger-is-better", "smaller-is-better"] {
+        let text = world.read(&format!("out/ci/{file}.json"));
+        let entries: Value = serde_json::from_str(&text).unwrap();
+        assert!(entries.is_array(), "{text}");
+    }
+    fs::remove_dir_all(world.out().join("ci")).unwrap();
+    world.run("report OUT").check(0, &["index.html"]);
+    assert_eq!(world.read("out/ci/summary.md"), summary);
+    run(&world, "run SUITE --resume OUT").check(
+        3,
+        &["nothing is left to run", "failed: the condition holds"],
+    );
+}
+
+/// A host on which much else runs, as other tests, may void every cycle; then there is no number
+/// that a condition could be about.
+#[test]
+fn three_times_the_work_is_caught() {
+    let Some(world) = world() else { return };
+    change(&world, "[env]", "[env]\nBURN = \"30000\"");
+    commit(&world, "Some work");
+    change(&world, "30000", "90000");
+    commit(&world, "Three times the work");
+    let arguments = "run SUITE --profile turns --runs 3 --baseline HEAD~1 --fail-if slower>20%";
+    for attempt in 1..=5 {
+        let ran = run(&world, &format!("{arguments} --out out-{attempt}"));
+        if ran.stdout.contains("undecided") {
+            let lost = [
+                "lost for all contenders",
+                "no cycle of its carousels counts",
+            ];
+            let lost = lost.iter().any(|text| ran.stdout.contains(text));
+            assert!(lost, "{ran:#?}");
+            continue;
+        }
+        ran.check(
+            3,
+            &["slower than its base (95 %: ", "for sure more than 20 %"],
+        );
+        let junit = world.read(&format!("out-{attempt}/ci/junit.xml"));
+        let report = Report::deserialize_from_str(&junit).unwrap();
+        assert_eq!((report.tests, report.failures), (2, 1));
+        return;
+    }
+    announce("a slow-down: this host is too busy for a single cycle");
+}
+
+#[test]
+fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel() {
+    let Some(world) = world() else { return };
+    let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let steps = "describe = \"One item.\"\nladder = { connections = [2, 4], step = \"9s\" }";
+    world.write(
+        "suite.toml",
+        &suite.replace("describe = \"One item.\"", steps),
+    );
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([world.path(), top(&world).join("before")])
+        .status();
+    assert!(copied.unwrap().success());
+    let new = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
+    let new = new.replace("name = \"good\"", "name = \"new\"");
+    world.write("contenders/new/contender.toml", &new);
+    let arguments = "run SUITE --profile turns --baseline before --fail-if slower>90% \
+                     --fail-if errors>1% --out OUT";
+    run(&world, arguments).check(
+        0,
+        &[
+            "the benchmark item is played in turns: 3 of 200ms each on 4 connections",
+            "skipped: new: not in the baseline before",
+            "passed: none of 2 conditions holds",
+            "Against the baseline before",
+        ],
+    );
+    assert_eq!(junit(&world).failures, 0);
+    let plan: Value = serde_json::from_str(&world.read("out/session.json")).unwrap();
+    assert_eq!(plan["baseline"]["folder"], "../before");
+    assert_eq!(plan["plan"]["runs"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_head_that_is_wrong_fails_and_a_base_that_was_wrong_does_not() {
+    let Some(world) = world() else { return };
+    change(&world, "MODE = \"good\"", "MODE = \"wrong-body\"");
+    let arguments = "run SUITE --profile turns --baseline HEAD --fail-if slower>5%";
+    run(&world, &format!("{arguments} --out OUT")).check(
+        2,
+        &[
+            "FAILED: item: good: check get/item failed",
+            "failed: good is wrong or was not measured",
+        ],
+    );
+    assert_eq!(junit(&world).failures, 1);
+    commit(&world, "A mistake");
+    change(&world, "MODE = \"wrong-body\"", "MODE = \"good\"");
+    fs::remove_dir_all(world.out()).unwrap();
+    run(&world, &format!("{arguments} --out OUT")).check(
+        0,
+        &[
+            "not compared: item: good",
+            "good@base: check get/item failed",
+            "passed: the condition is undecided",
+        ],
+    );
+    assert_eq!(junit(&world).failures, 0);
+}
+
+/// Asserts what is said of options with which nothing can begin.
+#[track_caller]
+fn check(world: &World, options: &str, texts: &[&str]) {
+    let arguments = format!("run SUITE --profile turns --out OUT {options}");
+    let ran = run(world, &arguments);
+    ran.check(1, texts);
+    assert!(!world.out().exists(), "{ran:#?}");
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    let Some(world) = world() else { return };
+    check(
+        &world,
+        "--baseline mian",
+        &[
+            "unknown revision mian",
+            "no such commit",
+            "git fetch",
+            "fetch-depth: 0",
+        ],
+    );
+    check(&world, "--baseline -x", &["unexpected argument"]);
+    check(&world, "--baseline=-x", &["unknown revision -x"]);
+    check(&world, "--fail-if slower>5%", &["--baseline"]);
+    check(
+        &world,
+        "--baseline HEAD --fail-if faster>5%",
+        &["nothing is called \"faster\"", "slower>5%"],
+    );
+    check(
+        &world,
+        "--baseline HEAD --runs 1 --fail-if slower>5%",
+        &["cannot be found to hold in 1 carousel", "--runs 5"],
+    );
+    check(
+        &world,
+        "--baseline HEAD --runtime external",
+        &["services that run elsewhere have no baseline"],
+    );
+    check(
+        &world,
+        "--baseline HEAD --contender godo",
+        &["did you mean `good`?"],
+    );
+    check(
+        &world,
+        "--baseline HEAD --round main",
+        &["--baseline", "--round", "cannot be used with"],
+    );
+    assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
+}
+
+#[test]
+fn what_is_not_in_both_is_said_before_anything_begins() {
+    let Some(world) = world() else { return };
+    fs::rename(
+        world.path().join("contenders/good"),
+        top(&world).join("kept"),
+    )
+    .unwrap();
+    let file = fs::read_to_string(top(&world).join("kept/contender.toml")).unwrap();
+    world.write(
+        "contenders/better/contender.toml",
+        &file.replace("name = \"good\"", "name = \"better\""),
+    );
+    check(
+        &world,
+        "--baseline HEAD",
+        &[
+            "no contender is in both the suite and the baseline HEAD (",
+            "better: not in the baseline",
+            "good: only in the baseline",
+        ],
+    );
+    git(&world, &["rm", "-r", "--quiet", "--cached", "suite"]);
+    fs::write(top(&world).join("README.md"), "No suite.").unwrap();
+    git(&world, &["add", "README.md"]);
+    git(&world, &["commit", "--quiet", "--message", "No suite yet"]);
+    check(
+        &world,
+        "--baseline HEAD",
+        &[
+            "the baseline HEAD (",
+            "has no such suite: no suite.toml there",
+        ],
+    );
+    fs::remove_dir_all(top(&world).join(".git")).unwrap();
+    check(
+        &world,
+        "--baseline main",
+        &[
+            "in no git repository of which it could be a revision",
+            "name the folder",
+        ],
+    );
+    let mut command = world.command("run SUITE --profile turns --baseline main --out OUT");
+    command.env("PATH", Path::new("/nowhere"));
+    Ran::from(command.output().unwrap()).check(1, &["git is not installed"]);
+    assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
+}

@@ -1,0 +1,214 @@
+//! A session with a baseline: every contender as it is, the head, against what it was, the base.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text_enum::text_enum;
+
+/// What the name of a contender ends with that is built from the baseline. No name in a suite's
+/// files has an `@`.
+const BASE: &str = "@base";
+
+/// Letters of a commit that people are shown.
+const COMMIT_SHOWN: usize = 9;
+
+/// The contender as it was.
+#[must_use]
+pub fn base_name(contender: &str) -> String {
+    format!("{contender}{BASE}")
+}
+
+/// The contender that this one is the base of; `None` for any other contender.
+#[must_use]
+pub fn head_name(contender: &str) -> Option<&str> {
+    contender.strip_suffix(BASE)
+}
+
+/// What a session compares with, and when it has failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// As the user named it: a folder, or a revision.
+    pub name: String,
+    /// The commit of a revision, hexadecimal; absent for a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The folder; absent for a revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// The session has failed when one of these holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Condition>,
+}
+
+impl Baseline {
+    /// As a person says it: `main (1a2b3c4d5)`, or the folder.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.commit {
+            Some(commit) if !commit.starts_with(&self.name) => {
+                let short: String = commit.chars().take(COMMIT_SHOWN).collect();
+                format!("{} ({short})", self.name)
+            }
+            _ => self.name.clone(),
+        }
+    }
+}
+
+text_enum! {
+    /// What a condition is about.
+    "figure" Figure {
+        /// Requests per second, of which fewer are worse.
+        Slower = "slower",
+        /// CPU time per request.
+        Cpu = "cpu",
+        /// Highest memory.
+        Memory = "memory",
+        /// Median of the times.
+        P50 = "p50",
+        /// 99th percentile of the times.
+        P99 = "p99",
+        /// Requests of the head that failed, of all of them; compared with nothing.
+        Errors = "errors",
+    }
+}
+
+/// When a session with a baseline has failed: `slower>5%`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Condition {
+    /// What it is about.
+    pub figure: Figure,
+    /// The bound as it was written, percent.
+    pub percent: f64,
+}
+
+impl Condition {
+    /// The bound. Of what should be low that of head over base, 1.05 for 5 % more; of requests per
+    /// second that of base over head, 1 / 0.95 for 5 % fewer; of errors the share, 0.05.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        let share = self.percent / 100.0;
+        match self.figure {
+            Figure::Errors => share,
+            Figure::Slower => 1.0 / (1.0 - share),
+            Figure::Cpu | Figure::Memory | Figure::P50 | Figure::P99 => 1.0 + share,
+        }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let examples = "write slower>5%, cpu>5%, memory>10%, p50>10%, p99>20% or errors>0.1%";
+        let (name, rest) = text
+            .split_once('>')
+            .ok_or_else(|| format!("not a condition: {examples}"))?;
+        let figure: Figure = name
+            .trim()
+            .parse()
+            .map_err(|_| format!("nothing is called {:?}: {examples}", name.trim()))?;
+        let number = rest.trim();
+        let Some(number) = number.strip_suffix('%') else {
+            return Err(format!("not in percent: write {name}>{number}%"));
+        };
+        match number.trim().parse() {
+            Ok(percent) if f64::is_finite(percent) && percent >= 0.0 => {
+                let part_of_all = matches!(figure, Figure::Errors | Figure::Slower);
+                if part_of_all && percent >= 100.0 {
+                    return Err("cannot be: no more than all requests can be lost".to_owned());
+                }
+                Ok(Self { figure, percent })
+            }
+            _ => Err(format!("no bound: {examples}")),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}>{}%", self.figure, self.percent)
+    }
+}
+
+impl TryFrom<String> for Condition {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Condition> for String {
+    fn from(condition: Condition) -> Self {
+        condition.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Baseline, Condition, Figure, base_name, head_name};
+    use crate::parse::is_name;
+
+    #[test]
+    fn conditions_are_read_and_written() {
+        let check = |text: &str, figure, bound: f64, written: &str| {
+            let condition: Condition = text.parse().unwrap();
+            assert_eq!(condition.figure, figure, "{text}");
+            assert!((condition.bound() - bound).abs() < 1e-12, "{text}");
+            assert_eq!(condition.to_string(), written);
+            let json = serde_json::to_string(&condition).unwrap();
+            assert_eq!(json, format!("{written:?}"));
+            assert_eq!(serde_json::from_str::<Condition>(&json).unwrap(), condition);
+        };
+        check("slower>5%", Figure::Slower, 1.0 / 0.95, "slower>5%");
+        check(" cpu > 2.5 % ", Figure::Cpu, 1.025, "cpu>2.5%");
+        check("memory>0%", Figure::Memory, 1.0, "memory>0%");
+        check("p50>100%", Figure::P50, 2.0, "p50>100%");
+        check("p99>20%", Figure::P99, 1.2, "p99>20%");
+        check("errors>0.1%", Figure::Errors, 0.001, "errors>0.1%");
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused_with_one_that_is() {
+        let check = |text: &str, expect: &str| {
+            let message = text.parse::<Condition>().unwrap_err();
+            assert!(message.contains(expect), "{text}: {message}");
+        };
+        check("", "not a condition: write slower>5%");
+        check("slower<5%", "not a condition");
+        check("speed>5%", "nothing is called \"speed\"");
+        check("slower>5", "write slower>5%");
+        check("slower>x%", "no bound");
+        check("slower>-1%", "no bound");
+        check("slower>inf%", "no bound");
+        check("errors>500%", "no more than all requests");
+        check("slower>100%", "no more than all requests");
+    }
+
+    #[test]
+    fn a_base_has_a_name_that_no_suite_can_give() {
+        let name = base_name("http4k-3/jetty");
+        assert_eq!(name, "http4k-3/jetty@base");
+        assert_eq!(head_name(&name), Some("http4k-3/jetty"));
+        assert_eq!(head_name("http4k-3/jetty"), None);
+        assert!(!is_name("shop@base"));
+    }
+
+    #[test]
+    fn a_commit_is_named_once() {
+        let baseline = |name: &str, commit: Option<&str>| Baseline {
+            name: name.to_owned(),
+            commit: commit.map(str::to_owned),
+            folder: None,
+            fail_if: Vec::new(),
+        };
+        let hash = "1a2b3c4d5e6f";
+        assert_eq!(baseline("main", Some(hash)).words(), "main (1a2b3c4d5)");
+        assert_eq!(baseline("1a2b3c4", Some(hash)).words(), "1a2b3c4");
+        assert_eq!(baseline("../old", None).words(), "../old");
+    }
+}

@@ -1,0 +1,346 @@
+//! Contenders as they are (head) against what they were (base), and which conditions hold.
+//!
+//! Head and base of a contender are two cases of the session, so their numbers are those of the
+//! tables; ratios are those of the same carousels.
+
+mod words;
+
+use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
+use bakeoff_model::plan::case_label;
+use bakeoff_model::record::Results;
+use bakeoff_model::validity::Verdict;
+use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
+
+use super::benchmark::{CaseData, Latency, RunData};
+use super::load::LoadAnalysis;
+use super::metric::Metric;
+use super::row::Row;
+use super::validity;
+use crate::number::as_f64;
+
+/// Everything about head and base.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgainstBase {
+    /// What was compared with.
+    pub baseline: Baseline,
+    /// One for each contender with parameters and benchmark.
+    pub cases: Vec<HeadAndBase>,
+    /// Every condition on every one of them, in the same order.
+    pub judged: Vec<Judged>,
+    /// Contenders and benchmarks that took no part, a line each.
+    pub left_out: Vec<String>,
+}
+
+/// A contender on a benchmark, as it is and as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeadAndBase {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Contender and parameters.
+    pub label: String,
+    /// What changed, where both have the figure.
+    pub changes: Vec<Change>,
+    /// Failed requests of the head, of all of them; `None` where it was not loaded.
+    pub error_share: Option<f64>,
+    /// Why the head has failed whatever the conditions are: it is wrong, or could not be measured.
+    pub failure: Option<String>,
+    /// Why the two cannot be compared.
+    pub incomparable: Option<String>,
+    /// What keeps their numbers from being fair, a fragment each.
+    pub caveats: Vec<String>,
+}
+
+impl HeadAndBase {
+    /// What changed of a figure, where both have it.
+    #[must_use]
+    pub fn change(&self, figure: Figure) -> Option<&Change> {
+        self.changes.iter().find(|change| change.figure == figure)
+    }
+}
+
+/// A figure of head and base.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Which one.
+    pub figure: Figure,
+    /// Mean over the carousels of the base.
+    pub base: f64,
+    /// The same of the head.
+    pub head: Estimate,
+    /// Head over base.
+    pub ratio: Estimate,
+    samples: (Sample, Sample),
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// For sure: the session has failed.
+    Holds,
+    /// For sure not.
+    DoesNotHold,
+    /// The session does not tell, or there is nothing to tell it by.
+    Undecided,
+}
+
+/// A condition on a contender and a benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Which of [`AgainstBase::cases`].
+    pub case: usize,
+    /// The condition.
+    pub condition: Condition,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The same as a sentence without a full stop.
+    pub sentence: String,
+}
+
+/// What a session with a baseline comes to, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conclusion {
+    /// No condition holds, and no head has failed.
+    Passed,
+    /// A condition holds.
+    ConditionHolds,
+    /// A head is wrong or could not be measured.
+    HeadFailed,
+}
+
+impl AgainstBase {
+    /// What it comes to.
+    #[must_use]
+    pub fn conclusion(&self) -> Conclusion {
+        let holds = |judged: &Judged| judged.outcome == Outcome::Holds;
+        if self.cases.iter().any(|case| case.failure.is_some()) {
+            Conclusion::HeadFailed
+        } else if self.judged.iter().any(holds) {
+            Conclusion::ConditionHolds
+        } else {
+            Conclusion::Passed
+        }
+    }
+
+    /// The conditions on the case of that index.
+    pub(crate) fn judged_of(&self, case: usize) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().filter(move |judged| judged.case == case)
+    }
+}
+
+/// Head against base of every contender that has both; `None` without a baseline.
+pub(super) fn against_base(results: &Results, loads: &[LoadAnalysis<'_>]) -> Option<AgainstBase> {
+    let baseline = results.baseline.clone()?;
+    let cases = loads.iter().flat_map(of_benchmark);
+    let cases: Vec<HeadAndBase> = cases.collect();
+    let judged = judged(&cases, &baseline.fail_if);
+    Some(AgainstBase {
+        baseline,
+        cases,
+        judged,
+        left_out: results.skipped.clone(),
+    })
+}
+
+fn of_benchmark<'l>(load: &'l LoadAnalysis<'_>) -> impl Iterator<Item = HeadAndBase> + 'l {
+    let cases = load.data.cases.iter().enumerate();
+    cases.filter_map(|(index, head)| {
+        let base_label = base_label(head)?;
+        let mut all = load.data.cases.iter();
+        let base = all.position(|case| case.label == base_label)?;
+        Some(head_and_base(load, index, base))
+    })
+}
+
+/// The label of the same case as it was; `None` for a case that is one of those.
+fn base_label(case: &CaseData<'_>) -> Option<String> {
+    let run = &case.runs.first()?.records.begin.run;
+    let is_head = baseline::head_name(&run.contender).is_none();
+    is_head.then(|| case_label(&baseline::base_name(&run.contender), &run.parameters))
+}
+
+fn head_and_base(load: &LoadAnalysis<'_>, head: usize, base: usize) -> HeadAndBase {
+    let summary = &load.summary;
+    let (head_case, base_case) = (&load.data.cases[head], &load.data.cases[base]);
+    let rows = (summary.row(&head_case.label)).zip(summary.row(&base_case.label));
+    let base_reason = unranked(load, &base_case.label);
+    let failure = failure(load, head, base_reason.is_none());
+    let reasons = [
+        (head_case, unranked(load, &head_case.label)),
+        (base_case, base_reason),
+    ];
+    let reasons = reasons.into_iter();
+    let reasons: Vec<String> = reasons
+        .filter_map(|(case, why)| Some(format!("{}: {}", case.label, why?)))
+        .collect();
+    let incomparable = (!reasons.is_empty()).then(|| reasons.join("; "));
+    let changes = match (&incomparable, rows) {
+        (None, Some((of_head, of_base))) => changes((head_case, of_head), (base_case, of_base)),
+        _ => Vec::new(),
+    };
+    HeadAndBase {
+        benchmark: summary.name.clone(),
+        label: head_case.label.clone(),
+        changes,
+        error_share: error_share(head_case),
+        failure,
+        incomparable,
+        caveats: rows.map_or_else(Vec::new, |(of_head, of_base)| caveats(of_head, of_base)),
+    }
+}
+
+/// Why a case has no number that can be compared.
+fn unranked(load: &LoadAnalysis<'_>, label: &str) -> Option<String> {
+    let mut unranked = load.summary.unranked.iter();
+    let found = unranked.find(|one| one.label == label);
+    found.map(|one| one.reason.clone())
+}
+
+/// Why the head has failed by itself. A number that is invalid is its fault only where the base
+/// has a valid one: else it is the session's.
+fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<String> {
+    let case = &load.data.cases[head];
+    if let Some(reason) = load.checks.reason_unranked(head) {
+        return Some(reason);
+    }
+    let mut failures = load.summary.failures.iter();
+    if let Some(failed) = failures.find(|failed| failed.label == case.label) {
+        let (runs, stage, message) = (failed.runs_text(), &failed.stage, &failed.message);
+        return Some(format!("{runs} failed at {stage}: {message}"));
+    }
+    let row = load.summary.row(&case.label)?;
+    let invalid = row.validity().verdict() == Verdict::Invalid && base_is_valid;
+    validity::unranked(row.validity()).filter(|_| invalid)
+}
+
+/// Failed requests of all measured ones, also of cycles that do not count.
+fn error_share(case: &CaseData<'_>) -> Option<f64> {
+    let completed = case.runs.iter().filter(|run| run.completed());
+    let (mut failed, mut all) = (0, 0);
+    for step in completed.flat_map(|run| run.measured()) {
+        failed += step.error_count();
+        all += step.requests + step.error_count();
+    }
+    (all > 0).then(|| as_f64(failed) / as_f64(all))
+}
+
+fn caveats(head: &Row, base: &Row) -> Vec<String> {
+    let caveat = |row: &Row| {
+        let validity = row.validity();
+        let name = validity.name();
+        let text = || format!("{} is {name}: {}", row.label, validity.evidence());
+        (!validity.is_fair()).then(text)
+    };
+    [head, base].into_iter().filter_map(caveat).collect()
+}
+
+/// Every figure that both have.
+fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Change> {
+    let both = |metric: fn(&CaseData<'_>, &Row) -> Option<Metric>| {
+        Some((metric(head.0, head.1)?, metric(base.0, base.1)?))
+    };
+    let figures = [
+        (Figure::Slower, both(|_, row| Some(row.throughput.clone()))),
+        (Figure::Cpu, both(|_, row| row.cpu_us.clone())),
+        (
+            Figure::P50,
+            both(|case, _| latency(case, |latency| latency.p50_ms)),
+        ),
+        (
+            Figure::P99,
+            both(|case, _| latency(case, |latency| latency.p99_ms)),
+        ),
+        (Figure::Memory, both(|_, row| row.memory_mib.clone())),
+    ];
+    let changes = figures.into_iter();
+    changes
+        .filter_map(|(figure, metrics)| Some(change(figure, metrics?)))
+        .collect()
+}
+
+/// A percentile of the times of each carousel, ms.
+fn latency(case: &CaseData<'_>, value: fn(&Latency) -> f64) -> Option<Metric> {
+    let runs: Vec<&RunData<'_>> = case.completed().collect();
+    Metric::of_runs(
+        &runs,
+        |step| !step.warm_up,
+        |run| Some(value(&run.measured().last()?.latency()?)),
+    )
+}
+
+fn change(figure: Figure, (head, base): (Metric, Metric)) -> Change {
+    // Only the ratio is wanted, which is the same whichever is better.
+    let found = compare(&head.sample, &base.sample, &Criteria::new(Better::Lower));
+    Change {
+        figure,
+        base: base.mean(),
+        head: head.estimate,
+        ratio: found.ratio,
+        samples: (head.sample, base.sample),
+    }
+}
+
+/// Worse over better, and the bound that it is held against.
+type Test<'s> = (&'s Sample, &'s Sample, f64);
+
+/// Every condition on every case. All ratios are one family.
+fn judged(cases: &[HeadAndBase], conditions: &[Condition]) -> Vec<Judged> {
+    let mut all: Vec<(usize, Condition, Option<Test<'_>>)> = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let each = conditions.iter();
+        all.extend(each.map(|condition| (index, *condition, test(case, condition))));
+    }
+    let tests: Vec<Test<'_>> = all.iter().filter_map(|one| one.2).collect();
+    let family = tests.len();
+    let mut found = against_bounds(&tests).into_iter();
+    let judged = all.into_iter().map(|(index, condition, test)| {
+        let found = test.and_then(|_| found.next());
+        let (outcome, sentence) = judge(&cases[index], &condition, found.as_ref(), family);
+        Judged {
+            case: index,
+            condition,
+            outcome,
+            sentence,
+        }
+    });
+    judged.collect()
+}
+
+fn test<'c>(case: &'c HeadAndBase, condition: &Condition) -> Option<Test<'c>> {
+    let change = case.change(condition.figure)?;
+    let (head, base) = (&change.samples.0, &change.samples.1);
+    let bound = condition.bound();
+    Some(match condition.figure {
+        Figure::Slower => (base, head, bound),
+        _ => (head, base, bound),
+    })
+}
+
+fn judge(
+    case: &HeadAndBase,
+    condition: &Condition,
+    found: Option<&Bounded>,
+    family: usize,
+) -> (Outcome, String) {
+    if condition.figure == Figure::Errors {
+        return match case.error_share {
+            Some(share) if share > condition.bound() => {
+                (Outcome::Holds, words::errors(case, share, condition))
+            }
+            Some(share) => (Outcome::DoesNotHold, words::errors(case, share, condition)),
+            None => (Outcome::Undecided, words::not_judged(case, condition)),
+        };
+    }
+    let (Some(found), Some(change)) = (found, case.change(condition.figure)) else {
+        return (Outcome::Undecided, words::not_judged(case, condition));
+    };
+    let outcome = match found.side {
+        Side::Above => Outcome::Holds,
+        Side::Below => Outcome::DoesNotHold,
+        Side::Undecided => Outcome::Undecided,
+    };
+    let among = found.alone_above.then_some(family);
+    (
+        outcome,
+        words::judged(case, change, condition, outcome, among),
+    )
+}

@@ -1,0 +1,118 @@
+//! What came of conditions, as sentences without a full stop.
+
+use bakeoff_model::baseline::{Condition, Figure};
+use bakeoff_stats::Estimate;
+
+use super::{Change, HeadAndBase, Outcome};
+use crate::number::{counted, significant};
+
+/// How a figure is spoken of: the verb, when head has more of it than base, and less.
+fn words(figure: Figure) -> (&'static str, &'static str, &'static str) {
+    match figure {
+        Figure::Slower => ("is", "faster", "slower"),
+        Figure::Cpu => ("takes", "more CPU per request", "less CPU per request"),
+        Figure::Memory => ("takes", "more memory", "less memory"),
+        Figure::P50 => ("has a", "higher p50", "lower p50"),
+        Figure::P99 => ("has a", "higher p99", "lower p99"),
+        Figure::Errors => ("has", "more errors", "fewer errors"),
+    }
+}
+
+/// A condition on a ratio. `among` is the size of the family where the ratio would be beyond the
+/// bound for sure if it were alone.
+pub(super) fn judged(
+    case: &HeadAndBase,
+    change: &Change,
+    condition: &Condition,
+    outcome: Outcome,
+    among: Option<usize>,
+) -> String {
+    let ratio = &change.ratio;
+    let (verb, more, less) = words(change.figure);
+    let (point, range) = (side(ratio.point, more, less), range(ratio, more, less));
+    let runs = counted(ratio.runs, "carousel");
+    let label = &case.label;
+    let Some(range) = range else {
+        let why = match ratio.runs {
+            1 => "one carousel has no interval".to_owned(),
+            _ => format!("{runs} that do not differ have no interval"),
+        };
+        return format!("{label}: whether {condition} is undecided: {why}");
+    };
+    let found = format!("{label} {verb} {point} than its base (95 %: {range}, {runs})");
+    let percent = condition.percent;
+    match (outcome, among) {
+        (Outcome::Holds, _) => format!("{found}, for sure more than {percent} %"),
+        (Outcome::DoesNotHold, _) => format!("{found}, for sure not {condition}"),
+        (Outcome::Undecided, Some(family)) => format!(
+            "{found}: alone that would be more than {percent} % for sure, among {family} \
+             conditions it may be chance"
+        ),
+        (Outcome::Undecided, None) => {
+            let from = significant(sure_from(change, condition));
+            format!(
+                "{found}: undecided whether {condition}; this session would be sure from about \
+                 {from} % on, one with more carousels (--runs) from less"
+            )
+        }
+    }
+}
+
+/// From how many percent on the session would be sure that the condition holds, as wide as its
+/// interval is.
+fn sure_from(change: &Change, condition: &Condition) -> f64 {
+    let Some(interval) = change.ratio.interval else {
+        return f64::NAN;
+    };
+    // On a logarithmic scale the interval reaches as far to both sides of its point.
+    let reach = (interval.high / interval.low).sqrt();
+    let worse = condition.bound() * reach;
+    match condition.figure {
+        Figure::Slower => 100.0 * (1.0 - 1.0 / worse),
+        _ => 100.0 * (worse - 1.0),
+    }
+}
+
+/// A condition on failed requests.
+pub(super) fn errors(case: &HeadAndBase, share: f64, condition: &Condition) -> String {
+    let (label, percent) = (&case.label, condition.percent);
+    let found = significant(share * 100.0);
+    match share > condition.bound() {
+        true => format!("{label}: {found} % of its requests failed, more than {percent} %"),
+        false => format!("{label}: {found} % of its requests failed, not more than {percent} %"),
+    }
+}
+
+/// A condition on what is not there.
+pub(super) fn not_judged(case: &HeadAndBase, condition: &Condition) -> String {
+    let why = case.incomparable.as_deref();
+    let why = why.unwrap_or("the figure was not measured");
+    format!("{}: whether {condition} is not judged: {why}", case.label)
+}
+
+/// `9.1 % slower`.
+fn side(ratio: f64, more: &str, less: &str) -> String {
+    let (percent, word) = parts(ratio, more, less);
+    format!("{percent} % {word}")
+}
+
+fn parts<'w>(ratio: f64, more: &'w str, less: &'w str) -> (String, &'w str) {
+    let word = if ratio < 1.0 { less } else { more };
+    (format!("{:.1}", 100.0 * (ratio - 1.0).abs()), word)
+}
+
+/// `8.2 to 10.0 % slower`, `1.3 % faster to 9.3 % slower`; `None` without an interval.
+fn range(ratio: &Estimate, more: &str, less: &str) -> Option<String> {
+    let interval = ratio.interval?;
+    let (low, high) = (
+        parts(interval.low, more, less),
+        parts(interval.high, more, less),
+    );
+    Some(if low.1 != high.1 {
+        format!("{} % {} to {} % {}", low.0, low.1, high.0, high.1)
+    } else if low.1 == less {
+        format!("{} to {} % {}", high.0, low.0, less)
+    } else {
+        format!("{} to {} % {}", low.0, high.0, more)
+    })
+}

@@ -1,0 +1,86 @@
+//! Head against base for services that keep benchmarks over time: the arrays that
+//! `github-action-benchmark` and others take, one of figures of which more is better and one of the
+//! rest.
+//!
+//! Each figure is there twice: the number of the head, which only means something on the host that
+//! it was measured on, and head over base, which hosts agree on better.
+
+use bakeoff_model::baseline::Figure;
+use serde_json::{Value, json};
+
+use super::{range, title};
+use crate::analysis::Analysis;
+use crate::analysis::baseline::{AgainstBase, Change, HeadAndBase};
+use crate::number::{change_text, counted, significant, spread};
+
+/// `customBiggerIsBetter`: requests per second; `None` without a baseline.
+#[must_use]
+pub fn bigger_is_better(analysis: &Analysis<'_>) -> Option<String> {
+    entries(analysis, |figure| figure == Figure::Slower)
+}
+
+/// `customSmallerIsBetter`: CPU per request, times, memory; `None` without a baseline.
+#[must_use]
+pub fn smaller_is_better(analysis: &Analysis<'_>) -> Option<String> {
+    entries(analysis, |figure| figure != Figure::Slower)
+}
+
+fn entries(analysis: &Analysis<'_>, wanted: fn(Figure) -> bool) -> Option<String> {
+    let all = analysis.against_base.as_ref()?;
+    let mut entries = Vec::new();
+    for case in &all.cases {
+        for change in case.changes.iter().filter(|one| wanted(one.figure)) {
+            entries.push(of_head(all, case, change));
+            // JSON has no number for a ratio that there is not.
+            let ratio = change.ratio.point.is_finite();
+            entries.extend(ratio.then(|| of_ratio(all, case, change)));
+        }
+    }
+    Some(format!("{:#}\n", Value::Array(entries)))
+}
+
+fn of_head(all: &AgainstBase, case: &HeadAndBase, change: &Change) -> Value {
+    let (name, unit) = name_and_unit(change.figure);
+    json!({
+        "name": format!("{} / {}: {name}", case.benchmark, case.label),
+        "unit": unit,
+        "value": change.head.point,
+        "range": spread(&change.head),
+        "extra": extra(all, change),
+    })
+}
+
+fn of_ratio(all: &AgainstBase, case: &HeadAndBase, change: &Change) -> Value {
+    let (name, _) = name_and_unit(change.figure);
+    json!({
+        "name": format!("{} / {}: {name}, head over base", case.benchmark, case.label),
+        "unit": "ratio",
+        "value": change.ratio.point,
+        "range": spread(&change.ratio),
+        "extra": extra(all, change),
+    })
+}
+
+fn name_and_unit(figure: Figure) -> (&'static str, &'static str) {
+    match figure {
+        Figure::Slower => ("throughput", "requests/s"),
+        Figure::Cpu => ("CPU per request", "µs"),
+        Figure::Memory => ("memory", "MiB"),
+        Figure::P50 => ("p50", "ms"),
+        Figure::P99 => ("p99", "ms"),
+        Figure::Errors => ("errors", "%"),
+    }
+}
+
+fn extra(all: &AgainstBase, change: &Change) -> String {
+    format!(
+        "{}: base {}, head {}, {} % {}\nbase: {}\n{}",
+        title(change.figure),
+        significant(change.base),
+        significant(change.head.point),
+        change_text(change.ratio.point),
+        range(change),
+        all.baseline.words(),
+        counted(change.ratio.runs, "carousel")
+    )
+}

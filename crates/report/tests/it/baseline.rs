@@ -1,0 +1,275 @@
+//! Contenders against what they were.
+
+use bakeoff_model::baseline::{Baseline, Figure};
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::{Outcome as Ended, Results};
+use bakeoff_model::validity::{self, Validity};
+use bakeoff_report::{
+    Analysis, BaselineConclusion, Outcome, ReportInput, bigger_is_better, html, junit,
+    smaller_is_better, summary_for_pull_request, terminal_baseline,
+};
+use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
+use serde_json::Value;
+
+use crate::turns::{self, Slice};
+
+/// Carousels of four cycles in which the head takes so many times the CPU of its base for each
+/// request. Each process is its own by up to half a percent.
+fn session(carousels: u32, dearer: f64, conditions: &[&str]) -> Results {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "made-up numbers are small and positive"
+    )]
+    let slices = |cpu_us: f64, carousel: u32| -> Vec<Slice> {
+        let own = 1.0 + 0.005 * f64::from(carousel % 3) - 0.002 * f64::from(carousel % 2);
+        let of_cycle = |cycle: u32| {
+            let cpu_us = cpu_us * own * (1.0 + 0.01 * f64::from(cycle % 2));
+            let requests = 1e6 / cpu_us;
+            (requests as u64, (requests.floor() * cpu_us * 1000.0) as u64)
+        };
+        (0..4).map(of_cycle).collect()
+    };
+    let mut played = Vec::new();
+    for carousel in 1..=carousels {
+        played.push(("shop", carousel, slices(200.0 * dearer, carousel)));
+        played.push(("shop@base", carousel, slices(200.0, carousel + 1)));
+    }
+    let mut results = turns::results(&played, true);
+    results.baseline = Some(Baseline {
+        name: "main".to_owned(),
+        commit: Some("1a2b3c4d5e6f".to_owned()),
+        folder: None,
+        fail_if: conditions.iter().map(|one| one.parse().unwrap()).collect(),
+    });
+    results.skipped = vec!["new: not in the baseline main (1a2b3c4d5)".to_owned()];
+    results
+}
+
+fn analyse(results: &Results) -> Analysis<'_> {
+    Analysis::of(&ReportInput::new(results, "Synthetic"))
+}
+
+#[track_caller]
+fn check(results: &Results, conclusion: BaselineConclusion, outcomes: &[Outcome], text: &str) {
+    let analysis = analyse(results);
+    let against = analysis.against_base.as_ref().unwrap();
+    assert_eq!(against.conclusion(), conclusion, "{against:#?}");
+    let found: Vec<Outcome> = against.judged.iter().map(|one| one.outcome).collect();
+    assert_eq!(found, outcomes, "{:#?}", against.judged);
+    let terminal = terminal_baseline(&analysis, 80);
+    let words: Vec<&str> = terminal.split_whitespace().collect();
+    assert!(
+        words.join(" ").contains(text),
+        "{text:?} is missing in {terminal}"
+    );
+    assert!(
+        terminal.lines().all(|line| line.chars().count() <= 80),
+        "{terminal}"
+    );
+}
+
+#[test]
+fn ten_percent_more_cpu_is_found_and_the_same_passes() {
+    let conditions = ["slower>5%", "cpu>5%"];
+    check(
+        &session(5, 1.1, &conditions),
+        BaselineConclusion::ConditionHolds,
+        &[Outcome::Holds, Outcome::Holds],
+        "failed: 2 of 2 conditions hold",
+    );
+    check(
+        &session(5, 1.0, &conditions),
+        BaselineConclusion::Passed,
+        &[Outcome::DoesNotHold, Outcome::DoesNotHold],
+        "passed: none of 2 conditions holds",
+    );
+    check(
+        &session(5, 0.5, &["slower>5%"]),
+        BaselineConclusion::Passed,
+        &[Outcome::DoesNotHold],
+        "passed: the condition does not hold",
+    );
+    check(
+        &session(5, 1.1, &[]),
+        BaselineConclusion::Passed,
+        &[],
+        "compared; no condition was given (--fail-if)",
+    );
+    let analysis_of_nothing = Results::default();
+    let analysis = analyse(&analysis_of_nothing);
+    assert!(analysis.against_base.is_none() && junit(&analysis).is_none());
+    assert_eq!(terminal_baseline(&analysis, 80), "");
+}
+
+#[test]
+fn what_the_session_does_not_tell_passes_with_what_it_would_have_told() {
+    let near = session(5, 1.055, &["slower>5%"]);
+    check(
+        &near,
+        BaselineConclusion::Passed,
+        &[Outcome::Undecided],
+        "undecided whether slower>5%; this session would be sure from about",
+    );
+    check(
+        &session(1, 1.5, &["slower>5%"]),
+        BaselineConclusion::Passed,
+        &[Outcome::Undecided],
+        "one carousel has no interval",
+    );
+    let summary = summary_for_pull_request(&analyse(&near));
+    assert!(
+        summary.contains("**passed: the condition is undecided**"),
+        "{summary}"
+    );
+    assert!(summary.contains("- **undecided**: "), "{summary}");
+}
+
+#[test]
+fn a_head_that_fails_fails_the_session_and_a_base_that_does_is_only_said() {
+    let conditions = ["slower>5%", "errors>1%"];
+    let broken = |run: usize| {
+        let mut results = session(5, 1.0, &conditions);
+        let failure = Failure::new(Stage::Load, "killed for memory");
+        results.runs[run].end.as_mut().unwrap().outcome = Ended::Failed(failure);
+        results
+    };
+    check(
+        &broken(2),
+        BaselineConclusion::HeadFailed,
+        &[Outcome::DoesNotHold, Outcome::DoesNotHold],
+        "run 2 failed at load: killed for memory",
+    );
+    check(
+        &broken(3),
+        BaselineConclusion::Passed,
+        &[Outcome::DoesNotHold, Outcome::DoesNotHold],
+        "passed: none of 2 conditions holds",
+    );
+    let invalid = |name: &str| {
+        let mut results = session(5, 1.0, &conditions);
+        let runs = results.runs.iter_mut();
+        for run in runs.filter(|run| name.contains(run.begin.run.contender.as_str())) {
+            for slice in &mut run.intervals {
+                slice.validity = Validity::recorded(validity::Verdict::Invalid, "stalled");
+            }
+        }
+        results
+    };
+    check(
+        &invalid("shop"),
+        BaselineConclusion::HeadFailed,
+        &[Outcome::Undecided, Outcome::DoesNotHold],
+        "FAILED: locations: shop: no valid number",
+    );
+    let (head_and_base, undecided) = ("shop shop@base", [Outcome::Undecided, Outcome::DoesNotHold]);
+    check(
+        &invalid(head_and_base),
+        BaselineConclusion::Passed,
+        &undecided,
+        "not compared: locations: shop: no valid number",
+    );
+}
+
+#[test]
+fn figures_are_those_of_both() {
+    let results = session(5, 1.1, &[]);
+    let analysis = analyse(&results);
+    let case = &analysis.against_base.as_ref().unwrap().cases[0];
+    assert_eq!((case.label.as_str(), case.error_share), ("shop", Some(0.0)));
+    let ratio = |figure: Figure| case.change(figure).unwrap().ratio.point;
+    assert!((ratio(Figure::Slower) - 0.91).abs() < 0.01);
+    assert!((ratio(Figure::Cpu) - 1.1).abs() < 0.01);
+    for figure in [Figure::Memory, Figure::P50, Figure::P99] {
+        assert!(ratio(figure) > 0.0);
+    }
+    assert!(case.change(Figure::Errors).is_none());
+}
+
+#[test]
+fn junit_has_a_case_for_each_condition_and_one_for_being_right() {
+    let results = session(5, 1.1, &["slower>5%", "memory>900%"]);
+    let xml = junit(&analyse(&results)).unwrap();
+    let report = Report::deserialize_from_str(&xml).unwrap();
+    assert_eq!((report.tests, report.failures, report.errors), (3, 1, 0));
+    let suite = &report.test_suites[0];
+    assert_eq!(suite.name.as_str(), "locations");
+    let names: Vec<&str> = suite
+        .test_cases
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["is right and could be measured", "slower>5%", "memory>900%"]
+    );
+    let failed = &suite.test_cases[1];
+    assert_eq!(
+        failed.classname.as_ref().unwrap().as_str(),
+        "locations.shop"
+    );
+    match &failed.status {
+        TestCaseStatus::NonSuccess { kind, message, .. } => {
+            assert_eq!(*kind, NonSuccessKind::Failure);
+            let message = message.as_ref().unwrap().as_str();
+            assert!(message.starts_with("shop is 9."), "{message}");
+            assert!(
+                message.contains("slower than its base (95 %: "),
+                "{message}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn services_get_the_head_and_its_ratio() {
+    let results = session(5, 1.1, &[]);
+    let analysis = analyse(&results);
+    let entries =
+        |text: Option<String>| -> Vec<Value> { serde_json::from_str(&text.unwrap()).unwrap() };
+    let bigger = entries(bigger_is_better(&analysis));
+    assert_eq!(bigger.len(), 2);
+    assert_eq!(bigger[0]["name"], "locations / shop: throughput");
+    assert_eq!(bigger[0]["unit"], "requests/s");
+    assert!(
+        (bigger[0]["value"].as_f64().unwrap() - 4500.0).abs() < 60.0,
+        "{bigger:?}"
+    );
+    assert!(
+        (bigger[1]["value"].as_f64().unwrap() - 0.91).abs() < 0.01,
+        "{bigger:?}"
+    );
+    let extra = bigger[1]["extra"].as_str().unwrap();
+    assert!(extra.contains("base: main (1a2b3c4d5)"), "{extra}");
+    let smaller = entries(smaller_is_better(&analysis));
+    assert_eq!(smaller.len(), 8);
+    for entry in bigger.iter().chain(&smaller) {
+        let entry = entry.as_object().unwrap();
+        assert!(
+            entry["value"].is_number() && entry["range"].is_string(),
+            "{entry:?}"
+        );
+    }
+}
+
+#[test]
+fn the_summary_is_short_and_says_how() {
+    let results = session(5, 1.1, &["slower>5%"]);
+    let summary = summary_for_pull_request(&analyse(&results));
+    for text in [
+        "### Performance against main (1a2b3c4d5)",
+        "**failed: the condition holds**",
+        "| locations | shop | ",
+        "**\u{2212}9.",
+        "- **FAILED**: locations: slower>5%: shop is 9.",
+        "5 carousels",
+        "Left out: new: not in the baseline",
+    ] {
+        assert!(summary.contains(text), "{text:?} is missing in {summary}");
+    }
+    assert!(summary.lines().count() < 30, "{summary}");
+    let page = html(&analyse(&results));
+    assert!(page.contains("Against the baseline main (1a2b3c4d5)"));
+    assert!(page.contains("failed: the condition holds"));
+}

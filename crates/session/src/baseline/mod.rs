@@ -1,0 +1,250 @@
+//! A session with a baseline: each contender as it is, the head, beside what it was, the base.
+//!
+//! The base is another folder of the suite, or a revision of the git repository that the suite is
+//! in. Only its contenders are taken: requests, checks and limits are those of the head for both.
+//! What is then measured, and how, is a session like any other, in carousels.
+
+mod revision;
+mod turns;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use bakeoff_base::text::counted;
+use bakeoff_model::baseline::{Baseline, Condition, Figure, base_name, head_name};
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
+use bakeoff_model::suite::{BenchmarkKind, Contender};
+
+use crate::hint::hinted;
+use crate::selection;
+use crate::store::suite_folder::{self, SuiteFolder};
+use revision::Tree;
+
+pub(crate) use revision::trees_folder;
+
+/// What a session is to be compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Against {
+    /// A folder that holds the suite as it was, or a revision.
+    pub name: String,
+    /// When the session has failed.
+    pub fail_if: Vec<Condition>,
+}
+
+/// The contenders as they were. Their files are there as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Base {
+    /// What the results folder keeps of it.
+    pub(crate) baseline: Baseline,
+    /// What the user should know about it, a sentence each.
+    pub(crate) notes: Vec<String>,
+    /// Folder of the suite as it was.
+    folder: PathBuf,
+    contenders: Vec<Contender>,
+    /// Holds the files of a revision.
+    _tree: Option<Tree>,
+}
+
+impl Base {
+    /// Finds the base of a new session on the suite in `suite`.
+    pub(crate) fn find(wanted: &Against, suite: &Path) -> anyhow::Result<Self> {
+        let folder = PathBuf::from(&wanted.name);
+        let is_folder = folder.join("suite.toml").is_file();
+        let baseline = Baseline {
+            name: wanted.name.clone(),
+            commit: None,
+            folder: is_folder.then(|| folder.canonicalize()).transpose()?,
+            fail_if: wanted.fail_if.clone(),
+        };
+        Self::of(baseline, suite)
+    }
+
+    /// The same base again, for a session that goes on.
+    pub(crate) fn of(mut baseline: Baseline, suite: &Path) -> anyhow::Result<Self> {
+        let (folder, tree, notes) = match &baseline.folder {
+            Some(folder) => {
+                let words = baseline.words();
+                let note = format!("baseline {words}; head is the suite's folder as it is");
+                (folder.clone(), None, vec![note])
+            }
+            None => {
+                let name = baseline.commit.as_ref().unwrap_or(&baseline.name);
+                let tree = Tree::of(name, suite)?;
+                baseline.commit = Some(tree.commit.clone());
+                let notes = tree.notes(&baseline.words())?;
+                (tree.suite(), Some(tree), notes)
+            }
+        };
+        if !folder.join("suite.toml").is_file() {
+            let words = baseline.words();
+            return Err(hinted(
+                format_args!("the baseline {words} has no such suite: no suite.toml there"),
+                "name a revision that has it, in this folder",
+            ));
+        }
+        let contenders = suite_folder::read_contenders(&folder)?;
+        let contenders = contenders.into_iter().map(|contender| Contender {
+            name: base_name(&contender.name),
+            is_base: true,
+            ..contender
+        });
+        Ok(Self {
+            contenders: contenders.collect(),
+            baseline,
+            notes,
+            folder,
+            _tree: tree,
+        })
+    }
+
+    /// Puts the contenders as they were beside those of the suite.
+    pub(crate) fn join(&self, suite: &mut SuiteFolder) {
+        suite.base = Some(self.folder.clone());
+        suite.suite.contenders.extend(self.contenders.clone());
+    }
+
+    /// Joins the suite, and makes what was chosen of it a session of heads and bases in carousels.
+    /// Contenders and benchmarks that take no part come back, a line each.
+    pub(crate) fn pair(
+        &mut self,
+        suite: &mut SuiteFolder,
+        options: &mut PlanOptions,
+    ) -> anyhow::Result<Vec<String>> {
+        if options.runtime == RuntimeKind::External {
+            return Err(hinted(
+                "services that run elsewhere have no baseline",
+                "base and head are built and started: use --runtime process or docker",
+            ));
+        }
+        let heads = selection::planned(&suite.suite, options)?;
+        let mut left_out = Vec::new();
+        let benchmarks = &suite.suite.benchmarks;
+        let (loads, starts): (Vec<_>, Vec<_>) = benchmarks
+            .iter()
+            .filter(|one| heads.runs.iter().any(|run| run.benchmark == one.name))
+            .partition(|one| one.kind == BenchmarkKind::Load);
+        let loads: Vec<String> = loads.iter().map(|one| one.name.clone()).collect();
+        left_out.extend(starts.iter().map(|one| {
+            let name = &one.name;
+            format!("{name}: cold starts are not compared with a baseline")
+        }));
+        if loads.is_empty() {
+            return Err(hinted(
+                "there is no load to compare with a baseline",
+                "choose a benchmark of kind `load`",
+            ));
+        }
+        let cases = self.paired(&heads, &options.contenders, &mut left_out);
+        if cases.is_empty() {
+            let words = self.baseline.words();
+            return Err(hinted(
+                format_args!("no contender is in both the suite and the baseline {words}"),
+                left_out.join("; "),
+            ));
+        }
+        let shape = turns::make(&mut suite.suite, &options.profile, &loads)?;
+        self.notes.extend(shape);
+        let profile = suite.suite.profiles.get(&options.profile);
+        let runs = options.runs.or(profile.map(|profile| profile.runs));
+        enough(runs.unwrap_or_default(), &self.baseline.fail_if)?;
+        self.join(suite);
+        options.contenders = Vec::new();
+        options.parameters.clear();
+        options.cases = cases;
+        options.benchmarks = loads;
+        Ok(left_out)
+    }
+
+    /// Head and base of every case that both have.
+    fn paired(
+        &self,
+        heads: &Plan,
+        globs: &[String],
+        left_out: &mut Vec<String>,
+    ) -> Vec<ChosenCase> {
+        let chosen: BTreeSet<ChosenCase> = heads.runs.iter().map(case).collect();
+        let words = self.baseline.words();
+        let mut cases = Vec::new();
+        for head in &chosen {
+            let base = ChosenCase {
+                contender: base_name(&head.contender),
+                parameters: head.parameters.clone(),
+            };
+            let mut bases = self.contenders.iter();
+            match bases.find(|one| one.name == base.contender) {
+                Some(one) if admits(one, &base) => cases.extend([head.clone(), base]),
+                Some(_) => {
+                    let label = head.label();
+                    left_out.push(format!("{label}: not with these parameters in {words}"));
+                }
+                None => {
+                    let name = &head.contender;
+                    left_out.push(format!("{name}: not in the baseline {words}"));
+                }
+            }
+        }
+        let names: BTreeSet<String> = chosen.iter().map(|one| base_name(&one.contender)).collect();
+        let wanted = |name: &str| globs.is_empty() || globs.iter().any(|glob| matches(glob, name));
+        for base in self
+            .contenders
+            .iter()
+            .filter(|one| !names.contains(&one.name))
+        {
+            if let Some(name) = head_name(&base.name).filter(|name| wanted(name)) {
+                left_out.push(format!("{name}: only in the baseline {words}"));
+            }
+        }
+        left_out.sort();
+        left_out.dedup();
+        cases
+    }
+}
+
+fn case(run: &PlannedRun) -> ChosenCase {
+    ChosenCase {
+        contender: run.contender.clone(),
+        parameters: run.parameters.clone(),
+    }
+}
+
+/// Whether a contender has a case with these parameters.
+fn admits(contender: &Contender, case: &ChosenCase) -> bool {
+    let has = |(name, value): (&String, &String)| {
+        let values = contender.matrix.get(name);
+        values.is_some_and(|values| values.contains(value))
+    };
+    contender.matrix.len() == case.parameters.len() && case.parameters.iter().all(has)
+}
+
+/// One carousel has no interval, so nothing could be found to hold in it.
+fn enough(runs: u32, fail_if: &[Condition]) -> anyhow::Result<()> {
+    let of_ratios = fail_if.iter().find(|one| one.figure != Figure::Errors);
+    match of_ratios {
+        Some(condition) if runs < 2 => Err(hinted(
+            format_args!(
+                "{condition} cannot be found to hold in {}, which has no interval",
+                counted(runs.into(), "carousel")
+            ),
+            "five are a sensible number: --runs 5, or `runs` of the profile",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Takes heads without a base and bases without a head out of a plan; each with a line that says
+/// so.
+pub(crate) fn without_partner(plan: &mut Plan) -> Vec<String> {
+    let there: BTreeSet<String> = plan.runs.iter().map(|run| run.contender.clone()).collect();
+    let mut alone = BTreeSet::new();
+    plan.runs.retain(|run| {
+        let name = &run.contender;
+        let other = head_name(name).map_or_else(|| base_name(name), str::to_owned);
+        let paired = there.contains(&other);
+        if !paired {
+            alone.insert(format!("{name}: {other} cannot be built here"));
+        }
+        paired
+    });
+    alone.into_iter().collect()
+}

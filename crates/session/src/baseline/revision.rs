@@ -1,0 +1,184 @@
+//! The files of a revision, without touching the repository: git writes them from its objects into
+//! a folder of ours, with an index of ours. A worktree would leave an entry in the repository when
+//! a session is killed, and a clone has neither the filters of a repository nor, where that is
+//! shallow, all of its commits.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use bakeoff_base::text::counted;
+use bakeoff_runtime::build;
+use bakeoff_runtime::sweep::RunFolder;
+
+use crate::hint::hinted;
+
+/// Variables by which git is told of a repository, as hooks are: ours is the suite's.
+const OF_HOOKS: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
+
+/// Where the files of revisions are: on a disk, because a repository may be large.
+pub(crate) fn trees_folder() -> PathBuf {
+    build::cache_dir().join("trees")
+}
+
+/// The files of a commit; they go with this value, or with the next session's sweep.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The commit, hexadecimal.
+    pub(super) commit: String,
+    folder: RunFolder,
+    /// Top of the repository's own files.
+    top: PathBuf,
+    /// The suite's folder as seen from there.
+    inside: PathBuf,
+}
+
+impl Tree {
+    /// The files of the revision of that name in the repository that has this suite.
+    pub(super) fn of(revision: &str, suite: &Path) -> anyhow::Result<Self> {
+        let top = repository(revision, suite)?;
+        let inside = suite.strip_prefix(&top).unwrap_or(Path::new(""));
+        let commit = commit(revision, suite)?;
+        let base = trees_folder();
+        let folder = RunFolder::make(&base)
+            .with_context(|| format!("{}: no folder can be made there", base.display()))?;
+        let tree = Self {
+            commit,
+            inside: inside.to_owned(),
+            folder,
+            top,
+        };
+        tree.write()?;
+        Ok(tree)
+    }
+
+    /// The suite's folder in it.
+    pub(super) fn suite(&self) -> PathBuf {
+        self.files().join(&self.inside)
+    }
+
+    fn files(&self) -> PathBuf {
+        self.folder.path().join("files")
+    }
+
+    fn write(&self) -> anyhow::Result<()> {
+        let files = self.files();
+        fs::create_dir(&files)?;
+        let index = self.folder.path().join("index");
+        let prefix = format!("--prefix={}/", files.display());
+        let commands: [&[&str]; 2] = [
+            &["read-tree", "--no-sparse-checkout", &self.commit],
+            &["checkout-index", "--all", &prefix],
+        ];
+        for arguments in commands {
+            let mut command = git(&self.top, arguments);
+            command.env("GIT_INDEX_FILE", &index);
+            output(command)?.map_err(|said| {
+                let short = &self.commit;
+                anyhow::anyhow!("git cannot write the files of {short}: {said}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What the user should know about head and base.
+    pub(super) fn notes(&self, words: &str) -> anyhow::Result<Vec<String>> {
+        let inside = match self.inside.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => &self.inside,
+        };
+        let mut status = git(&self.top, &["status", "--porcelain", "--"]);
+        status.arg(inside);
+        let status = output(status)?.unwrap_or_default();
+        let changes = status.lines().count() as u64;
+        let now = output(git(&self.top, &["rev-parse", "--verify", "HEAD^{commit}"]))?;
+        let is_now = now.is_ok_and(|now| now == self.commit);
+        let changed = match changes {
+            0 => "all of it committed".to_owned(),
+            some => format!("{} included", counted(some, "uncommitted change")),
+        };
+        let mut notes = vec![format!(
+            "baseline {words}; head is the suite's folder as it is, {changed}"
+        )];
+        if is_now && changes == 0 {
+            notes
+                .push("base and head are the same commit: no difference is to be found".to_owned());
+        }
+        Ok(notes)
+    }
+}
+
+/// Top of the repository that a suite is in.
+fn repository(revision: &str, suite: &Path) -> anyhow::Result<PathBuf> {
+    let found = output(git(suite, &["rev-parse", "--show-toplevel"]))?;
+    let top = found.map_err(|said| {
+        let folder = suite.display();
+        let hint = "name the folder that holds the suite as it was, with its suite.toml";
+        match said.contains("not a git repository") {
+            true => hinted(
+                format_args!(
+                    "--baseline {revision}: there is no suite.toml at {revision}, and {folder} is \
+                     in no git repository of which it could be a revision"
+                ),
+                hint,
+            ),
+            false => hinted(
+                format_args!("--baseline {revision}: git cannot read {folder}: {said}"),
+                hint,
+            ),
+        }
+    })?;
+    // As the suite's own path, so that one is a part of the other.
+    Ok(Path::new(&top).canonicalize()?)
+}
+
+fn commit(revision: &str, suite: &Path) -> anyhow::Result<String> {
+    let name = format!("{revision}^{{commit}}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        name.as_str(),
+    ];
+    let found = output(git(suite, &arguments))?;
+    found.map_err(|_| {
+        let folder = suite.display();
+        hinted(
+            format_args!(
+                "unknown revision {revision}: the repository of {folder} has no such commit, and \
+                 there is no suite.toml at {revision}"
+            ),
+            "fetch it (`git fetch origin main`, then origin/main); clones for continuous \
+             integration are often shallow (`fetch-depth: 0`)",
+        )
+    })
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).args(arguments);
+    for name in OF_HOOKS {
+        command.env_remove(name);
+    }
+    command.env("LC_ALL", "C");
+    command
+}
+
+/// What git prints, or what it says is wrong.
+fn output(mut command: Command) -> anyhow::Result<Result<String, String>> {
+    let output = command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => hinted(
+            "--baseline: git is not installed",
+            "install it, or name the folder that holds the suite as it was",
+        ),
+        _ => anyhow::Error::new(error).context("cannot start git"),
+    })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    Ok(match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(text(&output.stderr)),
+    })
+}

@@ -1,0 +1,301 @@
+//! Steps as turns of a carousel, for profiles and benchmarks that have others: head and base are
+//! always compared in carousels.
+
+use std::time::Duration;
+
+use bakeoff_model::load::Pace;
+use bakeoff_model::step;
+use bakeoff_model::suite::{Carousel, Profile, Step, Suite};
+
+use crate::hint::hinted;
+
+/// As much as a duel measures: so many carousels, a warm-up where the steps have none, and ten
+/// seconds of each contender in turns that are short, so that both meet the same host.
+const CAROUSELS: u32 = 5;
+const WARM_UP: Duration = Duration::from_secs(5);
+const CYCLES: u32 = 20;
+const SLICE: Duration = Duration::from_millis(500);
+const DISCARD: Duration = Duration::from_millis(200);
+
+/// Gives the profile and those of these benchmarks that have steps of their own turns; sentences
+/// about what was done.
+pub(super) fn make(
+    suite: &mut Suite,
+    profile: &str,
+    benchmarks: &[String],
+) -> anyhow::Result<Vec<String>> {
+    let Some(profile) = suite.profiles.get_mut(profile) else {
+        return Ok(Vec::new());
+    };
+    // Two of each contender are measured as it is.
+    profile.control = false;
+    let mut notes = Vec::new();
+    let own = profile
+        .carousel
+        .map(|carousel| Shape::of(profile, carousel));
+    for benchmark in &mut suite.benchmarks {
+        let has_own = !benchmark.steps.is_empty() && !profile.replaces_steps;
+        if !has_own || !benchmarks.contains(&benchmark.name) {
+            continue;
+        }
+        let whole = std::mem::take(&mut benchmark.steps);
+        let about = format!("the benchmark {}", benchmark.name);
+        let shape = own.unwrap_or_else(|| Shape::of_steps(&whole));
+        let (steps, note) = shape.steps(&whole, &about)?;
+        (benchmark.steps, benchmark.carousel) = (steps, Some(shape.carousel()));
+        notes.push(note);
+    }
+    if own.is_none() {
+        if !profile.steps.is_empty() {
+            let whole = std::mem::take(&mut profile.steps);
+            let about = format!("the profile {}", profile.name);
+            let shape = Shape::of_steps(&whole);
+            let (steps, note) = shape.steps(&whole, &about)?;
+            profile.steps = steps;
+            notes.push(note);
+        }
+        profile.runs = CAROUSELS;
+        // Also where only benchmarks have steps: it keeps their cases beside each other.
+        profile.carousel = Some(Carousel { cycles: CYCLES });
+    }
+    Ok(notes)
+}
+
+/// How a carousel goes.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    warm_up: Duration,
+    /// Makes it a warm-up that ends when the contender is warm.
+    at_least: Option<Duration>,
+    cycles: u32,
+    discard: Duration,
+    slice: Duration,
+}
+
+impl Shape {
+    /// That of a profile with a carousel: warm-up, what is discarded, and the slice.
+    fn of(profile: &Profile, carousel: Carousel) -> Self {
+        let length = |index: usize, otherwise: Duration| {
+            let step = profile.steps.get(index);
+            step.map_or(otherwise, |step| step.duration)
+        };
+        Self {
+            warm_up: length(0, WARM_UP),
+            at_least: profile.steps.first().and_then(|step| step.at_least),
+            cycles: carousel.cycles,
+            discard: length(1, DISCARD),
+            slice: length(2, SLICE),
+        }
+    }
+
+    /// One for steps that are no carousel's: warmed up for as long as they are.
+    fn of_steps(steps: &[Step]) -> Self {
+        let all = || steps.iter().filter(|step| step.warm_up);
+        let warm_up: Duration = all().map(|step| step.duration).sum();
+        let until_warm = all().any(|step| step.at_least.is_some());
+        Self {
+            warm_up: if warm_up.is_zero() { WARM_UP } else { warm_up },
+            at_least: until_warm.then(|| all().map(Step::shortest).sum()),
+            cycles: CYCLES,
+            discard: DISCARD,
+            slice: SLICE,
+        }
+    }
+
+    fn carousel(self) -> Carousel {
+        Carousel {
+            cycles: self.cycles,
+        }
+    }
+
+    /// The turns at the stated step of these steps, and a sentence that says so.
+    fn steps(self, whole: &[Step], about: &str) -> anyhow::Result<(Vec<Step>, String)> {
+        let measured = whole.iter().filter(|step| !step.warm_up);
+        let even: Vec<Step> = measured.copied().filter(|step| !is_ramp(step)).collect();
+        let Some(stated) = step::stated(&even).map(|index| even[index]) else {
+            return Err(hinted(
+                format_args!("{about} has only ramps, which cannot be played in turns"),
+                "use a profile with `carousel`, or with steps of even load",
+            ));
+        };
+        // Users who go once through a scenario and leave would be gone after the first turn.
+        let pace = match stated.pace {
+            Pace::Users { .. } => Pace::Closed,
+            pace => pace,
+        };
+        let step = |duration, warm_up| Step {
+            connections: stated.connections,
+            duration,
+            pace,
+            warm_up,
+            at_least: None,
+        };
+        let rate = match pace {
+            Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => {
+                format!(" at {rate_per_s}/s")
+            }
+            _ => String::new(),
+        };
+        let note = format!(
+            "{about} is played in turns: {} of {:?} each on {} connections{rate}, after {}{:?} of \
+             warm-up",
+            self.cycles,
+            self.slice,
+            stated.connections,
+            if self.at_least.is_some() { "up to " } else { "" },
+            self.warm_up
+        );
+        let warm_up = Step {
+            at_least: self.at_least,
+            ..step(self.warm_up, true)
+        };
+        let steps = vec![
+            warm_up,
+            step(self.discard, true),
+            step(self.slice, false),
+        ];
+        Ok((steps, note))
+    }
+}
+
+fn is_ramp(step: &Step) -> bool {
+    matches!(step.pace, Pace::Ramp { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::suite::{Benchmark, BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
+    use bakeoff_model::transport::Transport;
+
+    use super::make;
+    use crate::tests::fakes::suite;
+
+    fn step(connections: u32, seconds: u64, warm_up: bool) -> Step {
+        Step {
+            connections,
+            duration: Duration::from_secs(seconds),
+            pace: Pace::Closed,
+            warm_up,
+        }
+    }
+
+    fn profile(steps: Vec<Step>, carousel: Option<Carousel>) -> Profile {
+        Profile {
+            name: "p".to_owned(),
+            describe: String::new(),
+            limits: Limits::default(),
+            runs: 2,
+            steps,
+            carousel,
+            replaces_steps: false,
+            lifecycle_every_run: false,
+            slice: Duration::from_secs(1),
+            jvm_options: Vec::new(),
+            start_timeout: Profile::START_TIMEOUT,
+        }
+    }
+
+    fn with(profile: Profile, own_steps: Vec<Step>) -> Suite {
+        let benchmark = Benchmark {
+            name: "b".to_owned(),
+            describe: String::new(),
+            kind: BenchmarkKind::Load,
+            requests: Vec::new(),
+            scenario: None,
+            transport: Transport::default(),
+            backend_requests_min: None,
+            steps: own_steps,
+            carousel: None,
+        };
+        Suite {
+            profiles: BTreeMap::from([("p".to_owned(), profile)]),
+            benchmarks: vec![benchmark],
+            ..suite()
+        }
+    }
+
+    /// The turns of the benchmark: connections, warm-up, discarded and slice in ms; cycles, runs.
+    #[track_caller]
+    fn check(mut suite: Suite, expect: (u32, [u128; 3], u32, u32), note: &str) {
+        let notes = make(&mut suite, "p", &["b".to_owned()]).unwrap();
+        let profile = &suite.profiles["p"];
+        let (steps, carousel) = profile.steps_of(&suite.benchmarks[0]);
+        let lengths: Vec<u128> = steps.iter().map(|step| step.duration.as_millis()).collect();
+        let lengths: [u128; 3] = lengths.try_into().unwrap();
+        let warm_up: Vec<bool> = steps.iter().map(|step| step.warm_up).collect();
+        assert_eq!(warm_up, [true, true, false]);
+        let cycles = carousel.unwrap().cycles;
+        let found = (steps[2].connections, lengths, cycles, profile.runs);
+        assert_eq!(found, expect);
+        assert!(notes.join("\n").contains(note), "{notes:?}");
+    }
+
+    #[test]
+    fn steps_become_turns_at_the_stated_one() {
+        let ladder = || vec![step(1, 3, true), step(8, 3, true), step(8, 3, false)];
+        check(
+            with(profile(ladder(), None), Vec::new()),
+            (8, [6000, 200, 500], 20, 5),
+            "the profile p is played in turns: 20 of 500ms each on 8 connections, after 6s",
+        );
+        let cold = vec![step(64, 10, false), step(512, 10, false)];
+        check(
+            with(profile(ladder(), None), cold),
+            (64, [5000, 200, 500], 20, 5),
+            "the benchmark b is played in turns",
+        );
+        let turns = || vec![step(16, 9, true), step(16, 1, true), step(16, 2, false)];
+        let carousel = Some(Carousel { cycles: 7 });
+        let own = with(profile(turns(), carousel), Vec::new());
+        check(own, (16, [9000, 1000, 2000], 7, 2), "");
+        check(
+            with(profile(turns(), carousel), vec![step(32, 10, false)]),
+            (32, [9000, 1000, 2000], 7, 2),
+            "the benchmark b is played in turns: 7 of 2s each on 32 connections",
+        );
+        let mut replacing = profile(ladder(), None);
+        replacing.replaces_steps = true;
+        check(
+            with(replacing, vec![step(32, 10, false)]),
+            (8, [6000, 200, 500], 20, 5),
+            "the profile p",
+        );
+    }
+
+    #[test]
+    fn a_rate_stays_and_users_stay() {
+        let paced = |pace| Step {
+            pace,
+            ..step(64, 10, false)
+        };
+        let rate = Pace::Poisson { rate_per_s: 500.0 };
+        let mut open = with(profile(vec![paced(rate)], None), Vec::new());
+        let notes = make(&mut open, "p", &["b".to_owned()]).unwrap();
+        assert!(notes[0].contains("on 64 connections at 500/s"), "{notes:?}");
+        assert!(
+            open.profiles["p"]
+                .steps
+                .iter()
+                .all(|step| step.pace == rate)
+        );
+        let users = Pace::Users {
+            arrive_ns: 0,
+            times: 1,
+        };
+        let mut scenario = with(profile(vec![paced(users)], None), Vec::new());
+        make(&mut scenario, "p", &["b".to_owned()]).unwrap();
+        let steps = &scenario.profiles["p"].steps;
+        assert!(steps.iter().all(|step| step.pace == Pace::Closed));
+        let ramp = Pace::Ramp {
+            from_per_s: 1.0,
+            to_per_s: 2.0,
+        };
+        let mut ramps = with(profile(vec![paced(ramp)], None), Vec::new());
+        let error = make(&mut ramps, "p", &["b".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("has only ramps"), "{error}");
+    }
+}
