@@ -180,6 +180,7 @@ mod tests {
             duration: Duration::from_secs(seconds),
             pace: Pace::Closed,
             warm_up,
+            at_least: None,
         }
     }
 
@@ -191,6 +192,7 @@ mod tests {
             runs: 2,
             steps,
             carousel,
+            control: true,
             replaces_steps: false,
             lifecycle_every_run: false,
             slice: Duration::from_secs(1),
