@@ -1,4 +1,4 @@
-//! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state.
+//! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state, capacities.
 //!
 //! Everything here is pure and repeatable: no clock, no input or output, no chance. Latency
 //! histograms are not for here; they live in the model.
@@ -8,6 +8,7 @@
 //! and Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007; Kalibera and
 //! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
 
+pub mod capacity;
 pub mod compare;
 pub mod components;
 pub mod distribution;
@@ -17,6 +18,7 @@ pub mod rank;
 pub mod sample;
 pub mod steady;
 
+pub use capacity::{Ended, Enough, Probe, Search};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare};
 pub use components::Components;
 pub use log_ratio::{LogRatio, Method};
