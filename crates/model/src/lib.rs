@@ -4,6 +4,7 @@
 //! run time for a reason outside its arguments. Raw file formats end here: what leaves
 //! [`parse`] is checked and typed.
 
+pub mod capacity;
 pub mod check;
 pub mod conditions;
 pub mod delay;
@@ -25,6 +26,7 @@ pub mod resource;
 pub mod scenario;
 pub mod schema;
 pub mod service_url;
+pub mod slo;
 pub mod step;
 pub mod suite;
 mod text_enum;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::{CapacityRecord, ProbeRecord};
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
@@ -38,6 +39,10 @@ pub enum Record {
     Idle(IdleRecord),
     /// A slice of a step.
     Interval(Box<IntervalRecord>),
+    /// A probe of a search for a capacity ended.
+    Probe(ProbeRecord),
+    /// What a search for a capacity found for one objective.
+    Capacity(CapacityRecord),
     /// The last line.
     End(EndRecord),
 }
@@ -311,6 +316,10 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
+    /// Probes of a search for a capacity in order; their slices are among the others.
+    pub probes: Vec<ProbeRecord>,
+    /// What that search found, by objective.
+    pub capacities: Vec<CapacityRecord>,
     /// The last line; `None` for a run that was killed.
     pub end: Option<EndRecord>,
 }
@@ -387,6 +396,8 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        probes: Vec::new(),
+        capacities: Vec::new(),
         end: None,
     };
     for (index, line) in lines {
@@ -404,6 +415,8 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Record::Check(check) => run.checks.push(check),
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),
+            Record::Probe(probe) => run.probes.push(probe),
+            Record::Capacity(capacity) => run.capacities.push(capacity),
             Record::End(end) => run.end = Some(end),
         }
     }

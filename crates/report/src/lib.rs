@@ -12,6 +12,7 @@ mod input;
 mod number;
 mod render;
 
+pub use analysis::capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
 pub use analysis::checks::CheckCount;
 pub use analysis::claims::{ClaimRow, ClaimVerdict};
 pub use analysis::comparison::{Conclusion, Matrix};
@@ -23,8 +24,9 @@ pub use analysis::startup::{Phases, StartRow, StartupSummary};
 pub use analysis::stated::StatedStep;
 pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::turns::{Carousels, CycleCount, Spread};
-pub use analysis::{Analysis, LoadAnalysis, StartupAnalysis};
+pub use analysis::{Analysis, CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
+pub use render::csv::capacity::{capacity_csv, probes_csv};
 pub use render::csv::csv;
 pub use render::csv::requests::{errors_csv, requests_csv};
 pub use render::html::html;

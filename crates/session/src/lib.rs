@@ -5,6 +5,7 @@
 //! The program that hosts a session must offer the sub-commands that sessions start as processes
 //! of their own: `load -`, `null-server`, `replay` and `shim`.
 
+pub mod capacity;
 pub mod case;
 pub mod clock;
 pub mod contracts;

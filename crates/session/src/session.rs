@@ -216,6 +216,7 @@ async fn play(
         },
         cases: &testbed,
         now: clock::now_rfc3339,
+        former: &|run| results::capacities_before(results, run),
     }
     .play(pending, observers)
     .await;

@@ -6,6 +6,7 @@
 
 pub mod audit;
 mod concurrency;
+mod disturbance;
 mod evidence;
 mod judge;
 mod load;
@@ -16,6 +17,7 @@ mod rules;
 mod times;
 mod work;
 
+pub use disturbance::disturbance;
 pub use evidence::{Evidence, Setting, Slice};
 pub use judge::{Judged, Step, judge};
 pub use reading::Reading;

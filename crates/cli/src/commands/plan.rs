@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_model::capacity::Capacity;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::Plan;
@@ -166,6 +167,29 @@ fn write_text(
             (list, None) => format!("connections {}", list.join(" ")),
         };
         writeln!(output, "      {load}")?;
+        write_search(output, run.capacity.as_ref())?;
+    }
+    Ok(())
+}
+
+/// What is looked for after the warm-up, if anything is.
+fn write_search(
+    output: &mut impl std::io::Write,
+    capacity: Option<&Capacity>,
+) -> anyhow::Result<()> {
+    let Some(capacity) = capacity else {
+        return Ok(());
+    };
+    let slos: Vec<String> = capacity.slos.iter().map(ToString::to_string).collect();
+    let text = format!(
+        "then the capacity by {}: at most {} probes of {:?} over {} connections",
+        slos.join("; "),
+        capacity.probes_at_most,
+        capacity.probe,
+        capacity.connections
+    );
+    for line in wrapped(&text, 72) {
+        writeln!(output, "      {line}")?;
     }
     Ok(())
 }

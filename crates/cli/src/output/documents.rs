@@ -1,6 +1,6 @@
 //! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
-//! is something to say in them `requests.csv` and `errors.csv`, and the ranked table for the
-//! terminal.
+//! is something to say in them `requests.csv`, `errors.csv`, `capacity.csv` and `probes.csv`, and
+//! the ranked table for the terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,8 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     let more = [
         ("requests.csv", bakeoff_report::requests_csv(&analysis)),
         ("errors.csv", bakeoff_report::errors_csv(&analysis)),
+        ("capacity.csv", bakeoff_report::capacity_csv(&analysis)),
+        ("probes.csv", bakeoff_report::probes_csv(&analysis)),
     ];
     for (name, text) in more {
         if let Some(text) = text {

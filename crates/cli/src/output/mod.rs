@@ -1,5 +1,6 @@
 //! What the user sees of a session: events in, text, JSON Lines and documents out.
 
+pub(crate) mod capacity;
 pub(crate) mod documents;
 mod json;
 pub(crate) mod progress;

@@ -12,6 +12,7 @@ use bakeoff_model::record::{IntervalRecord, Outcome, Record};
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
+use super::capacity;
 use super::text::{self, human, last_lines, wrapped};
 
 /// Prints progress for a person.
@@ -120,6 +121,14 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// A sentence below the lines of steps, within 80 columns.
+    fn below(&mut self, sentence: &str) {
+        for (index, line) in wrapped(sentence, 72).iter().enumerate() {
+            let indent = if index == 0 { "      " } else { "        " };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
     fn live_line(&mut self, text: &str) {
         if self.live && !self.quiet {
             let _ = write!(self.output, "\r\x1b[K{text}");
@@ -149,6 +158,12 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::Interval(interval) => self.interval(interval),
+            Record::Probe(probe) => {
+                self.finish_step();
+                let lines = capacity::probe(probe, probe.verdicts.len() > 1);
+                lines.iter().for_each(|line| self.below(line));
+            }
+            Record::Capacity(found) => self.below(&capacity::found(found)),
             Record::End(end) => {
                 self.finish_step();
                 match &end.outcome {

@@ -6,6 +6,7 @@
 mod about;
 mod audit;
 mod bad_input;
+mod capacity;
 mod carousel;
 mod duel;
 mod engine;

@@ -1,6 +1,7 @@
 //! Everything that the documents say, computed once from the records.
 
 pub(crate) mod benchmark;
+pub(crate) mod capacity;
 pub(crate) mod checks;
 pub(crate) mod claims;
 pub(crate) mod comparison;
@@ -29,6 +30,7 @@ use bakeoff_model::record::{Qualification, Results};
 use crate::input::ReportInput;
 use claims::{ClaimRow, Session};
 
+pub use capacity::CapacityAnalysis;
 pub use load::LoadAnalysis;
 pub use startup::StartupAnalysis;
 
@@ -43,6 +45,8 @@ pub struct Analysis<'r> {
     pub loads: Vec<LoadAnalysis<'r>>,
     /// One for each benchmark of cold starts and set of conditions.
     pub startups: Vec<StartupAnalysis<'r>>,
+    /// One for each benchmark of capacities and set of conditions.
+    pub capacities: Vec<CapacityAnalysis<'r>>,
     /// How qualification rounds ended: those that fed this session, then the session's own.
     pub qualifications: Vec<Qualification>,
     /// Claims of others and whether they hold; empty when nothing was published.
@@ -58,7 +62,9 @@ impl<'r> Analysis<'r> {
     pub fn of(input: &ReportInput<'r>) -> Self {
         let results = input.results;
         let (loads, startups) = (load::loads(results), startup::startups(results));
-        let benchmarks = loads.iter().map(|load| &load.data);
+        let capacities = capacity::capacities(results);
+        let searched = capacities.iter().map(|capacity| &capacity.data);
+        let benchmarks = loads.iter().map(|load| &load.data).chain(searched);
         let warnings = warnings::warnings(results, benchmarks);
         let mut qualifications = results.qualifications.clone();
         qualifications.extend(winner::own(results, &loads));
@@ -89,6 +95,7 @@ impl<'r> Analysis<'r> {
             results,
             loads,
             startups,
+            capacities,
         }
     }
 }

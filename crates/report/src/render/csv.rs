@@ -1,5 +1,6 @@
 //! One row for each case, run and step: everything a spreadsheet needs, nothing averaged.
 
+pub(crate) mod capacity;
 pub(crate) mod requests;
 
 use bakeoff_model::load::ErrorClass;
@@ -178,7 +179,8 @@ const OF_RESULT: [StepColumn; 38] = [
 pub fn csv(analysis: &Analysis<'_>) -> String {
     let loads = analysis.loads.iter().map(|load| &load.data);
     let startups = analysis.startups.iter().map(|startup| &startup.data);
-    let lines = loads.chain(startups).flat_map(lines);
+    let capacities = analysis.capacities.iter().map(|capacity| &capacity.data);
+    let lines = loads.chain(startups).chain(capacities).flat_map(lines);
     table(header(), lines.flat_map(|line| rows(&line)))
 }
 

@@ -1,5 +1,6 @@
 //! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
 
+mod capacity;
 mod inside;
 mod requests;
 
@@ -36,6 +37,9 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     }
     for startup in &analysis.startups {
         push_startup(&mut text, &startup.summary);
+    }
+    for capacity in &analysis.capacities {
+        capacity::push(&mut text, &capacity.summary);
     }
     push_claims(&mut text, analysis);
     for (title, body) in [

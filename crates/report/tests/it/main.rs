@@ -5,6 +5,7 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod capacity;
 mod page;
 mod published;
 mod ranking;

@@ -1,6 +1,7 @@
 //! The report as one HTML page that needs no network: style, script, chart library and data are
 //! inside, and a content policy forbids the page to fetch anything.
 
+mod capacity;
 mod charts;
 mod checks;
 mod contenders;
@@ -96,7 +97,12 @@ fn drawn<'a, 'r>(analysis: &'a Analysis<'r>) -> Vec<Drawn<'a, 'r>> {
             published,
         }
     });
-    loads.chain(startups).collect()
+    let capacities = analysis.capacities.iter().map(|capacity| Drawn {
+        benchmark: &capacity.data,
+        charts: chart::of_capacity(capacity),
+        published: Vec::new(),
+    });
+    loads.chain(startups).chain(capacities).collect()
 }
 
 fn header(analysis: &Analysis<'_>) -> Markup {
@@ -146,7 +152,7 @@ fn results(analysis: &Analysis<'_>) -> Markup {
                 h4.unfair { "Took no part" }
                 ul.reasons { @for skipped in skipped { li { (skipped) } } }
             }
-            @if analysis.loads.is_empty() && analysis.startups.is_empty() {
+            @if analysis.results.runs.is_empty() {
                 p { "There are no runs." }
             }
             @for (index, load) in analysis.loads.iter().enumerate() {
@@ -154,6 +160,10 @@ fn results(analysis: &Analysis<'_>) -> Markup {
             }
             @for (index, startup) in analysis.startups.iter().enumerate() {
                 (startup::section(&startup.summary, analysis.loads.len() + index))
+            }
+            @let others = analysis.loads.len() + analysis.startups.len();
+            @for (index, capacity) in analysis.capacities.iter().enumerate() {
+                (capacity::section(&capacity.summary, others + index))
             }
         }
     }
