@@ -23,14 +23,14 @@ pub struct Capacity {
     pub rates: Option<Rates>,
     /// Distances between requests.
     pub arrivals: Arrivals,
-    /// Connections of each probe.
+    /// Connections of each trial.
     pub connections: u32,
-    /// How long a probe takes; in files in ns.
-    #[serde(rename = "probe_ns", with = "duration_ns")]
+    /// How long a trial takes; in files in ns.
+    #[serde(rename = "trial_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
-    pub probe: Duration,
-    /// Probes of a search, at most.
-    pub probes_at_most: u32,
+    pub trial: Duration,
+    /// Trials of a search, at most.
+    pub trials_at_most: u32,
     /// How far the interval of a search may reach from its middle, as a share: 0.03 = 3 %.
     pub within: f64,
 }
@@ -48,7 +48,7 @@ pub struct Rates {
 }
 
 text_enum! {
-    /// Distances between the requests of a probe.
+    /// Distances between the requests of a trial.
     "arrivals" Arrivals {
         /// Equal ones.
         Constant = "constant",
@@ -58,23 +58,23 @@ text_enum! {
 }
 
 impl Capacity {
-    /// Connections of each probe, unless the benchmark says another number.
+    /// Connections of each trial, unless the benchmark says another number.
     pub const CONNECTIONS: u32 = 64;
-    /// Length of a probe, unless the benchmark says another one.
-    pub const PROBE: Duration = Duration::from_secs(5);
-    /// Probes of a search at most, unless the benchmark says another number.
-    pub const PROBES_AT_MOST: u32 = 20;
+    /// Length of a trial, unless the benchmark says another one.
+    pub const TRIAL: Duration = Duration::from_secs(5);
+    /// Trials of a search at most, unless the benchmark says another number.
+    pub const TRIALS_AT_MOST: u32 = 20;
     /// How far the interval of a search may reach, unless the benchmark says another share.
     pub const WITHIN: f64 = 0.03;
-    /// How many probes' time a rate is held to confirm it.
-    const CONFIRMATION_PROBES: u32 = 4;
+    /// How many trials' time a rate is held to confirm it.
+    const CONFIRMATION_TRIALS: u32 = 4;
 
     /// The closed load before the search, which tells where to begin.
     #[must_use]
     pub fn closed_step(&self) -> Step {
         Step {
             connections: self.connections,
-            duration: self.probe,
+            duration: self.trial,
             pace: Pace::Closed,
             warm_up: true,
         }
@@ -86,7 +86,7 @@ impl Capacity {
         Step {
             connections: self.connections,
             duration: match purpose {
-                Purpose::Search => self.probe,
+                Purpose::Search => self.trial,
                 Purpose::Confirmation => self.confirmation(),
             },
             pace: match self.arrivals {
@@ -100,30 +100,30 @@ impl Capacity {
     /// How long a rate is held to confirm it.
     #[must_use]
     pub fn confirmation(&self) -> Duration {
-        self.probe.saturating_mul(Self::CONFIRMATION_PROBES)
+        self.trial.saturating_mul(Self::CONFIRMATION_TRIALS)
     }
 
     /// What a fresh process is to confirm where this rate was found: a little less, because at the
-    /// capacity itself one probe in two fails.
+    /// capacity itself one trial in two fails.
     #[must_use]
     pub fn to_confirm(&self, rate_per_s: f64) -> f64 {
         rate_per_s / (1.0 + self.within)
     }
 
-    /// How long a run's probes take at most: one of the `repetition`, from 1.
+    /// How long a run's trials take at most: one of the `repetition`, from 1.
     #[must_use]
     pub fn longest(&self, repetition: u32) -> Duration {
         let confirmations = match repetition {
             0 | 1 => 0,
             _ => u32::try_from(self.slos.len()).unwrap_or(u32::MAX),
         };
-        let search = self.probe.saturating_mul(self.probes_at_most);
+        let search = self.trial.saturating_mul(self.trials_at_most);
         search.saturating_add(self.confirmation().saturating_mul(confirmations))
     }
 }
 
 text_enum! {
-    /// What a probe is for.
+    /// What a trial is for.
     "purpose" Purpose {
         /// To find the capacity of its own process.
         Search = "search",
@@ -133,8 +133,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// What came of a probe.
-    "outcome" ProbeOutcome {
+    /// What came of a trial.
+    "outcome" TrialOutcome {
         /// The objective was met.
         Met = "met",
         /// It was not.
@@ -145,32 +145,32 @@ text_enum! {
     }
 }
 
-/// A probe and what came of it, after its slices.
+/// A trial and what came of it, after its slices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProbeRecord {
-    /// The step that its slices name: probes follow the planned steps.
+pub struct TrialRecord {
+    /// The step that its slices name: trials follow the planned steps.
     pub step: usize,
     /// What it was for.
     pub purpose: Purpose,
     /// Requests per second that were due.
     pub rate_per_s: f64,
     /// For each objective that it was for.
-    pub verdicts: Vec<ProbeVerdict>,
+    pub verdicts: Vec<TrialVerdict>,
 }
 
-/// What came of a probe for one objective.
+/// What came of a trial for one objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProbeVerdict {
+pub struct TrialVerdict {
     /// The objective.
     pub slo: Slo,
     /// Whether it was met.
-    pub outcome: ProbeOutcome,
+    pub outcome: TrialOutcome,
     /// What was found: `p99 48.2 ms, errors 0 %`.
     pub found: String,
     /// What else than the service may be the reason; of `disturbed` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<String>,
-    /// The capacity as it is known after this probe, requests per second; of searches only.
+    /// The capacity as it is known after this trial, requests per second; of searches only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityRange>,
 }
@@ -191,13 +191,13 @@ text_enum! {
     "end of a search" SearchEnd {
         /// Its interval is as narrow as was asked for.
         Narrow = "narrow",
-        /// It had no probes left.
-        OutOfProbes = "out-of-probes",
+        /// It had no trials left.
+        OutOfTrials = "out-of-trials",
         /// Even the highest rate was met.
         AboveRange = "above-range",
         /// Even the lowest rate was missed.
         BelowRange = "below-range",
-        /// Probes at the same rate failed again and again, and not by the service's fault alone.
+        /// Trials at the same rate failed again and again, and not by the service's fault alone.
         Disturbed = "disturbed",
     }
 }
@@ -215,8 +215,8 @@ pub struct CapacityRecord {
     /// The highest rate that was met below the lowest that was missed; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_before_failure_per_s: Option<f64>,
-    /// Probes that count.
-    pub probes: u32,
+    /// Trials that count.
+    pub trials: u32,
     /// What disturbed it; of `disturbed` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<String>,
@@ -235,7 +235,7 @@ impl CapacityRecord {
         Some(match self.ended {
             SearchEnd::AboveRange => format!("met even at the highest rate{at_least}"),
             SearchEnd::BelowRange => "missed even at the lowest rate".to_owned(),
-            SearchEnd::Narrow | SearchEnd::OutOfProbes => "no probe was met".to_owned(),
+            SearchEnd::Narrow | SearchEnd::OutOfTrials => "no trial was met".to_owned(),
             SearchEnd::Disturbed => {
                 let why = self.disturbance.as_deref().unwrap_or("disturbed");
                 format!("the search was given up{at_least}: {why}")

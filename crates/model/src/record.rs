@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::capacity::{CapacityRecord, ProbeRecord};
+use crate::capacity::{CapacityRecord, TrialRecord};
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
@@ -39,8 +39,8 @@ pub enum Record {
     Idle(IdleRecord),
     /// A slice of a step.
     Interval(Box<IntervalRecord>),
-    /// A probe of a search for a capacity ended.
-    Probe(ProbeRecord),
+    /// A trial of a search for a capacity ended.
+    Trial(TrialRecord),
     /// What a search for a capacity found for one objective.
     Capacity(CapacityRecord),
     /// The last line.
@@ -316,8 +316,8 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
-    /// Probes of a search for a capacity in order; their slices are among the others.
-    pub probes: Vec<ProbeRecord>,
+    /// Trials of a search for a capacity in order; their slices are among the others.
+    pub trials: Vec<TrialRecord>,
     /// What that search found, by objective.
     pub capacities: Vec<CapacityRecord>,
     /// The last line; `None` for a run that was killed.
@@ -396,7 +396,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
-        probes: Vec::new(),
+        trials: Vec::new(),
         capacities: Vec::new(),
         end: None,
     };
@@ -415,7 +415,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Record::Check(check) => run.checks.push(check),
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),
-            Record::Probe(probe) => run.probes.push(probe),
+            Record::Trial(trial) => run.trials.push(trial),
             Record::Capacity(capacity) => run.capacities.push(capacity),
             Record::End(end) => run.end = Some(end),
         }

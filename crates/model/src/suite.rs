@@ -195,7 +195,7 @@ impl Profile {
     /// The start timeout unless the profile says another (C3).
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 
-    /// The steps before a search for a capacity: the warm-up, then a closed load like its probes.
+    /// The steps before a search for a capacity: the warm-up, then a closed load like its trials.
     #[must_use]
     pub fn steps_before(&self, capacity: &Capacity) -> Vec<Step> {
         // In a carousel the second warm-up of a cycle follows thawing; a search is a whole run.
@@ -264,7 +264,7 @@ pub struct Benchmark {
 pub enum BenchmarkKind {
     /// How contenders bear a load: requests and steps.
     Load,
-    /// The highest rate at which contenders meet objectives: requests and probes.
+    /// The highest rate at which contenders meet objectives: requests and trials.
     Capacity,
     /// How contenders start: nothing but cold starts, each of a fresh instance.
     Startup {

@@ -26,7 +26,7 @@ pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::turns::{Carousels, CycleCount, Spread};
 pub use analysis::{Analysis, CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
-pub use render::csv::capacity::{capacity_csv, probes_csv};
+pub use render::csv::capacity::{capacity_csv, trials_csv};
 pub use render::csv::csv;
 pub use render::csv::requests::{errors_csv, requests_csv};
 pub use render::html::html;

@@ -1,26 +1,26 @@
-//! A search for the capacity of one process, by all of its objectives at once: every probe says
-//! something about each of them. Pure; who sends the probes is not known here, so that `run` and
+//! A search for the capacity of one process, by all of its objectives at once: every trial says
+//! something about each of them. Pure; who sends the trials is not known here, so that `run` and
 //! `load` search alike.
 
 use bakeoff_model::capacity::{
-    Capacity, CapacityRange, CapacityRecord, ProbeOutcome, ProbeRecord, ProbeVerdict, Purpose,
+    Capacity, CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose,
     Rates, SearchEnd,
 };
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::slo::{Served, Slo};
-use bakeoff_stats::{Ended, Enough, Probe, Search};
+use bakeoff_stats::{Ended, Enough, Trial, Search};
 use bakeoff_validity::{Judged, disturbance};
 
-/// Disturbed probes at the same rate after which a search is given up.
+/// Disturbed trials at the same rate after which a search is given up.
 const DISTURBED_MAX: u32 = 3;
 /// The range of a search, of the rate of closed load: open load rarely gets more than that, and a
 /// service that meets its objectives at a thousandth only does not meet them.
 const RANGE: (f64, f64) = (0.001, 4.0);
-/// The first probe, of the rate of closed load.
+/// The first trial, of the rate of closed load.
 const START: f64 = 0.5;
 
-/// What a probe measured.
+/// What a trial measured.
 #[derive(Debug)]
 pub struct Measured {
     served: Served,
@@ -48,15 +48,15 @@ impl Measured {
         }
     }
 
-    fn verdict(&self, slo: &Slo) -> ProbeVerdict {
+    fn verdict(&self, slo: &Slo) -> TrialVerdict {
         let met = slo.judge(&self.served);
         let outcome = match (met.all, &self.disturbance) {
-            (true, _) => ProbeOutcome::Met,
-            (false, None) => ProbeOutcome::Missed,
-            (false, Some(_)) => ProbeOutcome::Disturbed,
+            (true, _) => TrialOutcome::Met,
+            (false, None) => TrialOutcome::Missed,
+            (false, Some(_)) => TrialOutcome::Disturbed,
         };
-        let is_disturbed = outcome == ProbeOutcome::Disturbed;
-        ProbeVerdict {
+        let is_disturbed = outcome == TrialOutcome::Disturbed;
+        TrialVerdict {
             slo: slo.clone(),
             outcome,
             found: met.found,
@@ -72,11 +72,11 @@ pub struct Hunt {
     enough: Enough,
     /// One for each objective.
     tracks: Vec<Track>,
-    /// Steps before the first probe.
+    /// Steps before the first trial.
     steps: usize,
-    /// Probes so far, confirmations too.
-    probes: usize,
-    /// Probes of the search so far, disturbed ones too.
+    /// Trials so far, confirmations too.
+    trials: usize,
+    /// Trials of the search so far, disturbed ones too.
     searched: usize,
 }
 
@@ -85,7 +85,7 @@ pub struct Hunt {
 struct Track {
     slo: Slo,
     search: Search,
-    /// Disturbed probes since the last one that counts, and what disturbed the last of them.
+    /// Disturbed trials since the last one that counts, and what disturbed the last of them.
     disturbed: u32,
     disturbance: Option<String>,
 }
@@ -119,36 +119,36 @@ impl Hunt {
         Ok(Self {
             enough: Enough {
                 within: capacity.within,
-                probes_at_most: usize::try_from(capacity.probes_at_most).unwrap_or(usize::MAX),
+                trials_at_most: usize::try_from(capacity.trials_at_most).unwrap_or(usize::MAX),
             },
             tracks: tracks?,
             steps,
-            probes: 0,
+            trials: 0,
             searched: 0,
         })
     }
 
-    /// The step of the next probe, among all steps.
+    /// The step of the next trial, among all steps.
     #[must_use]
     pub fn next_step(&self) -> usize {
-        self.steps + self.probes
+        self.steps + self.trials
     }
 
-    /// The rate of the next probe of the search; `None` when all of it is over.
+    /// The rate of the next trial of the search; `None` when all of it is over.
     #[must_use]
     pub fn next_rate(&self) -> Option<f64> {
         let open = self.tracks.iter().find(|track| self.ended(track).is_none());
         open.map(|track| track.search.next_rate())
     }
 
-    /// Takes a probe at the rate that was asked for.
-    pub fn take(&mut self, rate_per_s: f64, measured: &Measured) -> ProbeRecord {
+    /// Takes a trial at the rate that was asked for.
+    pub fn take(&mut self, rate_per_s: f64, measured: &Measured) -> TrialRecord {
         let step = self.next_step();
-        self.probes += 1;
+        self.trials += 1;
         self.searched += 1;
         let verdicts = self.tracks.iter_mut();
         let verdicts = verdicts.map(|track| track.take(rate_per_s, measured));
-        ProbeRecord {
+        TrialRecord {
             step,
             purpose: Purpose::Search,
             rate_per_s,
@@ -156,11 +156,11 @@ impl Hunt {
         }
     }
 
-    /// Takes a probe that held what former runs found for an objective.
-    pub fn confirm(&mut self, slo: &Slo, rate_per_s: f64, measured: &Measured) -> ProbeRecord {
+    /// Takes a trial that held what former runs found for an objective.
+    pub fn confirm(&mut self, slo: &Slo, rate_per_s: f64, measured: &Measured) -> TrialRecord {
         let step = self.next_step();
-        self.probes += 1;
-        ProbeRecord {
+        self.trials += 1;
+        TrialRecord {
             step,
             purpose: Purpose::Confirmation,
             rate_per_s,
@@ -172,17 +172,17 @@ impl Hunt {
     #[must_use]
     pub fn found(&self) -> Vec<CapacityRecord> {
         let found = self.tracks.iter().map(|track| {
-            let ended = self.ended(track).unwrap_or(SearchEnd::OutOfProbes);
+            let ended = self.ended(track).unwrap_or(SearchEnd::OutOfTrials);
             let is_disturbed = ended == SearchEnd::Disturbed;
             let disturbance = track.disturbance.clone().filter(|_| is_disturbed);
-            let met = track.search.probes().iter().any(|probe| probe.met);
-            let has_capacity = matches!(ended, SearchEnd::Narrow | SearchEnd::OutOfProbes) && met;
+            let met = track.search.trials().iter().any(|trial| trial.met);
+            let has_capacity = matches!(ended, SearchEnd::Narrow | SearchEnd::OutOfTrials) && met;
             CapacityRecord {
                 slo: track.slo.clone(),
                 ended,
                 capacity: has_capacity.then(|| track.capacity()),
                 last_before_failure_per_s: track.search.last_before_failure(),
-                probes: u32::try_from(track.search.probes().len()).unwrap_or(u32::MAX),
+                trials: u32::try_from(track.search.trials().len()).unwrap_or(u32::MAX),
                 disturbance,
             }
         });
@@ -195,27 +195,27 @@ impl Hunt {
         }
         let ended = track.search.ended(&self.enough).map(|ended| match ended {
             Ended::Narrow => SearchEnd::Narrow,
-            Ended::OutOfProbes => SearchEnd::OutOfProbes,
+            Ended::OutOfTrials => SearchEnd::OutOfTrials,
             Ended::AboveRange => SearchEnd::AboveRange,
             Ended::BelowRange => SearchEnd::BelowRange,
         });
-        let is_out = self.searched >= self.enough.probes_at_most;
-        ended.or(is_out.then_some(SearchEnd::OutOfProbes))
+        let is_out = self.searched >= self.enough.trials_at_most;
+        ended.or(is_out.then_some(SearchEnd::OutOfTrials))
     }
 }
 
 impl Track {
-    fn take(&mut self, rate: f64, measured: &Measured) -> ProbeVerdict {
+    fn take(&mut self, rate: f64, measured: &Measured) -> TrialVerdict {
         let mut verdict = measured.verdict(&self.slo);
         match verdict.outcome {
-            ProbeOutcome::Disturbed => {
+            TrialOutcome::Disturbed => {
                 self.disturbed += 1;
                 self.disturbance.clone_from(&verdict.disturbance);
             }
             outcome => {
                 self.disturbed = 0;
-                let met = outcome == ProbeOutcome::Met;
-                self.search.add(Probe { rate, met });
+                let met = outcome == TrialOutcome::Met;
+                self.search.add(Trial { rate, met });
             }
         }
         verdict.capacity = Some(self.capacity());
@@ -239,7 +239,7 @@ impl Track {
 mod tests {
     use std::time::Duration;
 
-    use bakeoff_model::capacity::{Arrivals, Capacity, ProbeOutcome, SearchEnd};
+    use bakeoff_model::capacity::{Arrivals, Capacity, TrialOutcome, SearchEnd};
     use bakeoff_model::histogram::Histogram;
     use bakeoff_model::slo::Served;
 
@@ -251,8 +251,8 @@ mod tests {
             rates: None,
             arrivals: Arrivals::Constant,
             connections: 64,
-            probe: Duration::from_secs(5),
-            probes_at_most: 20,
+            trial: Duration::from_secs(5),
+            trials_at_most: 20,
             within: 0.03,
         }
     }
@@ -280,12 +280,12 @@ mod tests {
     fn each_objective_has_a_capacity_of_its_own() {
         let asked = capacity(&["p99 <= 10ms", "p99 <= 4ms", "p99 <= 1us"]);
         let mut hunt = Hunt::new(&asked, 3, 2000.0).unwrap();
-        let mut probes = 0;
+        let mut trials = 0;
         while let Some(rate) = hunt.next_rate() {
-            assert_eq!(hunt.next_step(), 3 + probes);
+            assert_eq!(hunt.next_step(), 3 + trials);
             let record = hunt.take(rate, &measured(rate, None));
             assert_eq!(record.verdicts.len(), 3);
-            probes += 1;
+            trials += 1;
         }
         let found = hunt.found();
         for (found, truth) in found.iter().zip([1000.0, 400.0]) {
@@ -299,20 +299,20 @@ mod tests {
         assert_eq!(found[2].ended, SearchEnd::BelowRange);
         let without = found[2].without().unwrap();
         assert_eq!(without, "missed even at the lowest rate");
-        assert!(probes <= 20, "all objectives share {probes} probes");
+        assert!(trials <= 20, "all objectives share {trials} trials");
     }
 
     #[test]
-    fn what_disturbs_a_probe_is_not_the_services_failure() {
+    fn what_disturbs_a_trial_is_not_the_services_failure() {
         let asked = capacity(&["p99 <= 10ms"]);
         let mut hunt = Hunt::new(&asked, 1, 2500.0).unwrap();
         let first = hunt.next_rate().unwrap();
         let record = hunt.take(first, &measured(first, Some("host-bound: steal")));
-        assert_eq!(record.verdicts[0].outcome, ProbeOutcome::Disturbed);
+        assert_eq!(record.verdicts[0].outcome, TrialOutcome::Disturbed);
         assert_eq!(hunt.next_rate(), Some(first), "the same rate again");
         // One that is met in spite of it counts.
         let record = hunt.take(900.0, &measured(900.0, Some("host-bound: steal")));
-        assert_eq!(record.verdicts[0].outcome, ProbeOutcome::Met);
+        assert_eq!(record.verdicts[0].outcome, TrialOutcome::Met);
         for _ in 0..3 {
             hunt.take(1100.0, &measured(1100.0, Some("host-bound: steal")));
         }

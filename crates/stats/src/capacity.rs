@@ -1,16 +1,16 @@
-//! The highest rate that a service bears, from probes that were met or missed: where to probe
-//! next, what is known by now, and when it is enough. What a probe is, and what it has to meet, is
+//! The highest rate that a service bears, from trials that were met or missed: where to trial
+//! next, what is known by now, and when it is enough. What a trial is, and what it has to meet, is
 //! not known here.
 //!
 //! A Bayesian adaptive search, as in psychophysics (Watson and Pelli, "QUEST: A Bayesian Adaptive
-//! Psychometric Method", Perception & Psychophysics 1983): the chance that a probe is met falls
+//! Psychometric Method", Perception & Psychophysics 1983): the chance that a trial is met falls
 //! with the logarithm of its rate, as a logistic curve around the capacity. How steeply is not
-//! known either, and integrated out. The next probe goes where the capacity is as likely above as
+//! known either, and integrated out. The next trial goes where the capacity is as likely above as
 //! below (King-Smith et al., "Efficient and Unbiased Modifications of the QUEST Threshold Method",
 //! Vision Research 1994, after whom the mean or the median loses little against looking ahead),
 //! and when it is roughly known, in turn to where it is surely above and surely below: at the
-//! median itself every curve is even, so that probes there say nothing of how steep it is.
-//! Bisection would believe every single probe, and one stall of the host would mislead it for good.
+//! median itself every curve is even, so that trials there say nothing of how steep it is.
+//! Bisection would believe every single trial, and one stall of the host would mislead it for good.
 
 use std::f64::consts::LN_2;
 
@@ -18,20 +18,20 @@ use bakeoff_base::number::length_as_f64;
 
 use crate::sample::{Estimate, Interval};
 
-/// Chance that a probe is missed however low its rate: a stall of the host, a pause.
+/// Chance that a trial is missed however low its rate: a stall of the host, a pause.
 const MISSED_ANYHOW: f64 = 0.03;
-/// Chance that a probe is met however high its rate.
+/// Chance that a trial is met however high its rate.
 const MET_ANYHOW: f64 = 0.001;
 /// How steep the curve may be: the logarithm of the rate over which the odds change by a factor
-/// of e, all equally likely before the first probe.
+/// of e, all equally likely before the first trial.
 const SPREADS: [f64; 6] = [0.001, 0.003, 0.01, 0.02, 0.04, 0.08];
 /// Distance of the capacities that are told apart, as a logarithm: a quarter of a percent.
 const RESOLUTION: f64 = 0.0025;
-/// Fewer probes than this are never enough: they could all be lucky.
-const PROBES_MIN: usize = 6;
+/// Fewer trials than this are never enough: they could all be lucky.
+const TRIALS_MIN: usize = 6;
 /// Distance of the quartiles, as a logarithm, at which a capacity is roughly known.
 const ROUGHLY: f64 = 0.03;
-/// What is probed then, in turn.
+/// What is triald then, in turn.
 const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
 /// How often the lowest rate has to be missed until the capacity is below it.
 const LOWEST_MISSED: usize = 2;
@@ -47,12 +47,12 @@ pub struct Search {
     density_log: Vec<[f64; SPREADS.len()]>,
     /// For each capacity its posterior density over all spreads, up to a factor.
     weights: Vec<f64>,
-    probes: Vec<Probe>,
+    trials: Vec<Trial>,
 }
 
-/// A probe and what came of it.
+/// A trial and what came of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Probe {
+pub struct Trial {
     /// Its rate.
     pub rate: f64,
     /// Whether the service met what was asked of it.
@@ -64,8 +64,8 @@ pub struct Probe {
 pub struct Enough {
     /// The 95 % credible interval reaches at most this share from its middle: 0.03 = 3 %.
     pub within: f64,
-    /// Probes after which it is over anyway.
-    pub probes_at_most: usize,
+    /// Trials after which it is over anyway.
+    pub trials_at_most: usize,
 }
 
 /// Why a search is over.
@@ -73,8 +73,8 @@ pub struct Enough {
 pub enum Ended {
     /// The interval is as narrow as was asked for.
     Narrow,
-    /// There are no probes left.
-    OutOfProbes,
+    /// There are no trials left.
+    OutOfTrials,
     /// Even the highest rate was met.
     AboveRange,
     /// Even the lowest rate was missed.
@@ -82,7 +82,7 @@ pub enum Ended {
 }
 
 impl Search {
-    /// A search between two rates that begins with the probe `start`; `None` unless
+    /// A search between two rates that begins with the trial `start`; `None` unless
     /// `0 < from <= start <= to` and `from < to`, all of them finite.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64) -> Option<Self> {
@@ -101,17 +101,17 @@ impl Search {
             start_log: start.ln(),
             weights: vec![1.0; density_log.len()],
             density_log,
-            probes: Vec::new(),
+            trials: Vec::new(),
         })
     }
 
-    /// The probes so far, in order.
+    /// The trials so far, in order.
     #[must_use]
-    pub fn probes(&self) -> &[Probe] {
-        &self.probes
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
     }
 
-    /// The rate to probe next.
+    /// The rate to trial next.
     ///
     /// Until there is one of each kind, from the start: twice as fast as the last one that was met,
     /// a half, an eighth, a 128th of the start where it was missed. So that services are not
@@ -119,27 +119,27 @@ impl Search {
     /// known, in turn below and above it.
     #[must_use]
     pub fn next_rate(&self) -> f64 {
-        let met = self.probes.iter().filter(|probe| probe.met).count();
-        let log = match (self.probes.last(), met, self.probes.len() - met) {
+        let met = self.trials.iter().filter(|trial| trial.met).count();
+        let log = match (self.trials.last(), met, self.trials.len() - met) {
             (None, ..) => self.start_log,
             (Some(last), _, 0) => last.rate.ln() + LN_2,
             (Some(last), 0, missed) => last.rate.ln() - LN_2 * length_as_f64(missed - 1).exp2(),
             _ if self.quantile_log(0.75) - self.quantile_log(0.25) > ROUGHLY => {
                 self.quantile_log(0.5)
             }
-            _ => self.quantile_log(BELOW_AND_ABOVE[self.probes.len() % 2]),
+            _ => self.quantile_log(BELOW_AND_ABOVE[self.trials.len() % 2]),
         };
         log.clamp(self.from_log, self.to_log).exp()
     }
 
-    /// Takes what came of a probe.
-    pub fn add(&mut self, probe: Probe) {
-        let at = probe.rate.ln();
+    /// Takes what came of a trial.
+    pub fn add(&mut self, trial: Trial) {
+        let at = trial.rate.ln();
         let mut capacity_log = self.from_log;
         for densities in &mut self.density_log {
             for (density_log, spread) in densities.iter_mut().zip(SPREADS) {
                 let met = met_chance((at - capacity_log) / spread);
-                let chance = if probe.met { met } else { 1.0 - met };
+                let chance = if trial.met { met } else { 1.0 - met };
                 *density_log += chance.ln();
             }
             capacity_log += RESOLUTION;
@@ -149,7 +149,7 @@ impl Search {
         for (weight, densities) in self.weights.iter_mut().zip(&self.density_log) {
             *weight = densities.iter().map(|log| (log - highest).exp()).sum();
         }
-        self.probes.push(probe);
+        self.trials.push(trial);
     }
 
     /// The median of the capacity and its 95 % credible interval, which assumes the model; `runs`
@@ -166,21 +166,21 @@ impl Search {
         }
     }
 
-    /// Whether and why no further probe is needed.
+    /// Whether and why no further trial is needed.
     #[must_use]
     pub fn ended(&self, enough: &Enough) -> Option<Ended> {
-        let is_out = self.probes.len() >= enough.probes_at_most;
-        let probes_at = |log: f64| {
-            let there = |probe: &&Probe| (probe.rate.ln() - log).abs() < RESOLUTION;
-            self.probes.iter().filter(there).count()
+        let is_out = self.trials.len() >= enough.trials_at_most;
+        let trials_at = |log: f64| {
+            let there = |trial: &&Trial| (trial.rate.ln() - log).abs() < RESOLUTION;
+            self.trials.iter().filter(there).count()
         };
-        let met = self.probes.iter().filter(|probe| probe.met).count();
-        if met == self.probes.len() && probes_at(self.to_log) > 0 {
+        let met = self.trials.iter().filter(|trial| trial.met).count();
+        if met == self.trials.len() && trials_at(self.to_log) > 0 {
             return Some(Ended::AboveRange);
         }
         if met == 0 {
-            let is_below = probes_at(self.from_log) >= LOWEST_MISSED;
-            let out = is_out.then_some(Ended::OutOfProbes);
+            let is_below = trials_at(self.from_log) >= LOWEST_MISSED;
+            let out = is_out.then_some(Ended::OutOfTrials);
             return if is_below {
                 Some(Ended::BelowRange)
             } else {
@@ -189,20 +189,20 @@ impl Search {
         }
         let width_log = self.quantile_log(0.975) - self.quantile_log(0.025);
         let is_narrow = width_log <= 2.0 * enough.within.ln_1p();
-        if is_narrow && self.probes.len() >= PROBES_MIN {
+        if is_narrow && self.trials.len() >= TRIALS_MIN {
             return Some(Ended::Narrow);
         }
-        is_out.then_some(Ended::OutOfProbes)
+        is_out.then_some(Ended::OutOfTrials)
     }
 
     /// The highest rate that was met below the lowest that was missed: what going up in steps and
     /// stopping at the first failure finds. `None` where nothing below the lowest miss was met.
     #[must_use]
     pub fn last_before_failure(&self) -> Option<f64> {
-        let missed = self.probes.iter().filter(|probe| !probe.met);
-        let first = missed.map(|probe| probe.rate).fold(f64::INFINITY, f64::min);
-        let met = self.probes.iter().filter(|probe| probe.met);
-        let below = met.map(|probe| probe.rate).filter(|rate| *rate < first);
+        let missed = self.trials.iter().filter(|trial| !trial.met);
+        let first = missed.map(|trial| trial.rate).fold(f64::INFINITY, f64::min);
+        let met = self.trials.iter().filter(|trial| trial.met);
+        let below = met.map(|trial| trial.rate).filter(|rate| *rate < first);
         below.reduce(f64::max)
     }
 
@@ -221,7 +221,7 @@ impl Search {
     }
 }
 
-/// Chance that a probe is met that lies so many spreads above the capacity.
+/// Chance that a trial is met that lies so many spreads above the capacity.
 fn met_chance(distance: f64) -> f64 {
     let curve = 1.0 / (1.0 + distance.exp());
     MET_ANYHOW + (1.0 - MISSED_ANYHOW - MET_ANYHOW) * curve
@@ -229,14 +229,14 @@ fn met_chance(distance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Enough, Probe, Search};
+    use super::{Ended, Enough, Trial, Search};
 
     const ENOUGH: Enough = Enough {
         within: 0.03,
-        probes_at_most: 30,
+        trials_at_most: 30,
     };
 
-    /// A search among services that meet up to `capacity`, but for the probes of these indices.
+    /// A search among services that meet up to `capacity`, but for the trials of these indices.
     fn search(capacity: f64, stalls: &[usize]) -> (Search, Ended) {
         let mut search = Search::new(1.0, 4000.0, 500.0).unwrap();
         loop {
@@ -244,14 +244,14 @@ mod tests {
                 return (search, ended);
             }
             let rate = search.next_rate();
-            let stalls = stalls.contains(&search.probes().len());
+            let stalls = stalls.contains(&search.trials().len());
             let met = rate <= capacity && !stalls;
-            search.add(Probe { rate, met });
+            search.add(Trial { rate, met });
         }
     }
 
     #[test]
-    fn a_service_without_noise_is_found_in_a_few_probes() {
+    fn a_service_without_noise_is_found_in_a_few_trials() {
         for capacity in [3.0, 70.0, 499.0, 501.0, 777.0, 1500.0, 3900.0] {
             let (search, ended) = search(capacity, &[]);
             let found = search.capacity();
@@ -264,8 +264,8 @@ mod tests {
                 (found.point / capacity - 1.0).abs() < 0.03,
                 "{capacity}: {found:?}"
             );
-            let probes = search.probes().len();
-            assert!(probes <= 16, "{capacity}: {probes} probes");
+            let trials = search.trials().len();
+            assert!(trials <= 16, "{capacity}: {trials} trials");
             let last = search.last_before_failure().unwrap();
             assert!(last <= capacity, "{capacity}: {last}");
         }
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(ended(0.5), Ended::BelowRange);
         let (search, _) = search(0.5, &[]);
         assert_eq!(search.last_before_failure(), None);
-        let rates: Vec<f64> = search.probes().iter().map(|probe| probe.rate).collect();
+        let rates: Vec<f64> = search.trials().iter().map(|trial| trial.rate).collect();
         assert!(rates.len() <= 6, "{rates:?}");
     }
 

@@ -18,7 +18,7 @@ pub mod rank;
 pub mod sample;
 pub mod steady;
 
-pub use capacity::{Ended, Enough, Probe, Search};
+pub use capacity::{Ended, Enough, Trial, Search};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare};
 pub use components::Components;
 pub use log_ratio::{LogRatio, Method};

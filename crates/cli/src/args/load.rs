@@ -48,19 +48,19 @@ pub(crate) struct LoadArgs {
     /// Open load: exponential distances between requests (a Poisson process).
     #[arg(long, requires = "open")]
     pub(crate) poisson: bool,
-    /// Search for the highest rate at which the service meets this, by probes of open load:
+    /// Search for the highest rate at which the service meets this, by trials of open load:
     /// `'p99 <= 50ms and errors <= 0.1%'`; may be repeated.
     #[arg(
         long, value_name = "SLO", group = "open",
         conflicts_with_all = ["requests", "feed", "fail_if", "engine"]
     )]
     pub(crate) capacity: Vec<Slo>,
-    /// With `--capacity`: probes at most.
+    /// With `--capacity`: trials at most.
     #[arg(
         long, value_name = "N", requires = "capacity", default_value_t = 20,
         value_parser = clap::value_parser!(u32).range(6..)
     )]
-    pub(crate) probes: u32,
+    pub(crate) trials: u32,
     /// With `--capacity`: enough when the 95 % interval reaches no further from its middle, `3%`.
     #[arg(
         long,

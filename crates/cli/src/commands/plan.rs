@@ -182,10 +182,10 @@ fn write_search(
     };
     let slos: Vec<String> = capacity.slos.iter().map(ToString::to_string).collect();
     let text = format!(
-        "then the capacity by {}: at most {} probes of {:?} over {} connections",
+        "then the capacity by {}: at most {} trials of {:?} over {} connections",
         slos.join("; "),
-        capacity.probes_at_most,
-        capacity.probe,
+        capacity.trials_at_most,
+        capacity.trial,
         capacity.connections
     );
     for line in wrapped(&text, 72) {

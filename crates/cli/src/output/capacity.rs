@@ -1,10 +1,10 @@
-//! Searches for a capacity, a probe at a time: lines for a person.
+//! Searches for a capacity, a trial at a time: lines for a person.
 
-use bakeoff_model::capacity::{CapacityRange, CapacityRecord, ProbeRecord, ProbeVerdict};
+use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
 
-/// What came of a probe: a line for each objective, which is named where there are `several`.
-pub(crate) fn probe(record: &ProbeRecord, several: bool) -> Vec<String> {
-    let line = |verdict: &ProbeVerdict| {
+/// What came of a trial: a line for each objective, which is named where there are `several`.
+pub(crate) fn trial(record: &TrialRecord, several: bool) -> Vec<String> {
+    let line = |verdict: &TrialVerdict| {
         let objective = match several {
             true => format!(" {}:", verdict.slo),
             false => String::new(),
@@ -34,10 +34,10 @@ pub(crate) fn found(record: &CapacityRecord) -> String {
     let last = record.last_before_failure_per_s;
     let last = last.map(|last| format!(", last before the first failure {}/s", rate(last)));
     format!(
-        "capacity by {slo}: {}/s (95 %: {}) after {} probes{}",
+        "capacity by {slo}: {}/s (95 %: {}) after {} trials{}",
         rate(range.rate_per_s),
         ends(&range),
-        record.probes,
+        record.trials,
         last.unwrap_or_default(),
     )
 }
@@ -59,13 +59,13 @@ fn rate(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use bakeoff_model::capacity::{
-        CapacityRange, CapacityRecord, ProbeOutcome, ProbeRecord, ProbeVerdict, Purpose, SearchEnd,
+        CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose, SearchEnd,
     };
 
-    use super::{found, probe};
+    use super::{found, trial};
 
     #[test]
-    fn probes_and_what_they_come_to_are_lines() {
+    fn trials_and_what_they_come_to_are_lines() {
         let slo = "p99 <= 50ms".parse().unwrap();
         let range = CapacityRange {
             rate_per_s: 812.4,
@@ -77,12 +77,12 @@ mod tests {
             ended: SearchEnd::Narrow,
             capacity: Some(range),
             last_before_failure_per_s: Some(805.0),
-            probes: 12,
+            trials: 12,
             disturbance: None,
         };
         assert_eq!(
             found(&record),
-            "capacity by p99 <= 50ms: 812/s (95 %: 100.0 to 9.50/s) after 12 probes, \
+            "capacity by p99 <= 50ms: 812/s (95 %: 100.0 to 9.50/s) after 12 trials, \
              last before the first failure 805/s"
         );
         record.capacity = None;
@@ -91,21 +91,21 @@ mod tests {
             found(&record),
             "no capacity by p99 <= 50ms: missed even at the lowest rate"
         );
-        let verdict = ProbeVerdict {
+        let verdict = TrialVerdict {
             slo: record.slo,
-            outcome: ProbeOutcome::Disturbed,
+            outcome: TrialOutcome::Disturbed,
             found: "p99 63.10 ms".to_owned(),
             disturbance: Some("host-bound: steal".to_owned()),
             capacity: None,
         };
-        let record = ProbeRecord {
+        let record = TrialRecord {
             step: 3,
             purpose: Purpose::Confirmation,
             rate_per_s: 788.0,
             verdicts: vec![verdict],
         };
         assert_eq!(
-            probe(&record, true),
+            trial(&record, true),
             ["confirmation 788/s: p99 <= 50ms: disturbed (p99 63.10 ms); host-bound: steal"]
         );
     }

@@ -1,5 +1,5 @@
 //! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
-//! is something to say in them `requests.csv`, `errors.csv`, `capacity.csv` and `probes.csv`, and
+//! is something to say in them `requests.csv`, `errors.csv`, `capacity.csv` and `trials.csv`, and
 //! the ranked table for the terminal.
 
 use std::fs;
@@ -63,7 +63,7 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
         ("requests.csv", bakeoff_report::requests_csv(&analysis)),
         ("errors.csv", bakeoff_report::errors_csv(&analysis)),
         ("capacity.csv", bakeoff_report::capacity_csv(&analysis)),
-        ("probes.csv", bakeoff_report::probes_csv(&analysis)),
+        ("trials.csv", bakeoff_report::trials_csv(&analysis)),
     ];
     for (name, text) in more {
         if let Some(text) = text {

@@ -158,9 +158,9 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::Interval(interval) => self.interval(interval),
-            Record::Probe(probe) => {
+            Record::Trial(trial) => {
                 self.finish_step();
-                let lines = capacity::probe(probe, probe.verdicts.len() > 1);
+                let lines = capacity::trial(trial, trial.verdicts.len() > 1);
                 lines.iter().for_each(|line| self.below(line));
             }
             Record::Capacity(found) => self.below(&capacity::found(found)),

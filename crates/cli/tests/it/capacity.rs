@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::capacity::{ProbeOutcome, Purpose, SearchEnd};
+use bakeoff_model::capacity::{TrialOutcome, Purpose, SearchEnd};
 use bakeoff_model::record::{self, RunRecords};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn the_limit_of_a_server_is_found_behind_any_url() {
     let mut command = world.command(&format!("load http://127.0.0.1:{}/", server()));
     command.args(["--capacity", "p99 <= 60ms and errors <= 0.1%"]);
     command.args([
-        "-c", "32", "-t", "1", "-d", "400ms", "--probes", "12", "--json",
+        "-c", "32", "-t", "1", "-d", "400ms", "--trials", "12", "--json",
     ]);
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -58,10 +58,10 @@ fn the_limit_of_a_server_is_found_behind_any_url() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let (found, probes) = lines.split_last().unwrap();
-    let outcomes: Vec<&str> = probes
+    let (found, trials) = lines.split_last().unwrap();
+    let outcomes: Vec<&str> = trials
         .iter()
-        .map(|probe| probe["verdicts"][0]["outcome"].as_str().unwrap())
+        .map(|trial| trial["verdicts"][0]["outcome"].as_str().unwrap())
         .collect();
     assert!(
         outcomes.contains(&"met") && outcomes.contains(&"missed"),
@@ -93,7 +93,7 @@ fn what_cannot_be_searched_for_is_refused() {
         &["--capacity", "p99<=1s", "-c", "1,2"],
         "one number of connections",
     );
-    check(&["--probes", "9"], "--capacity <SLO>");
+    check(&["--trials", "9"], "--capacity <SLO>");
 }
 
 fn runs(world: &World) -> Vec<RunRecords> {
@@ -116,8 +116,8 @@ fn searching() -> World {
 name = "capacity"
 kind = "capacity"
 slo = ["p99 <= 60ms", "max <= 1us"]
-probe = "300ms"
-probes-at-most = 9
+trial = "300ms"
+trials-at-most = 9
 connections = 16
 rates = { from = 20, to = 4000 }
 
@@ -135,7 +135,7 @@ fn a_suites_capacity_is_confirmed_by_a_fresh_process() {
         .run("plan SUITE --profile tiny --benchmark capacity")
         .check(
             0,
-            &["then the capacity by p99 <= 60ms; max <= 1us: at most 9 probes"],
+            &["then the capacity by p99 <= 60ms; max <= 1us: at most 9 trials"],
         );
     world
         .run("run SUITE --profile tiny --benchmark capacity --runs 2 --out OUT")
@@ -155,35 +155,35 @@ fn a_suites_capacity_is_confirmed_by_a_fresh_process() {
         };
         assert!(matches!(
             never.ended,
-            SearchEnd::BelowRange | SearchEnd::OutOfProbes
+            SearchEnd::BelowRange | SearchEnd::OutOfTrials
         ));
         assert_eq!(never.capacity, None);
         let rate = found.capacity.unwrap().rate_per_s;
         // What passes for so short a time is 20 % more than the limit of 500.
         assert!((250.0..900.0).contains(&rate), "{found:?}");
-        for (index, probe) in run.probes.iter().enumerate() {
-            assert_eq!(probe.step, steps + index);
+        for (index, trial) in run.trials.iter().enumerate() {
+            assert_eq!(trial.step, steps + index);
             let slices = run.intervals.iter();
-            let mut slices = slices.filter(|slice| slice.load.step == probe.step);
+            let mut slices = slices.filter(|slice| slice.load.step == trial.step);
             assert!(
                 slices.any(|slice| slice.load.offered > Some(0)),
                 "its slices are recorded"
             );
         }
-        let confirmations = run.probes.iter();
-        let confirmations = confirmations.filter(|probe| probe.purpose == Purpose::Confirmation);
+        let confirmations = run.trials.iter();
+        let confirmations = confirmations.filter(|trial| trial.purpose == Purpose::Confirmation);
         assert_eq!(confirmations.count() + 1, run.begin.run.repetition as usize);
     }
     let markdown = world.read("out/results.md");
     assert!(
         markdown.contains("missed even at the lowest rate")
-            || markdown.contains("no probe was met"),
+            || markdown.contains("no trial was met"),
         "{markdown}"
     );
     let csv = world.read("out/capacity.csv");
     assert_eq!(csv.lines().count(), 1 + 4, "{csv}");
-    let probes = world.read("out/probes.csv");
-    for outcome in [ProbeOutcome::Met, ProbeOutcome::Missed] {
-        assert!(probes.contains(outcome.name()), "{probes}");
+    let trials = world.read("out/trials.csv");
+    for outcome in [TrialOutcome::Met, TrialOutcome::Missed] {
+        assert!(trials.contains(outcome.name()), "{trials}");
     }
 }

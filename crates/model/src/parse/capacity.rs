@@ -12,8 +12,8 @@ fn own_keys(table: &BenchmarkTable) -> [(&'static str, bool); 7] {
         ("rates", table.rates.is_some()),
         ("arrivals", table.arrivals.is_some()),
         ("connections", table.connections.is_some()),
-        ("probe", table.probe.is_some()),
-        ("probes-at-most", table.probes_at_most.is_some()),
+        ("trial", table.trial.is_some()),
+        ("trials-at-most", table.trials_at_most.is_some()),
         ("within", table.within.is_some()),
     ]
 }
@@ -40,7 +40,7 @@ pub(super) fn capacity(
     ];
     for (key, _) in others.iter().filter(|(_, given)| *given) {
         let message = format!("`{place}`: kind `capacity` has no `{key}`");
-        let hint = "its steps are probes of open load, whose rates the search chooses".to_owned();
+        let hint = "its steps are trials of open load, whose rates the search chooses".to_owned();
         reading.complain(&place.key(key), &message, Some(hint));
     }
     let slos = slos(reading, place, table);
@@ -57,8 +57,8 @@ pub(super) fn capacity(
         rates: table.rates,
         arrivals: table.arrivals.unwrap_or(Arrivals::Constant),
         connections: table.connections.unwrap_or(Capacity::CONNECTIONS),
-        probe: table.probe.map_or(Capacity::PROBE, |probe| probe.0),
-        probes_at_most: table.probes_at_most.unwrap_or(Capacity::PROBES_AT_MOST),
+        trial: table.trial.map_or(Capacity::TRIAL, |trial| trial.0),
+        trials_at_most: table.trials_at_most.unwrap_or(Capacity::TRIALS_AT_MOST),
         within: within(reading, place, table),
     })
 }

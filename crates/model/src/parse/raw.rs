@@ -288,16 +288,16 @@ pub(crate) struct BenchmarkTable {
     pub(crate) slo: Vec<String>,
     /// Between which rates a capacity is looked for; by what a closed load gets unless given.
     pub(crate) rates: Option<Rates>,
-    /// Distances between the requests of a probe, `capacity` only; `constant` unless given.
+    /// Distances between the requests of a trial, `capacity` only; `constant` unless given.
     pub(crate) arrivals: Option<Arrivals>,
-    /// Connections of each probe, `capacity` only; 64 unless given.
+    /// Connections of each trial, `capacity` only; 64 unless given.
     #[schemars(range(min = 1))]
     pub(crate) connections: Option<u32>,
-    /// The length of a probe, `capacity` only; `5s` unless given.
-    pub(crate) probe: Option<DurationText>,
-    /// Probes of a search at most; 20 unless given.
+    /// The length of a trial, `capacity` only; `5s` unless given.
+    pub(crate) trial: Option<DurationText>,
+    /// Trials of a search at most; 20 unless given.
     #[schemars(range(min = 6))]
-    pub(crate) probes_at_most: Option<u32>,
+    pub(crate) trials_at_most: Option<u32>,
     /// How far the interval of a search may reach from its middle; `3%` unless given.
     pub(crate) within: Option<String>,
     /// The requests; each connection goes through them in turn. Needed for `load` and `capacity`.

@@ -41,8 +41,8 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
         false => Duration::ZERO,
     };
     let capacity = run.capacity.as_ref();
-    let probes = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
-    let load = load + probes;
+    let trials = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
+    let load = load + trials;
     let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
     START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
 }

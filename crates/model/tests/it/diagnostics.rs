@@ -888,7 +888,7 @@ kind = "capacity"
 slo = ["p99 < 50ms", "p99 <= 5ms", "p99<=5ms", "errors <= 2"]
 rates = { from = 500, to = 100 }
 within = "wide"
-probes-at-most = 5
+trials-at-most = 5
 step = [{ connections = 1, duration = "1s" }]
 request = [{ path = "/" }]
 
@@ -912,9 +912,9 @@ within = "3%"
     suite.toml:18:9: `benchmark[0].rates`: `from` 500 is not below `to` 100
     suite.toml:19:10: `benchmark[0].within`: "wide" is not from 0.2% to 50%
       hint: how far the interval may reach from its middle: "3%"
-    suite.toml:20:18: `benchmark[0].probes-at-most`: must be at least 6, found 5
+    suite.toml:20:18: `benchmark[0].trials-at-most`: must be at least 6, found 5
     suite.toml:21:8: `benchmark[0]`: kind `capacity` has no `step`
-      hint: its steps are probes of open load, whose rates the search chooses
+      hint: its steps are trials of open load, whose rates the search chooses
     suite.toml:24:1: missing key `slo` in `benchmark[1]`
       hint: bounds of percentiles and errors, joined by `and`: "p99 <= 50ms and errors <= 0.1%"
     suite.toml:31:7: `benchmark[2]`: `slo` is for `kind = "capacity"`

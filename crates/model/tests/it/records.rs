@@ -1,6 +1,6 @@
 //! Files of runs: every format is read for ever, torn and newer files are told apart.
 
-use bakeoff_model::capacity::{ProbeOutcome, SearchEnd};
+use bakeoff_model::capacity::{TrialOutcome, SearchEnd};
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
@@ -39,15 +39,15 @@ fn a_search_for_a_capacity_is_read() {
     let run = record::read_run(CAPACITY_FORMAT_2).unwrap();
     assert_eq!(run.begin.run.kind, RunKind::Capacity);
     let asked = run.begin.run.capacity.unwrap();
-    assert_eq!((asked.slos.len(), asked.probe.as_secs()), (1, 5));
-    let outcomes = run.probes.iter().map(|probe| probe.verdicts[0].outcome);
-    let expect = [ProbeOutcome::Met, ProbeOutcome::Disturbed];
+    assert_eq!((asked.slos.len(), asked.trial.as_secs()), (1, 5));
+    let outcomes = run.trials.iter().map(|trial| trial.verdicts[0].outcome);
+    let expect = [TrialOutcome::Met, TrialOutcome::Disturbed];
     assert_eq!(outcomes.collect::<Vec<_>>(), expect);
     let found = &run.capacities[0];
-    assert_eq!((found.ended, found.probes), (SearchEnd::Narrow, 11));
+    assert_eq!((found.ended, found.trials), (SearchEnd::Narrow, 11));
     assert_eq!(found.capacity.unwrap().rate_per_s, 8050.0);
     let other = record::read_run(FORMAT_2).unwrap();
-    assert_eq!((other.probes, other.capacities), (Vec::new(), Vec::new()));
+    assert_eq!((other.trials, other.capacities), (Vec::new(), Vec::new()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, Run
 use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 
-use super::labels::{conditions, probe_labels, step_labels};
+use super::labels::{conditions, trial_labels, step_labels};
 use super::slice;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
@@ -91,7 +91,7 @@ pub(crate) fn startups(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Startup)
 }
 
-/// The same for searches for a capacity: their probes follow the planned steps.
+/// The same for searches for a capacity: their trials follow the planned steps.
 pub(crate) fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Capacity)
 }
@@ -118,7 +118,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
             made.last_mut().expect("it was pushed above")
         };
         let mut labels = step_labels(&begin.run.steps, begin.run.transport.in_flight);
-        labels.extend(probe_labels(&records.probes));
+        labels.extend(trial_labels(&records.trials));
         if labels.len() > benchmark.step_labels.len() {
             benchmark.step_labels.clone_from(&labels);
         }

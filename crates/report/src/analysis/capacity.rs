@@ -1,7 +1,7 @@
 //! Searches for capacities: the highest rate at which each contender meets each objective, over
 //! fresh processes, and whether these confirmed what others before them had found.
 
-use bakeoff_model::capacity::{Capacity, CapacityRecord, ProbeOutcome, ProbeRecord, Purpose};
+use bakeoff_model::capacity::{Capacity, CapacityRecord, TrialOutcome, TrialRecord, Purpose};
 use bakeoff_model::record::Results;
 use bakeoff_model::slo::Slo;
 use bakeoff_stats::{
@@ -80,7 +80,7 @@ pub struct CapacityRow {
     pub rate: Estimate,
     /// The highest rate that was met below the lowest that was missed, geometric mean over runs.
     pub last_before_failure: Option<f64>,
-    /// CPU per request at the probe that was met next to the capacity, mean over runs, us.
+    /// CPU per request at the trial that was met next to the capacity, mean over runs, us.
     pub cpu_us: Option<f64>,
     /// Runs that held what the runs before them had found.
     pub confirmed: Confirmed,
@@ -143,12 +143,12 @@ fn planned<'b>(benchmark: &'b BenchmarkData<'_>) -> Option<&'b Capacity> {
 
 fn how(capacity: &Capacity) -> String {
     format!(
-        "Open load over {} connections, {} distances, probes of {} s, at most {} in a run; \
+        "Open load over {} connections, {} distances, trials of {} s, at most {} in a run; \
          confirmed by {} s at what the runs before had found, divided by {}.",
         capacity.connections,
         capacity.arrivals,
-        significant(capacity.probe.as_secs_f64()),
-        capacity.probes_at_most,
+        significant(capacity.trial.as_secs_f64()),
+        capacity.trials_at_most,
         significant(capacity.confirmation().as_secs_f64()),
         significant(1.0 + capacity.within),
     )
@@ -225,7 +225,7 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
     }
     let lasts: Option<Vec<f64>> = runs.iter().map(|run| run.last_before_failure).collect();
     let cpu: Option<Vec<f64>> = runs.iter().map(|run| run.cpu_us).collect();
-    let confirmations = case.completed().flat_map(|run| &run.records.probes);
+    let confirmations = case.completed().flat_map(|run| &run.records.trials);
     Some(CapacityRow {
         rank: None,
         tie: Tie::Alone,
@@ -271,26 +271,26 @@ fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
     })
 }
 
-/// The probe next to a rate that met the objective.
+/// The trial next to a rate that met the objective.
 fn step_at<'s, 'r>(run: &'s RunData<'r>, slo: &Slo, rate: f64) -> Option<&'s StepData<'r>> {
-    let met = |probe: &&ProbeRecord| {
-        let mut verdicts = probe.verdicts.iter();
-        let met = verdicts.any(|one| one.slo == *slo && one.outcome == ProbeOutcome::Met);
-        probe.purpose == Purpose::Search && met
+    let met = |trial: &&TrialRecord| {
+        let mut verdicts = trial.verdicts.iter();
+        let met = verdicts.any(|one| one.slo == *slo && one.outcome == TrialOutcome::Met);
+        trial.purpose == Purpose::Search && met
     };
-    let distance = |probe: &&ProbeRecord| (probe.rate_per_s / rate).ln().abs();
-    let probes = run.records.probes.iter().filter(met);
-    let nearest = probes.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let distance = |trial: &&TrialRecord| (trial.rate_per_s / rate).ln().abs();
+    let trials = run.records.trials.iter().filter(met);
+    let nearest = trials.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     run.steps.iter().find(|step| step.index == nearest.step)
 }
 
-fn confirmed<'p>(probes: impl Iterator<Item = &'p ProbeRecord>, slos: &[Slo]) -> Confirmed {
-    let held = probes.filter(|probe| probe.purpose == Purpose::Confirmation);
-    let verdicts = held.flat_map(|probe| &probe.verdicts);
+fn confirmed<'p>(trials: impl Iterator<Item = &'p TrialRecord>, slos: &[Slo]) -> Confirmed {
+    let held = trials.filter(|trial| trial.purpose == Purpose::Confirmation);
+    let verdicts = held.flat_map(|trial| &trial.verdicts);
     let mut confirmed = Confirmed::default();
     for verdict in verdicts.filter(|verdict| slos.contains(&verdict.slo)) {
-        confirmed.met += usize::from(verdict.outcome == ProbeOutcome::Met);
-        confirmed.held += usize::from(verdict.outcome != ProbeOutcome::Disturbed);
+        confirmed.met += usize::from(verdict.outcome == TrialOutcome::Met);
+        confirmed.held += usize::from(verdict.outcome != TrialOutcome::Disturbed);
     }
     confirmed
 }

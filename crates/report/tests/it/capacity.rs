@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bakeoff_model::capacity::{
-    Arrivals, Capacity, CapacityRange, CapacityRecord, ProbeOutcome, ProbeRecord, ProbeVerdict,
+    Arrivals, Capacity, CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict,
     Purpose, SearchEnd,
 };
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_report::{
-    Analysis, Confirmed, ReportInput, capacity_csv, csv, html, markdown, probes_csv, terminal_table,
+    Analysis, Confirmed, ReportInput, capacity_csv, csv, html, markdown, trials_csv, terminal_table,
 };
 
 use crate::synthetic::{self, Contender};
@@ -24,14 +24,14 @@ fn searched(one: &Contender, repetition: u32, rates: [Option<f64>; 2]) -> RunRec
         rates: None,
         arrivals: Arrivals::Constant,
         connections: 64,
-        probe: Duration::from_secs(5),
-        probes_at_most: 20,
+        trial: Duration::from_secs(5),
+        trials_at_most: 20,
         within: 0.03,
     };
     let planned = &mut run.begin.run;
     planned.kind = RunKind::Capacity;
     planned.steps = vec![capacity.closed_step()];
-    // The steps after the first one are those of the probes.
+    // The steps after the first one are those of the trials.
     let range = |rate: f64| CapacityRange {
         rate_per_s: rate,
         low_per_s: rate * 0.98,
@@ -46,30 +46,30 @@ fn searched(one: &Contender, repetition: u32, rates: [Option<f64>; 2]) -> RunRec
             },
             capacity: rate.map(range),
             last_before_failure_per_s: rate.map(|rate| rate * 0.9),
-            probes: 9,
+            trials: 9,
             disturbance: None,
         });
-        let verdict = ProbeVerdict {
+        let verdict = TrialVerdict {
             slo: slo.clone(),
-            outcome: ProbeOutcome::Met,
+            outcome: TrialOutcome::Met,
             found: "p99 4.20 ms".to_owned(),
             disturbance: None,
             capacity: rate.map(range),
         };
-        let mut probe = ProbeRecord {
+        let mut trial = TrialRecord {
             step: 2 * index + 1,
             purpose: Purpose::Search,
             rate_per_s: rate.unwrap_or(1.0) * 0.99,
             verdicts: vec![verdict],
         };
-        run.probes.push(probe.clone());
-        probe.step += 1;
-        probe.purpose = Purpose::Confirmation;
-        probe.verdicts[0].outcome = match repetition {
-            2 => ProbeOutcome::Missed,
-            _ => ProbeOutcome::Met,
+        run.trials.push(trial.clone());
+        trial.step += 1;
+        trial.purpose = Purpose::Confirmation;
+        trial.verdicts[0].outcome = match repetition {
+            2 => TrialOutcome::Missed,
+            _ => TrialOutcome::Met,
         };
-        run.probes.extend((repetition > 1).then_some(probe));
+        run.trials.extend((repetition > 1).then_some(trial));
     }
     planned.capacity = Some(capacity);
     run
@@ -119,7 +119,7 @@ fn capacities_are_geometric_means_over_runs() {
         (row.runs, row.confirmed),
         (3, Confirmed { met: 1, held: 2 })
     );
-    assert!(row.cpu_us.is_some(), "read off the probe's own slices");
+    assert!(row.cpu_us.is_some(), "read off the trial's own slices");
     let interval = row.rate.interval.unwrap();
     assert!(
         interval.low > 3800.0 && interval.high < 4200.0,
@@ -189,12 +189,12 @@ fn every_document_has_capacities() {
     }
     let found = capacity_csv(&analysis).unwrap();
     assert_eq!(found.lines().count(), 1 + 18, "{found}");
-    let probes = probes_csv(&analysis).unwrap();
+    let trials = trials_csv(&analysis).unwrap();
     // Three runs of three contenders by two objectives, confirmations in two of the runs.
-    assert_eq!(probes.lines().count(), 1 + 18 + 12, "{probes}");
+    assert_eq!(trials.lines().count(), 1 + 18 + 12, "{trials}");
     let steps = csv(&analysis);
     assert!(steps.contains("search 1: 3920/s"), "{steps}");
     let none = Results::default();
     let none = Analysis::of(&ReportInput::new(&none, "Nothing"));
-    assert_eq!((capacity_csv(&none), probes_csv(&none)), (None, None));
+    assert_eq!((capacity_csv(&none), trials_csv(&none)), (None, None));
 }

@@ -180,7 +180,7 @@ pub(crate) fn run_of_steps(
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
-        probes: Vec::new(),
+        trials: Vec::new(),
         capacities: Vec::new(),
         end: None,
         begin,

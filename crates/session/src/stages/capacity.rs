@@ -1,6 +1,6 @@
-//! One run of a search for a capacity: as a load, but that probes follow the warm-up. Each probe is
+//! One run of a search for a capacity: as a load, but that trials follow the warm-up. Each trial is
 //! a step with its slices like any other, by a load generator of its own, because what it sends
-//! depends on all probes before it.
+//! depends on all trials before it.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) async fn make<L: LoadGenerator>(
     run::finish(&mut on, loading, counted, loaded, notes, observer).await
 }
 
-/// The steps before the search, then all of its probes.
+/// The steps before the search, then all of its trials.
 async fn search<L: LoadGenerator>(
     loading: &mut Loading<L::Load>,
     on: &mut On<'_, L>,
@@ -70,15 +70,15 @@ async fn search<L: LoadGenerator>(
     let mut hunt = hunt.map_err(|why| Failure::new(Stage::Load, why))?;
     for (slo, rate_per_s) in to_confirm(capacity, former) {
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
-        let measured = probe(loading, on, step, hunt.next_step(), observer).await?;
+        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
         let record = hunt.confirm(&slo, rate_per_s, &measured);
-        event::record(observer, Record::Probe(record))?;
+        event::record(observer, Record::Trial(record))?;
     }
     while let Some(rate_per_s) = hunt.next_rate() {
         let step = capacity.step(rate_per_s, Purpose::Search);
-        let measured = probe(loading, on, step, hunt.next_step(), observer).await?;
+        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
         let record = hunt.take(rate_per_s, &measured);
-        event::record(observer, Record::Probe(record))?;
+        event::record(observer, Record::Trial(record))?;
     }
     for found in hunt.found() {
         event::record(observer, Record::Capacity(found))?;
@@ -87,7 +87,7 @@ async fn search<L: LoadGenerator>(
 }
 
 /// Plays one step of open load, the `index`-th of all steps.
-async fn probe<L: LoadGenerator>(
+async fn trial<L: LoadGenerator>(
     loading: &mut Loading<L::Load>,
     on: &mut On<'_, L>,
     step: Step,

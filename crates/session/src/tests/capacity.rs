@@ -1,4 +1,4 @@
-//! Searches for a capacity: probes after the warm-up, and confirmations in later runs (C8.4).
+//! Searches for a capacity: trials after the warm-up, and confirmations in later runs (C8.4).
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn run(repetition: u32) -> PendingRun {
         rates: None,
         arrivals: Arrivals::Constant,
         connections: 8,
-        probe: Duration::from_secs(1),
-        probes_at_most: 20,
+        trial: Duration::from_secs(1),
+        trials_at_most: 20,
         within: 0.03,
     };
     let mut pending = pending(&format!("capacity.fake.r{repetition}"), false);
@@ -27,7 +27,7 @@ fn run(repetition: u32) -> PendingRun {
 }
 
 #[tokio::test(start_paused = true)]
-async fn probes_follow_the_warm_up_and_later_runs_confirm() {
+async fn trials_follow_the_warm_up_and_later_runs_confirm() {
     let mut log = Log::default();
     play(GOOD, &[run(1), run(2)], &mut log).await.unwrap();
     let runs: Vec<&[String]> = log.words.split(|word| word == "completed").collect();

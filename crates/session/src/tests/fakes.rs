@@ -321,7 +321,7 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
             high_per_s: 2.5,
         }),
         last_before_failure_per_s: None,
-        probes: 9,
+        trials: 9,
         disturbance: None,
     };
     let slos = run.capacity.iter().flat_map(|capacity| &capacity.slos);
@@ -531,9 +531,9 @@ fn word(event: &Event) -> String {
                     format!("turn {cycle}.{position} step {step} slice {slice}")
                 }
             },
-            Record::Probe(probe) => {
-                let outcome = probe.verdicts[0].outcome;
-                let (step, purpose, rate) = (probe.step, probe.purpose, probe.rate_per_s);
+            Record::Trial(trial) => {
+                let outcome = trial.verdicts[0].outcome;
+                let (step, purpose, rate) = (trial.step, trial.purpose, trial.rate_per_s);
                 format!("{purpose} {step} {rate:.2} {outcome}")
             }
             Record::Capacity(found) => match found.capacity {

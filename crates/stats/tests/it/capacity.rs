@@ -2,17 +2,17 @@
 //! the estimate is from it (C8.4). Seeded; `examples/capacity.rs` does the same at length.
 
 use bakeoff_base::random::Random;
-use bakeoff_stats::{Enough, Probe, Sample, Search};
+use bakeoff_stats::{Enough, Trial, Sample, Search};
 
 /// Searches that a check is made of.
 const SEARCHES: u32 = 60;
 
 /// Share of searches that cover the truth, and the median error, of services whose chance to meet
-/// a probe falls like this and which stall now and then.
+/// a trial falls like this and which stall now and then.
 fn searches(spread: f64, stalls: f64) -> (f64, f64) {
     let enough = Enough {
         within: 0.03,
-        probes_at_most: 20,
+        trials_at_most: 20,
     };
     let mut random = Random::new(1983);
     let (mut covered, mut errors) = (0, Vec::new());
@@ -23,7 +23,7 @@ fn searches(spread: f64, stalls: f64) -> (f64, f64) {
             let rate = search.next_rate();
             let chance = 1.0 / (1.0 + ((rate / capacity).ln() / spread).exp());
             let met = random.unit() < chance && random.unit() >= stalls;
-            search.add(Probe { rate, met });
+            search.add(Trial { rate, met });
         }
         let found = search.capacity();
         covered += u32::from(found.interval.unwrap().contains(capacity));

@@ -19,7 +19,7 @@ use crate::args::LoadArgs;
 use crate::exit;
 use crate::output::{capacity as words, text};
 
-/// Searches and prints each probe when it is over.
+/// Searches and prints each trial when it is over.
 pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
     let (spec, capacity) = (spec::spec(args)?, wanted(args)?);
     let stop = Stop::default();
@@ -48,7 +48,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
         let record = hunt.take(rate_per_s, &Measured::of(&judged));
         match args.json {
             true => say_json(&record)?,
-            false => say(&words::probe(&record, capacity.slos.len() > 1))?,
+            false => say(&words::trial(&record, capacity.slos.len() > 1))?,
         }
     }
     if stop.is_stopped() {
@@ -71,7 +71,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
 /// What the flags ask.
 fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
     let [connections] = args.connections.as_slice() else {
-        bail!("--capacity: probes have one number of connections, --connections 64");
+        bail!("--capacity: trials have one number of connections, --connections 64");
     };
     Ok(Capacity {
         slos: args.capacity.clone(),
@@ -81,10 +81,10 @@ fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
             false => Arrivals::Constant,
         },
         connections: *connections,
-        probe: args
+        trial: args
             .duration
-            .map_or(Capacity::PROBE, |time| Duration::from_nanos(time.as_ns())),
-        probes_at_most: args.probes,
+            .map_or(Capacity::TRIAL, |time| Duration::from_nanos(time.as_ns())),
+        trials_at_most: args.trials,
         within: args.within.0,
     })
 }

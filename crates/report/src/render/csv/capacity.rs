@@ -1,6 +1,6 @@
-//! Capacities as CSV: a row for each objective of each run, and one for each probe.
+//! Capacities as CSV: a row for each objective of each run, and one for each trial.
 
-use bakeoff_model::capacity::{CapacityRange, CapacityRecord, ProbeRecord, ProbeVerdict};
+use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
 
 use super::{Line, decimal, lines, outcome, parameters, table};
 use crate::analysis::Analysis;
@@ -34,7 +34,7 @@ pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
         let mut cells = of_run(line, found.slo.to_string());
         cells.extend(range(found.capacity));
         cells.push(decimal(found.last_before_failure_per_s));
-        cells.push(found.probes.to_string());
+        cells.push(found.trials.to_string());
         cells.push(found.ended.to_string());
         cells.push(found.disturbance.clone().unwrap_or_default());
         cells
@@ -48,22 +48,22 @@ pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
         "low_per_s",
         "high_per_s",
         "last_before_failure_per_s",
-        "probes",
+        "trials",
         "ended",
         "disturbance",
     ];
     written(&own, rows)
 }
 
-/// Every probe of every run, by objective (RFC 4180, header first, empty = not known). The
-/// capacity is as it was known after the probe. `None` where nobody searched.
+/// Every trial of every run, by objective (RFC 4180, header first, empty = not known). The
+/// capacity is as it was known after the trial. `None` where nobody searched.
 #[must_use]
-pub fn probes_csv(analysis: &Analysis<'_>) -> Option<String> {
-    let verdict = |line: &Line<'_, '_>, probe: &ProbeRecord, verdict: &ProbeVerdict| {
+pub fn trials_csv(analysis: &Analysis<'_>) -> Option<String> {
+    let verdict = |line: &Line<'_, '_>, trial: &TrialRecord, verdict: &TrialVerdict| {
         let mut cells = of_run(line, verdict.slo.to_string());
-        cells.push(probe.step.to_string());
-        cells.push(probe.purpose.to_string());
-        cells.push(decimal(Some(probe.rate_per_s)));
+        cells.push(trial.step.to_string());
+        cells.push(trial.purpose.to_string());
+        cells.push(decimal(Some(trial.rate_per_s)));
         cells.push(verdict.outcome.to_string());
         cells.push(verdict.found.clone());
         cells.extend(range(verdict.capacity));
@@ -71,10 +71,10 @@ pub fn probes_csv(analysis: &Analysis<'_>) -> Option<String> {
         cells
     };
     let rows = all(analysis, |line| {
-        let probes = line.run.records.probes.iter();
-        let verdicts = probes.flat_map(|probe| probe.verdicts.iter().map(move |one| (probe, one)));
+        let trials = line.run.records.trials.iter();
+        let verdicts = trials.flat_map(|trial| trial.verdicts.iter().map(move |one| (trial, one)));
         verdicts
-            .map(|(probe, one)| verdict(line, probe, one))
+            .map(|(trial, one)| verdict(line, trial, one))
             .collect()
     });
     let own = [

@@ -21,7 +21,7 @@ const HEADINGS: [Heading; 7] = [
     ),
     (
         "CPU us/req",
-        "at the probe that was met next to the capacity, mean over runs",
+        "at the trial that was met next to the capacity, mean over runs",
     ),
     (
         "confirmed",
