@@ -10,6 +10,7 @@ use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
 use bakeoff_model::parse;
+use bakeoff_model::slo;
 use clap::ValueEnum;
 
 /// Where contenders run.
@@ -191,6 +192,21 @@ impl FromStr for Variable {
     }
 }
 
+/// A share of something, `3%` or `0.03`, above zero and up to a half.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match slo::share(text) {
+            Some(share) if (0.002..=0.5).contains(&share) => Ok(Self(share)),
+            _ => Err("must be from 0.2% to 50%".to_owned()),
+        }
+    }
+}
+
 /// Requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rate(pub(crate) f64);
@@ -255,7 +271,7 @@ impl FromStr for Body {
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, Header, Positive, Rate, RequestPath, Size, Time, Variable, WarmUp};
+    use super::{Body, Header, Positive, Rate, RequestPath, Share, Size, Time, Variable, WarmUp};
 
     #[test]
     fn what_a_flag_cannot_take_is_refused() {
@@ -268,6 +284,9 @@ mod tests {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
             assert!(wrong.parse::<WarmUp>().is_err(), "{wrong}");
         }
+        for wrong in ["", "3 percent", "0", "-1%", "51%", "1"] {
+            assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+        }
         for wrong in ["", "items", "http://a/", "/a b", "/Plzeň"] {
             assert!(wrong.parse::<RequestPath>().is_err(), "{wrong}");
         }
@@ -278,6 +297,7 @@ mod tests {
     #[test]
     fn values_mean_what_they_say() {
         assert_eq!("250ms".parse::<Time>().unwrap().as_ns(), 250_000_000);
+        assert_eq!("3%".parse(), Ok(Share(0.03)));
         assert_eq!("1e3".parse(), Ok(Rate(1000.0)));
         assert_eq!("none".parse(), Ok(WarmUp(None)));
         assert_eq!("1MiB".parse(), Ok(Size(1 << 20)));

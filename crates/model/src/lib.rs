@@ -5,6 +5,7 @@
 //! [`parse`] is checked and typed.
 
 pub mod baseline;
+pub mod capacity;
 pub mod check;
 pub mod conditions;
 pub mod cpu_parts;
@@ -28,6 +29,7 @@ pub mod resource;
 pub mod scenario;
 pub mod schema;
 pub mod service_url;
+pub mod slo;
 pub mod step;
 pub mod suite;
 mod text_enum;

@@ -6,6 +6,7 @@
 //! the mistakes that are theirs. Reading the files is the caller's business.
 
 mod backend;
+mod capacity;
 mod carousel;
 mod check_file;
 mod contender_file;

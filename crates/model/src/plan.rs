@@ -1,6 +1,7 @@
 //! What will be run, in which order, and how long it will take.
 
 mod cases;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use bakeoff_base::random::Random;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::Capacity;
 use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
@@ -74,6 +76,9 @@ pub struct PlannedRun {
     /// two steps are repeated in each cycle. Absent for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carousel: Option<Carousel>,
+    /// What is looked for after the steps, which are all warm-up then; of kind `capacity` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Capacity>,
     /// How the requests travel.
     #[serde(default, skip_serializing_if = "Transport::is_usual")]
     pub transport: Transport,
@@ -97,6 +102,8 @@ pub enum RunKind {
     Load,
     /// Start and stop: one cold start, timed.
     Startup,
+    /// As a load, with a search for a capacity in place of measured steps.
+    Capacity,
 }
 
 /// What each successful request takes at least: who does less does other work. Absent where the
@@ -209,15 +216,6 @@ pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> Str
         .collect();
     format!("{contender}[{}]", list.join(","))
 }
-
-/// Time for starting, waiting and stopping, beside the load.
-const START_ALLOWANCE: Duration = Duration::from_secs(3);
-/// Time for the functional checks.
-const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
-/// Time for thawing, opening connections and freezing, in each turn of a carousel.
-const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
-/// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
-const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq)]
@@ -341,7 +339,7 @@ fn runs(
     let mut runs = Vec::new();
     let repetitions = |case: &Case<'_>| match (options.runs, case.benchmark.kind) {
         (Some(runs), _) => runs,
-        (None, BenchmarkKind::Load) => profile.runs,
+        (None, BenchmarkKind::Load | BenchmarkKind::Capacity) => profile.runs,
         (None, BenchmarkKind::Startup { starts }) => starts,
     };
     let most = cases.iter().map(repetitions).max().unwrap_or_default();
@@ -353,15 +351,13 @@ fn runs(
         for case in cases.iter().filter(|case| repetition <= repetitions(case)) {
             let kind = match case.benchmark.kind {
                 BenchmarkKind::Load => RunKind::Load,
+                BenchmarkKind::Capacity => RunKind::Capacity,
                 BenchmarkKind::Startup { .. } => RunKind::Startup,
             };
-            let is_first = kind.is_load() && seen.insert(case.contender.name.as_str());
-            let lifecycle =
-                has_lifecycle && kind.is_load() && (is_first || profile.lifecycle_every_run);
-            let (steps, carousel): (&[Step], _) = match kind {
-                RunKind::Startup => (&[], None),
-                RunKind::Load => profile.steps_of(case.benchmark),
-            };
+            let is_loaded = kind != RunKind::Startup;
+            let is_first = is_loaded && seen.insert(case.contender.name.as_str());
+            let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
+            let (steps, carousel) = steps::steps(profile, case.benchmark);
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
@@ -372,8 +368,9 @@ fn runs(
                 parameters: case.parameters.clone(),
                 control: case.control,
                 limits: profile.limits,
-                steps: steps.to_vec(),
+                steps,
                 carousel,
+                capacity: case.benchmark.capacity.clone(),
                 transport: case.benchmark.transport,
                 work: Work {
                     backend_requests_min: case.benchmark.backend_requests_min,
@@ -382,26 +379,9 @@ fn runs(
                 lifecycle,
                 expected: Duration::ZERO,
             };
-            run.expected = expected(&run);
+            run.expected = steps::expected(&run);
             runs.push(run);
         }
     }
     runs
-}
-
-fn expected(run: &PlannedRun) -> Duration {
-    if run.kind == RunKind::Startup {
-        return START_ALLOWANCE;
-    }
-    let played = run.played();
-    let load: Duration = played
-        .iter()
-        .map(|played| run.steps[played.step].duration)
-        .sum();
-    let slow_checks = match run.lifecycle {
-        true => LIFECYCLE_ALLOWANCE,
-        false => Duration::ZERO,
-    };
-    let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
-    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
 }

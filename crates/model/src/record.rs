@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Baseline;
+use crate::capacity::{CapacityRecord, TrialRecord};
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
@@ -42,6 +43,10 @@ pub enum Record {
     Idle(IdleRecord),
     /// A slice of a step.
     Interval(Box<IntervalRecord>),
+    /// A trial of a search for a capacity ended.
+    Trial(TrialRecord),
+    /// What a search for a capacity found for one objective.
+    Capacity(CapacityRecord),
     /// The last line.
     End(EndRecord),
 }
@@ -340,6 +345,10 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
+    /// Trials of a search for a capacity in order; their slices are among the others.
+    pub trials: Vec<TrialRecord>,
+    /// What that search found, by objective.
+    pub capacities: Vec<CapacityRecord>,
     /// The last line; `None` for a run that was killed.
     pub end: Option<EndRecord>,
 }
@@ -457,6 +466,8 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        trials: Vec::new(),
+        capacities: Vec::new(),
         end: None,
     };
     for (index, line) in lines {
@@ -475,6 +486,8 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Record::Check(check) => run.checks.push(check),
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),
+            Record::Trial(trial) => run.trials.push(trial),
+            Record::Capacity(capacity) => run.capacities.push(capacity),
             Record::End(end) => run.end = Some(end),
         }
     }

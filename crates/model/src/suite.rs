@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::Capacity;
 use crate::check::Check;
 use crate::conditions::BackendName;
 use crate::delay::Delay;
@@ -229,6 +230,18 @@ impl Profile {
     /// The start timeout unless the profile says another (C3).
     pub const START_TIMEOUT: Duration = Duration::from_secs(15);
 
+    /// The steps before a search for a capacity: the warm-up, then a closed load like its trials.
+    #[must_use]
+    pub fn steps_before(&self, capacity: &Capacity) -> Vec<Step> {
+        // In a carousel the second warm-up of a cycle follows thawing; a search is a whole run.
+        let warm_up = match self.carousel {
+            Some(_) => &self.steps[..self.steps.len().saturating_sub(Carousel::STEPS)],
+            None => self.steps.as_slice(),
+        };
+        let warm_up = warm_up.iter().filter(|step| step.warm_up).copied();
+        warm_up.chain([capacity.closed_step()]).collect()
+    }
+
     /// The steps of a benchmark of kind `load` under this profile. A benchmark with steps of its
     /// own means those: they are part of the workload, and in files they are no carousel's. Only a
     /// profile that says so, one that is not for measuring, has others in their place.
@@ -257,7 +270,8 @@ impl Carousel {
     pub const STEPS: usize = 2;
 }
 
-/// A workload with a load model, or a number of cold starts. The limits come from the profile.
+/// A workload with a load model, a number of cold starts, or a search for a capacity. The limits
+/// come from the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Benchmark {
     /// Its name.
@@ -266,6 +280,8 @@ pub struct Benchmark {
     pub describe: String,
     /// What is measured.
     pub kind: BenchmarkKind,
+    /// What is looked for; of kind `Capacity` only.
+    pub capacity: Option<Capacity>,
     /// The requests.
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario.
@@ -287,6 +303,8 @@ pub struct Benchmark {
 pub enum BenchmarkKind {
     /// How contenders bear a load: requests and steps.
     Load,
+    /// The highest rate at which contenders meet objectives: requests and trials.
+    Capacity,
     /// How contenders start: nothing but cold starts, each of a fresh instance.
     Startup {
         /// How many of each case.

@@ -15,6 +15,7 @@ mod render;
 pub use analysis::baseline::{
     AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, Judged, Outcome,
 };
+pub use analysis::capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
 pub use analysis::checks::CheckCount;
 pub use analysis::claims::{ClaimRow, ClaimVerdict};
 pub use analysis::comparison::{Conclusion, Matrix};
@@ -27,12 +28,13 @@ pub use analysis::startup::{Phases, StartRow, StartupSummary};
 pub use analysis::stated::StatedStep;
 pub use analysis::summary::{BenchmarkSummary, RankTable};
 pub use analysis::turns::{Carousels, CycleCount, Spread};
-pub use analysis::{Analysis, LoadAnalysis, StartupAnalysis};
+pub use analysis::{Analysis, CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
 pub use render::baseline::junit::junit;
 pub use render::baseline::services::{bigger_is_better, smaller_is_better};
 pub use render::baseline::{summary_for_pull_request, terminal_baseline};
 pub use render::csv::benchmarks::benchmarks_csv;
+pub use render::csv::capacity::{capacity_csv, trials_csv};
 pub use render::csv::csv;
 pub use render::csv::overhead::overhead_csv;
 pub use render::csv::requests::{errors_csv, requests_csv};

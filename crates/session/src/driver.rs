@@ -3,14 +3,15 @@
 
 mod carousel;
 
+use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::load::Connections;
-use bakeoff_model::plan::RunKind;
+use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
 use crate::case::Case;
 use crate::contracts::{BackendProbe, Cases, Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
-use crate::stages::{cold_start, run};
+use crate::stages::{capacity, cold_start, run};
 
 /// Where a run is among those that are left to make.
 struct Place {
@@ -26,6 +27,8 @@ pub struct Driver<'a, L> {
     pub cases: &'a dyn Cases,
     /// Makes the time stamp of a record.
     pub now: fn() -> String,
+    /// What searches for a capacity found in earlier runs of a run's case.
+    pub former: &'a dyn Fn(&PlannedRun) -> anyhow::Result<Vec<CapacityRecord>>,
 }
 
 impl<L: LoadGenerator> Driver<'_, L> {
@@ -70,6 +73,10 @@ impl<L: LoadGenerator> Driver<'_, L> {
         let mut notes = Vec::new();
         let made = match pending.run.kind {
             RunKind::Load => run::make(&self.parts, &case, &mut notes, observer).await,
+            RunKind::Capacity => {
+                let former = (self.former)(&pending.run)?;
+                capacity::make(&self.parts, &case, &former, &mut notes, observer).await
+            }
             RunKind::Startup => cold_start::make(&self.parts, &case, observer).await,
         };
         notes.extend(self.unknown_requests());

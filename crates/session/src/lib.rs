@@ -6,6 +6,7 @@
 //! of their own: `load -`, `null-server`, `replay` and `shim`.
 
 pub mod baseline;
+pub mod capacity;
 pub mod case;
 pub mod clock;
 pub mod contracts;

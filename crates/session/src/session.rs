@@ -237,6 +237,7 @@ async fn play(
         },
         cases: &testbed,
         now: clock::now_rfc3339,
+        former: &|run| results::capacities_before(results, run),
     };
     let mut played = driver.play(pending, observers).await;
     if played.is_ok() && session.flame_graphs {

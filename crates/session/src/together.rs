@@ -119,6 +119,7 @@ mod tests {
         PlannedRun {
             contender: contender.to_owned(),
             repetition,
+            capacity: None,
             carousel: Some(Carousel { cycles: 3 }),
             limits: Limits {
                 cpus: None,

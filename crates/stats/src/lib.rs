@@ -1,4 +1,4 @@
-//! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state.
+//! The statistics of bakeoff: quantiles, intervals, comparisons, ranks, steady state, capacities.
 //!
 //! Everything here is pure and repeatable: no clock, no input or output, no chance. Latency
 //! histograms are not for here; they live in the model.
@@ -9,6 +9,7 @@
 //! Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
 
 pub mod bound;
+pub mod capacity;
 pub mod compare;
 pub mod components;
 pub mod distribution;
@@ -20,6 +21,7 @@ pub mod sample;
 pub mod steady;
 
 pub use bound::{Bounded, Side, against_bounds};
+pub use capacity::{Ended, Enough, Search, Trial};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
 pub use components::Components;
 pub use log_ratio::{LogRatio, Method};

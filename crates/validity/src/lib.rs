@@ -6,6 +6,7 @@
 
 pub mod audit;
 mod concurrency;
+mod disturbance;
 mod evidence;
 mod judge;
 mod load;
@@ -17,6 +18,7 @@ mod times;
 mod warm_up;
 mod work;
 
+pub use disturbance::disturbance;
 pub use evidence::{Evidence, Setting, Slice};
 pub use judge::{Judged, Step, judge};
 pub use reading::Reading;

@@ -65,7 +65,8 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         Protocol::Http1 | Protocol::Http2 => (false, false),
     };
     let step = begin.run.steps.get(load.step);
-    let closed = step.is_none_or(|step| step.pace == Pace::Closed);
+    // Trials come after the planned steps; they are open load, which says what was offered.
+    let closed = step.map_or(load.offered.is_none(), |step| step.pace == Pace::Closed);
     let backend = match interval.backend_before {
         Some(_) => Reading::Known(()),
         None if begin.backend == BackendName::None => Reading::NotApplicable,

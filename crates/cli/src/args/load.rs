@@ -1,25 +1,28 @@
 //! What `load` can be told.
 
+use bakeoff_model::slo::Slo;
 use clap::Args;
+use clap::builder::ArgPredicate;
 
 use crate::commands::load::condition::Condition;
 use crate::commands::load::feed::FeedArg;
-use crate::values::{Body, Engine, Header, Rate, Reactor, Time, Unit};
+use crate::values::{Body, Engine, Header, Rate, Reactor, Share, Time, Unit};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// The URL, or `-`: read a load spec as JSON from standard input, write events as JSON Lines.
     pub(crate) url: String,
-    /// Connections; a list is a ladder of steps, `1,8,64`.
+    /// Connections; a list is a ladder of steps, `1,8,64`. With `--capacity` 64 unless given.
     #[arg(
         short = 'c', long, value_name = "LIST", default_value = "10", value_delimiter = ',',
+        default_value_if("capacity", ArgPredicate::IsPresent, "64"),
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) connections: Vec<u32>,
     /// Threads; 0 = one per core, but never more than connections.
     #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// How long each step; `10s`, or with `-n` as long as it takes.
+    /// How long each step; `10s`, with `-n` as long as it takes, with `--capacity` `5s`.
     #[arg(short = 'd', long, value_name = "TIME")]
     pub(crate) duration: Option<Time>,
     /// End each step after this many requests; 0 = no bound.
@@ -40,11 +43,32 @@ pub(crate) struct LoadArgs {
     pub(crate) feed: Vec<FeedArg>,
     /// Open load: requests per second, equally spaced. Response time then runs from the intended
     /// send time, which avoids coordinated omission.
-    #[arg(long, value_name = "PER_S")]
+    #[arg(long, value_name = "PER_S", group = "open")]
     pub(crate) rate: Option<Rate>,
     /// Open load: exponential distances between requests (a Poisson process).
-    #[arg(long, requires = "rate")]
+    #[arg(long, requires = "open")]
     pub(crate) poisson: bool,
+    /// Search for the highest rate at which the service meets this, by trials of open load:
+    /// `'p99 <= 50ms and errors <= 0.1%'`; may be repeated.
+    #[arg(
+        long, value_name = "SLO", group = "open",
+        conflicts_with_all = ["requests", "feed", "fail_if", "engine"]
+    )]
+    pub(crate) capacity: Vec<Slo>,
+    /// With `--capacity`: trials at most.
+    #[arg(
+        long, value_name = "N", requires = "capacity", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(6..)
+    )]
+    pub(crate) trials: u32,
+    /// With `--capacity`: enough when the 95 % interval reaches no further from its middle, `3%`.
+    #[arg(
+        long,
+        value_name = "SHARE",
+        requires = "capacity",
+        default_value = "3%"
+    )]
+    pub(crate) within: Share,
     /// Timeout for connecting and for each response.
     #[arg(long, value_name = "TIME", default_value = "15s")]
     pub(crate) timeout: Time,

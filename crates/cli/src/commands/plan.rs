@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_model::capacity::Capacity;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::LoadSpec;
@@ -174,6 +175,28 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
             output,
             "      warm-up at {connections} until steady, {time}"
         )?;
+    }
+    write_search(output, run.capacity.as_ref())
+}
+
+/// What is looked for after the warm-up, if anything is.
+fn write_search(
+    output: &mut impl std::io::Write,
+    capacity: Option<&Capacity>,
+) -> anyhow::Result<()> {
+    let Some(capacity) = capacity else {
+        return Ok(());
+    };
+    let slos: Vec<String> = capacity.slos.iter().map(ToString::to_string).collect();
+    let text = format!(
+        "then the capacity by {}: at most {} trials of {:?} over {} connections",
+        slos.join("; "),
+        capacity.trials_at_most,
+        capacity.trial,
+        capacity.connections
+    );
+    for line in wrapped(&text, 72) {
+        writeln!(output, "      {line}")?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
-//! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv` and `errors.csv`,
-//! with a baseline those for continuous integration, and the ranked table for the terminal.
+//! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv`, `errors.csv`,
+//! `capacity.csv` and `trials.csv`, with a baseline those for continuous integration, and the ranked
+//! table for the terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,6 +69,8 @@ pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
         ("overhead.csv", bakeoff_report::overhead_csv(&analysis)),
         ("requests.csv", bakeoff_report::requests_csv(&analysis)),
         ("errors.csv", bakeoff_report::errors_csv(&analysis)),
+        ("capacity.csv", bakeoff_report::capacity_csv(&analysis)),
+        ("trials.csv", bakeoff_report::trials_csv(&analysis)),
     ];
     for (name, text) in more {
         if let Some(text) = text {

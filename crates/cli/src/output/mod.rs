@@ -1,6 +1,7 @@
 //! What the user sees of a session: events in, text, JSON Lines and documents out.
 
 mod builds;
+pub(crate) mod capacity;
 pub(crate) mod documents;
 mod json;
 pub(crate) mod progress;

@@ -13,6 +13,7 @@ use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
 use super::builds::Builds;
+use super::capacity;
 use super::text::{self, between, human, last_lines, wrapped};
 
 /// What a line has room for.
@@ -126,6 +127,14 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// A sentence below the lines of steps, within 80 columns.
+    fn below(&mut self, sentence: &str) {
+        for (index, line) in wrapped(sentence, 72).iter().enumerate() {
+            let indent = if index == 0 { "      " } else { "        " };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
     fn live_line(&mut self, text: &str) {
         if self.live && !self.quiet {
             // A line that is wrapped could not be cleared.
@@ -161,6 +170,12 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::Interval(interval) => self.interval(interval),
+            Record::Trial(trial) => {
+                self.finish_step();
+                let lines = capacity::trial(trial, trial.verdicts.len() > 1);
+                lines.iter().for_each(|line| self.below(line));
+            }
+            Record::Capacity(found) => self.below(&capacity::found(found)),
             Record::End(end) => {
                 self.finish_step();
                 match &end.outcome {

@@ -7,6 +7,7 @@ mod about;
 mod audit;
 mod bad_input;
 mod baseline;
+mod capacity;
 mod carousel;
 mod duel;
 mod engine;

@@ -10,6 +10,7 @@ use super::raw_contender::MatrixValues;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::transport::TransportTable;
 use super::warm_up::WarmUpTable;
+use crate::capacity::{Arrivals, Rates};
 use crate::check::Expect;
 use crate::suite::WinnerRule;
 use crate::units::{DurationText, SizeText};
@@ -273,7 +274,7 @@ pub(crate) enum PaceName {
     Users,
 }
 
-/// A workload with a load model, or cold starts.
+/// A workload with a load model, cold starts, or a search for a capacity.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BenchmarkTable {
@@ -289,7 +290,26 @@ pub(crate) struct BenchmarkTable {
     /// Cold starts of each contender, `startup` only; 20 unless given.
     #[schemars(range(min = 1))]
     pub(crate) starts: Option<u32>,
-    /// The requests; each connection goes through them in turn. Needed for `load`.
+    /// What a service has to meet, `capacity` only: bounds of percentiles of the response time and
+    /// of errors, joined by `and`. Each entry has a capacity of its own.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    pub(crate) slo: Vec<String>,
+    /// Between which rates a capacity is looked for; by what a closed load gets unless given.
+    pub(crate) rates: Option<Rates>,
+    /// Distances between the requests of a trial, `capacity` only; `constant` unless given.
+    pub(crate) arrivals: Option<Arrivals>,
+    /// Connections of each trial, `capacity` only; 64 unless given.
+    #[schemars(range(min = 1))]
+    pub(crate) connections: Option<u32>,
+    /// The length of a trial, `capacity` only; `5s` unless given.
+    pub(crate) trial: Option<DurationText>,
+    /// Trials of a search at most; 20 unless given.
+    #[schemars(range(min = 6))]
+    pub(crate) trials_at_most: Option<u32>,
+    /// How far the interval of a search may reach from its middle; `3%` unless given.
+    pub(crate) within: Option<String>,
+    /// The requests; each connection goes through them in turn. Needed for `load` and `capacity`.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) request: Vec<RequestTable>,
@@ -333,6 +353,8 @@ pub(crate) enum KindName {
     Load,
     /// How contenders start: cold starts, each of a fresh instance.
     Startup,
+    /// The highest rate at which contenders meet objectives.
+    Capacity,
 }
 
 /// A request of a benchmark.

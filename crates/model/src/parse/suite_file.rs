@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::backend::{self, names_of};
+use super::capacity;
 use super::carousel;
 use super::contender_file::environment;
 use super::probe;
@@ -263,6 +264,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
     for (index, table) in tables.into_iter().enumerate() {
         let place = all.index(index);
         let kind = kind(reading, &place, &table);
+        let capacity = capacity::capacity(reading, &place, &table);
         let requests = table.request.into_iter().enumerate().map(|(index, table)| {
             let place = place.key("request").index(index);
             request_spec(reading, &place, table)
@@ -300,6 +302,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             name: table.name,
             describe: table.describe,
             kind,
+            capacity,
             requests,
             scenario,
             transport,
@@ -325,19 +328,22 @@ fn check_paces(reading: &mut Reading<'_>, place: &KeyPath, steps: &[Step], is_sc
 
 /// What a benchmark measures, and complaints about keys that do not go with it.
 fn kind(reading: &mut Reading<'_>, place: &KeyPath, table: &BenchmarkTable) -> BenchmarkKind {
-    if table.kind == KindName::Load {
+    if table.kind != KindName::Startup {
         let said = reading.is_whole(&place.key("request")) && reading.is_whole(&place.key("kind"));
         if table.request.is_empty() && said {
             let message = format!("missing table `[[benchmark.request]]` in `{place}`");
             let hint = "the requests; each connection goes through them in turn".to_owned();
             reading.complain(place, &message, Some(hint));
         }
-        if table.starts.is_some() {
+        if table.starts.is_some() && table.kind == KindName::Load {
             let message = format!("`{place}`: `starts` is for `kind = \"startup\"`");
             let hint = "how often a load is repeated is the profile's `runs`".to_owned();
             reading.complain(&place.key("starts"), &message, Some(hint));
         }
-        return BenchmarkKind::Load;
+        return match table.kind {
+            KindName::Capacity => BenchmarkKind::Capacity,
+            KindName::Load | KindName::Startup => BenchmarkKind::Load,
+        };
     }
     let has = [
         ("request", !table.request.is_empty()),

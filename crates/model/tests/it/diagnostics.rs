@@ -536,7 +536,7 @@ kind = "start"
       hint: a contender is started, asked `ready-path`, and stopped
     suite.toml:31:10: `benchmark[3].starts`: must be at least 1, found 0
     suite.toml:35:8: `benchmark[4].kind`: unknown value "start"
-      hint: did you mean `startup`? known: load, startup
+      hint: did you mean `startup`? known: load, startup, capacity
     "#);
 }
 
@@ -990,4 +990,50 @@ fn a_carousel_has_one_warm_up() {
     assert!(both.contains("`profile.quick` has two warm-ups"), "{both}");
     let one = carousel(&format!(" }}\n{until}"));
     assert!(!one.contains("warm-up"), "{one}");
+}
+
+#[test]
+fn a_capacity_has_objectives_and_no_steps() {
+    let suite = SUITE.replace(
+        "name = \"get\"\n",
+        r#"
+name = "borne"
+kind = "capacity"
+slo = ["p99 < 50ms", "p99 <= 5ms", "p99<=5ms", "errors <= 2"]
+rates = { from = 500, to = 100 }
+within = "wide"
+trials-at-most = 5
+step = [{ connections = 1, duration = "1s" }]
+request = [{ path = "/" }]
+
+[[benchmark]]
+name = "bare"
+kind = "capacity"
+request = [{ path = "/" }]
+
+[[benchmark]]
+name = "plain"
+slo = ["p99 <= 5ms"]
+within = "3%"
+"#,
+    );
+    assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:17:8: `benchmark[0].slo[0]`: "p99 < 50ms" has another sign than `<=`
+      hint: bounds of percentiles and errors, joined by `and`: "p99 <= 50ms and errors <= 0.1%"
+    suite.toml:17:36: `benchmark[0].slo[2]`: p99 <= 5ms is there twice
+    suite.toml:17:48: `benchmark[0].slo[3]`: "errors <= 2" always holds: 0.1% is one in a thousand
+      hint: bounds of percentiles and errors, joined by `and`: "p99 <= 50ms and errors <= 0.1%"
+    suite.toml:18:9: `benchmark[0].rates`: `from` 500 is not below `to` 100
+    suite.toml:19:10: `benchmark[0].within`: "wide" is not from 0.2% to 50%
+      hint: how far the interval may reach from its middle: "3%"
+    suite.toml:20:18: `benchmark[0].trials-at-most`: must be at least 6, found 5
+    suite.toml:21:8: `benchmark[0]`: kind `capacity` has no `step`
+      hint: its steps are trials of open load, whose rates the search chooses
+    suite.toml:24:1: missing key `slo` in `benchmark[1]`
+      hint: bounds of percentiles and errors, joined by `and`: "p99 <= 50ms and errors <= 0.1%"
+    suite.toml:31:7: `benchmark[2]`: `slo` is for `kind = "capacity"`
+      hint: steps have connections, durations and rates of their own
+    suite.toml:32:10: `benchmark[2]`: `within` is for `kind = "capacity"`
+      hint: steps have connections, durations and rates of their own
+    "#);
 }

@@ -1,5 +1,6 @@
 //! Files of runs: every format is read for ever, torn and newer files are told apart.
 
+use bakeoff_model::capacity::{TrialOutcome, SearchEnd};
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
@@ -19,6 +20,9 @@ const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
 /// A run that took turns with others in a carousel.
 const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
 
+/// A run that searched for a capacity; its slices are left out.
+const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
+
 #[test]
 fn turns_in_a_carousel_are_read() {
     let run = record::read_run(TURNS_FORMAT_2).unwrap();
@@ -35,6 +39,22 @@ fn turns_in_a_carousel_are_read() {
     assert_eq!(whole.intervals[0].turn, None);
     assert_eq!(whole.intervals[0].warmth, None);
     assert!(!whole.begin.run.control);
+}
+
+#[test]
+fn a_search_for_a_capacity_is_read() {
+    let run = record::read_run(CAPACITY_FORMAT_2).unwrap();
+    assert_eq!(run.begin.run.kind, RunKind::Capacity);
+    let asked = run.begin.run.capacity.unwrap();
+    assert_eq!((asked.slos.len(), asked.trial.as_secs()), (1, 5));
+    let outcomes = run.trials.iter().map(|trial| trial.verdicts[0].outcome);
+    let expect = [TrialOutcome::Met, TrialOutcome::Disturbed];
+    assert_eq!(outcomes.collect::<Vec<_>>(), expect);
+    let found = &run.capacities[0];
+    assert_eq!((found.ended, found.trials), (SearchEnd::Narrow, 11));
+    assert_eq!(found.capacity.unwrap().rate_per_s, 8050.0);
+    let other = record::read_run(FORMAT_2).unwrap();
+    assert_eq!((other.trials, other.capacities), (Vec::new(), Vec::new()));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 
-use super::labels::{conditions, step_labels};
+use super::labels::{conditions, trial_labels, step_labels};
 use super::slice;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
@@ -94,6 +94,11 @@ pub(crate) fn startups(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Startup)
 }
 
+/// The same for searches for a capacity: their trials follow the planned steps.
+pub(crate) fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
+    of_kind(results, RunKind::Capacity)
+}
+
 fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
     let mut made: Vec<BenchmarkData<'_>> = Vec::new();
     for records in last_attempts(results).filter(|run| run.begin.run.kind == kind) {
@@ -116,7 +121,8 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
             });
             made.last_mut().expect("it was pushed above")
         };
-        let labels = step_labels(&begin.run.steps, begin.run.transport.in_flight);
+        let mut labels = step_labels(&begin.run.steps, begin.run.transport.in_flight);
+        labels.extend(trial_labels(&records.trials));
         if labels.len() > benchmark.step_labels.len() {
             benchmark.step_labels.clone_from(&labels);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::capacity::TrialRecord;
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::RunRecords;
 use bakeoff_model::suite::Step;
@@ -82,4 +83,17 @@ pub(crate) fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
         }
     };
     steps.iter().map(&mut label).collect()
+}
+
+/// A short unique name for each trial, in the order in which they follow the planned steps:
+/// `search 3: 812/s`.
+pub(crate) fn trial_labels(trials: &[TrialRecord]) -> Vec<String> {
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut label = |trial: &TrialRecord| {
+        let purpose = trial.purpose.name();
+        let number = numbers.entry(purpose).or_default();
+        *number += 1;
+        format!("{purpose} {number}: {}/s", significant(trial.rate_per_s))
+    };
+    trials.iter().map(&mut label).collect()
 }

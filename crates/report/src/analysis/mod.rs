@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod benchmark;
+pub(crate) mod capacity;
 pub(crate) mod checks;
 pub(crate) mod claims;
 pub(crate) mod comparison;
@@ -38,6 +39,7 @@ use baseline::AgainstBase;
 use claims::{ClaimRow, Session};
 use overhead::Overhead;
 
+pub use capacity::CapacityAnalysis;
 pub use load::LoadAnalysis;
 pub use startup::StartupAnalysis;
 
@@ -55,6 +57,8 @@ pub struct Analysis<'r> {
     /// Contenders as a share of their baselines, one for each set of conditions; empty where no
     /// contender has a baseline.
     pub overheads: Vec<Overhead>,
+    /// One for each benchmark of capacities and set of conditions.
+    pub capacities: Vec<CapacityAnalysis<'r>>,
     /// How qualification rounds ended: those that fed this session, then the session's own.
     pub qualifications: Vec<Qualification>,
     /// Claims of others and whether they hold; empty when nothing was published.
@@ -72,7 +76,9 @@ impl<'r> Analysis<'r> {
     pub fn of(input: &ReportInput<'r>) -> Self {
         let results = input.results;
         let (loads, startups) = (load::loads(results), startup::startups(results));
-        let warnings = warnings::warnings(results, &loads);
+        let capacities = capacity::capacities(results);
+        let searched = capacities.iter().map(|capacity| &capacity.data);
+        let warnings = warnings::warnings(results, &loads, searched);
         let mut qualifications = results.qualifications.clone();
         qualifications.extend(winner::own(results, &loads));
         let mut sessions = vec![Session::new("", &loads, &startups)];
@@ -104,6 +110,7 @@ impl<'r> Analysis<'r> {
             overheads: overhead::overheads(&loads),
             loads,
             startups,
+            capacities,
         }
     }
 }

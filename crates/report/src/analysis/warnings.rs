@@ -2,10 +2,15 @@
 
 use bakeoff_model::record::{Results, RunRecords};
 
+use super::benchmark::BenchmarkData;
 use super::control::VOID;
 use super::load::LoadAnalysis;
 
-pub(crate) fn warnings(results: &Results, loads: &[LoadAnalysis<'_>]) -> Vec<String> {
+pub(crate) fn warnings<'d, 'r: 'd>(
+    results: &Results,
+    loads: &'d [LoadAnalysis<'r>],
+    searched: impl Iterator<Item = &'d BenchmarkData<'r>>,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if loads.iter().any(|load| load.summary.void) {
         warnings.push(format!("{VOID}, so no verdict of it holds"));
@@ -26,7 +31,8 @@ pub(crate) fn warnings(results: &Results, loads: &[LoadAnalysis<'_>]) -> Vec<Str
     if let Some(enforcement) = enforcements.find(|one| one.unlimited_because().is_some()) {
         warnings.push(format!("the limits were not enforced: {enforcement}"));
     }
-    let cases = loads.iter().flat_map(|load| &load.data.cases);
+    let benchmarks = loads.iter().map(|load| &load.data).chain(searched);
+    let cases = benchmarks.flat_map(|benchmark| &benchmark.cases);
     let fewest = cases
         .map(|case| case.completed().count())
         .filter(|runs| *runs > 0)

@@ -1,6 +1,7 @@
 //! The charts of a benchmark, in reading order. [`option`] makes the chart library's options of
 //! them.
 
+mod capacity;
 pub(crate) mod curves;
 mod data;
 mod inside;
@@ -12,7 +13,7 @@ mod starts;
 mod steps;
 
 use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::{LoadAnalysis, StartupAnalysis};
+use crate::analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 use published::PublishedSeries;
 
 pub(crate) use data::{Axis, Chart, Point, Scale, Series, Shape};
@@ -56,6 +57,12 @@ pub(crate) fn of_startup(
         starts::startup_cpu(benchmark),
     ];
     finished(charts, benchmark, published)
+}
+
+/// All charts of a benchmark of capacities.
+pub(crate) fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Vec<Chart> {
+    let charts = vec![capacity::capacity(&capacity.data, &capacity.summary)];
+    finished(charts, &capacity.data, &[])
 }
 
 /// Those with anything to show, under titles that name the backend.

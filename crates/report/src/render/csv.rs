@@ -1,6 +1,7 @@
 //! One row for each case, run and step: everything a spreadsheet needs, nothing averaged.
 
 pub(crate) mod benchmarks;
+pub(crate) mod capacity;
 pub(crate) mod overhead;
 pub(crate) mod requests;
 
@@ -214,7 +215,8 @@ const OF_RESULT: [StepColumn; 43] = [
 pub fn csv(analysis: &Analysis<'_>) -> String {
     let loads = analysis.loads.iter().map(|load| &load.data);
     let startups = analysis.startups.iter().map(|startup| &startup.data);
-    let lines = loads.chain(startups).flat_map(lines);
+    let capacities = analysis.capacities.iter().map(|capacity| &capacity.data);
+    let lines = loads.chain(startups).chain(capacities).flat_map(lines);
     table(header(), lines.flat_map(|line| rows(&line)))
 }
 

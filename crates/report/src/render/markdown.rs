@@ -1,5 +1,6 @@
 //! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
 
+mod capacity;
 mod inside;
 mod overhead;
 mod requests;
@@ -45,6 +46,9 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     }
     for overhead in &analysis.overheads {
         overhead::push(&mut text, overhead);
+    }
+    for capacity in &analysis.capacities {
+        capacity::push(&mut text, &capacity.summary);
     }
     push_claims(&mut text, analysis);
     for (title, body) in [

@@ -1,5 +1,6 @@
 //! The ranked table as plain text for a terminal.
 
+mod capacity;
 mod overhead;
 
 use std::fmt::Write as _;
@@ -110,6 +111,13 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         wrap(&mut text, "", &title, width);
         push_starts(&mut text, startup, width);
         push_rest(&mut text, &startup.unranked, &startup.failures, width);
+    }
+    for capacity in &analysis.capacities {
+        let summary = &capacity.summary;
+        text.push('\n');
+        let title = format!("{}: {}", summary.name, summary.conditions);
+        wrap(&mut text, "", &title, width);
+        capacity::push(&mut text, summary, width);
     }
     for overhead in &analysis.overheads {
         overhead::push(&mut text, overhead, width);

@@ -6,6 +6,7 @@
 )]
 
 mod baseline;
+mod capacity;
 mod control;
 mod overhead;
 mod page;

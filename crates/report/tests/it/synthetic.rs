@@ -185,6 +185,8 @@ pub(crate) fn run_of_steps(
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        trials: Vec::new(),
+        capacities: Vec::new(),
         end: None,
         begin,
     };
@@ -261,6 +263,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             },
             steps: Vec::new(),
             carousel: None,
+            capacity: None,
             transport: Transport::default(),
             work: Work::default(),
             lifecycle: repetition == 1,

@@ -264,6 +264,13 @@ impl<G: RunningLoad> Loading<G> {
         }
     }
 
+    /// Takes over what another load of the same contender asked for, once that has ended.
+    pub(crate) fn take_over(&mut self, other: Self) {
+        self.last = other.last;
+        self.logged.requests += other.logged.requests;
+        self.requests.add_all(&other.requests);
+    }
+
     /// What a reader should know about the steps that were played.
     pub(crate) fn notes(self, case: &Case) -> Vec<String> {
         let steps = &case.begin.run.steps;

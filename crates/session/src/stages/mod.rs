@@ -1,5 +1,6 @@
-//! The stages of a run, one module each, and the two kinds of runs that are made of them.
+//! The stages of a run, one module each, and the kinds of runs that are made of them.
 
+pub(crate) mod capacity;
 pub mod cold_start;
 pub mod lifecycle;
 pub mod load_spec;

@@ -53,6 +53,15 @@ impl Requests {
         }
     }
 
+    /// Adds what became of others.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for (name, outcomes) in &other.0 {
+            let own = self.of(name.clone());
+            own.successes += outcomes.successes;
+            own.unanswered += outcomes.unanswered;
+        }
+    }
+
     fn of(&mut self, name: String) -> &mut Outcomes {
         self.0.entry(name).or_default()
     }

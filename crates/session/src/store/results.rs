@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_model::capacity::CapacityRecord;
+use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
 
 use super::flame_file;
@@ -132,6 +134,33 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
         }
     }
     Ok(progress)
+}
+
+/// What searches for a capacity found in earlier repetitions of a run of this results folder, in
+/// the order of their files.
+///
+/// # Errors
+/// It is no results folder, or a file in it cannot be read.
+pub fn capacities_before(folder: &Path, run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
+    let case = |id: &str| id.rsplit_once(".r").map(|(case, _)| case.to_owned());
+    let mut found = Vec::new();
+    let records = folder.join("records");
+    for entry in fs::read_dir(&records).with_context(|| format!("{}", records.display()))? {
+        let path = entry?.path();
+        let is_beside = attempt_of(&path).is_some_and(|(id, _)| case(&id) == case(&run.id));
+        if !is_beside {
+            continue;
+        }
+        let other = read_file(&path)?;
+        let completed = |other: &RunRecords| {
+            let end = other.end.as_ref();
+            other.begin.run.repetition < run.repetition
+                && end.is_some_and(|end| end.outcome == Outcome::Completed)
+        };
+        let other = other.filter(completed);
+        found.extend(other.into_iter().flat_map(|other| other.capacities));
+    }
+    Ok(found)
 }
 
 /// Splits `RUN.aN.jsonl`.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::histogram::Histogram;
@@ -15,6 +16,7 @@ use bakeoff_model::load::{
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
 use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
 use bakeoff_runtime::{
@@ -259,10 +261,17 @@ impl LoadGenerator for FakeGenerator {
                 nofile,
                 streams: 0,
             };
-            let interval = Box::new(slice(step, connections, planned.duration_ns));
+            let mut interval = slice(step, connections, planned.duration_ns);
+            if let Pace::Constant { rate_per_s } = planned.pace {
+                let is_fast = rate_per_s <= CAPACITY;
+                let mut response_time = Histogram::new();
+                response_time.record(if is_fast { 1_000_000 } else { 900_000_000 });
+                interval.response_time = Some(response_time);
+                interval.offered = Some(1);
+            }
             steps.push(vec![
                 ready,
-                LoadEvent::Interval(interval),
+                LoadEvent::Interval(Box::new(interval)),
                 LoadEvent::StepDone { step },
             ]);
         }
@@ -345,6 +354,27 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         users: None,
         requests_per_connection: None,
     }
+}
+
+/// The highest rate that every fake contender answers fast, requests per second.
+pub(super) const CAPACITY: f64 = 2.5;
+
+/// What searches in runs before a later repetition found: a little less than the truth.
+fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
+    let found = |slo: &Slo| CapacityRecord {
+        slo: slo.clone(),
+        ended: SearchEnd::Narrow,
+        capacity: Some(CapacityRange {
+            rate_per_s: 2.4,
+            low_per_s: 2.3,
+            high_per_s: 2.5,
+        }),
+        last_before_failure_per_s: None,
+        trials: 9,
+        disturbance: None,
+    };
+    let slos = run.capacity.iter().flat_map(|capacity| &capacity.slos);
+    Ok(slos.filter(|_| run.repetition > 1).map(found).collect())
 }
 
 /// A backend with databases that gives these answers to queries, one after the other.
@@ -512,6 +542,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
             carousel: None,
+            capacity: None,
             transport: Transport::default(),
             work: Work::default(),
             lifecycle,
@@ -573,6 +604,15 @@ fn word(event: &Event) -> String {
                     format!("turn {cycle}.{position} step {step} slice {slice}")
                 }
             },
+            Record::Trial(trial) => {
+                let outcome = trial.verdicts[0].outcome;
+                let (step, purpose, rate) = (trial.step, trial.purpose, trial.rate_per_s);
+                format!("{purpose} {step} {rate:.2} {outcome}")
+            }
+            Record::Capacity(found) => match found.capacity {
+                None => format!("{}", found.ended),
+                Some(range) => format!("{} {:.2}", found.ended, range.rate_per_s),
+            },
             Record::End(end) => match &end.outcome {
                 Outcome::Completed => "completed".to_owned(),
                 Outcome::Failed(failure) => format!("failed {failure}"),
@@ -625,6 +665,7 @@ pub(super) async fn play_on(
             has_probe: !script.probe.is_empty(),
         },
         now: || "now".to_owned(),
+        former: &found_before,
     };
     driver.play(runs, log).await
 }

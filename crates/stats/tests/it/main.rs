@@ -6,6 +6,7 @@
 )]
 
 mod bounds;
+mod capacity;
 mod scipy;
 mod simulation;
 mod verdicts;

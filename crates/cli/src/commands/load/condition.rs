@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bakeoff_model::parse;
+use bakeoff_model::{parse, slo};
 
 use super::summary::Summary;
 
@@ -37,15 +37,12 @@ impl FromStr for Condition {
             "errors" => Figure::Errors,
             "rate" => Figure::Rate,
             "max" => Figure::Quantile(1.0),
-            _ => Figure::Quantile(quantile(name).ok_or_else(wrong)?),
+            _ => Figure::Quantile(slo::quantile(name).ok_or_else(wrong)?),
         };
         let bound = match figure {
             Figure::Quantile(_) => parse::duration(rest).map_err(|_| wrong())?.as_secs_f64() * 1e9,
             Figure::Rate => number(rest).ok_or_else(wrong)?,
-            Figure::Errors => match rest.strip_suffix('%') {
-                Some(percent) => number(percent).ok_or_else(wrong)? / 100.0,
-                None => number(rest).ok_or_else(wrong)?,
-            },
+            Figure::Errors => slo::share(rest).ok_or_else(wrong)?,
         };
         if figure == Figure::Errors && bound > 1.0 {
             let meant = match rest.ends_with('%') {
@@ -67,14 +64,6 @@ impl FromStr for Condition {
 fn number(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
-}
-
-/// `p99` and `p99.9` as a share.
-fn quantile(name: &str) -> Option<f64> {
-    let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
-    // Rounded to what was typed: 99.9 / 100 is a little more than 0.999 otherwise.
-    let share = (percent * 1e7).round() / 1e9;
-    (percent > 0.0 && percent <= 100.0).then_some(share)
 }
 
 impl fmt::Display for Condition {

@@ -1,5 +1,6 @@
 //! `bakeoff load`: the load generator alone, on a URL or on a load spec from standard input.
 
+mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
 mod page;
@@ -31,6 +32,9 @@ use wrk::WrkFigures;
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     if args.url == "-" {
         return stdin::serve();
+    }
+    if !args.capacity.is_empty() {
+        return capacity::search(args);
     }
     let spec = spec::spec(args)?;
     if args.engine == Engine::Wrk {

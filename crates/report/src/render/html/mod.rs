@@ -2,6 +2,7 @@
 //! inside, and a content policy forbids the page to fetch anything.
 
 mod baseline;
+mod capacity;
 mod charts;
 mod checks;
 mod contenders;
@@ -123,7 +124,7 @@ fn results(analysis: &Analysis<'_>) -> Markup {
                 h4.unfair { "Took no part" }
                 ul.reasons { @for skipped in skipped { li { (skipped) } } }
             }
-            @if analysis.loads.is_empty() && analysis.startups.is_empty() {
+            @if analysis.results.runs.is_empty() {
                 p { "There are no runs." }
             }
             @for (index, load) in analysis.loads.iter().enumerate() {
@@ -131,6 +132,10 @@ fn results(analysis: &Analysis<'_>) -> Markup {
             }
             @for (index, startup) in analysis.startups.iter().enumerate() {
                 (startup::section(&startup.summary, analysis.loads.len() + index))
+            }
+            @let others = analysis.loads.len() + analysis.startups.len();
+            @for (index, capacity) in analysis.capacities.iter().enumerate() {
+                (capacity::section(&capacity.summary, others + index))
             }
         }
     }

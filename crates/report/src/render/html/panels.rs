@@ -23,7 +23,7 @@ pub(super) struct Panel<'r> {
 /// Where on the page a panel stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In the part of a benchmark, those with load before cold starts.
+    /// In the part of a benchmark, those with load first, then cold starts, then capacities.
     Benchmark,
     /// In the part of the benchmark with load of that index, one for each of its parameters.
     Scaling(usize),
@@ -43,6 +43,10 @@ pub(super) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
         let published = published::of_benchmark(results, &startup.data);
         let charts = chart::of_startup(startup, &published);
         of_benchmark(&startup.data, published, charts)
+    });
+    let capacities = analysis.capacities.iter().map(|capacity| {
+        let charts = chart::of_capacity(capacity);
+        of_benchmark(&capacity.data, Vec::new(), charts)
     });
     let scalings = analysis.loads.iter().enumerate().flat_map(|(index, load)| {
         load.scalings.iter().map(move |scaling| Panel {
@@ -74,6 +78,7 @@ pub(super) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
     });
     loads
         .chain(startups)
+        .chain(capacities)
         .chain(scalings)
         .chain(overheads)
         .collect()

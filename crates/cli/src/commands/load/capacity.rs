@@ -1,0 +1,158 @@
+//! `bakeoff load URL --capacity SLO`: the highest rate at which any URL meets objectives.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use anyhow::bail;
+use bakeoff_base::number::as_f64;
+use bakeoff_load::Stop;
+use bakeoff_model::capacity::{Arrivals, Capacity, Purpose};
+use bakeoff_model::duration_ns;
+use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepSpec};
+use bakeoff_model::step::Step;
+use bakeoff_session::capacity::{Hunt, Measured};
+use bakeoff_validity::{Evidence, Judged, Setting, Slice};
+use serde::Serialize;
+
+use super::{spec, stop_on_signal};
+use crate::args::LoadArgs;
+use crate::exit;
+use crate::output::{capacity as words, text};
+
+/// Searches and prints each trial when it is over.
+pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
+    let (spec, capacity) = (spec::spec(args)?, wanted(args)?);
+    let stop = Stop::default();
+    stop_on_signal(&stop);
+    let closed = play(&spec, &capacity.closed_step(), &stop)?;
+    let (requests, length_ns) = closed.iter().fold((0, 0), |(requests, length_ns), load| {
+        let length = load.end_ns.saturating_sub(load.start_ns);
+        (requests + load.requests, length_ns + length)
+    });
+    let closed_per_s = as_f64(requests) * 1e9 / as_f64(length_ns.max(1));
+    if !args.json && !stop.is_stopped() {
+        say(&[format!(
+            "closed load: {closed_per_s:.0}/s over {} connections",
+            capacity.connections
+        )])?;
+    }
+    let hunt = Hunt::new(&capacity, 1, closed_per_s);
+    let mut hunt = hunt.map_err(|why| anyhow::anyhow!("{}: {why}", args.url))?;
+    while let Some(rate_per_s) = hunt.next_rate().filter(|_| !stop.is_stopped()) {
+        let step = capacity.step(rate_per_s, Purpose::Search);
+        let loads = play(&spec, &step, &stop)?;
+        if stop.is_stopped() {
+            break;
+        }
+        let judged = judged(&spec, &step, &loads);
+        let record = hunt.take(rate_per_s, &Measured::of(&judged));
+        match args.json {
+            true => say_json(&record)?,
+            false => say(&words::trial(&record, capacity.slos.len() > 1))?,
+        }
+    }
+    if stop.is_stopped() {
+        writeln!(std::io::stderr(), "interrupted: the search was not over")?;
+        return Ok(exit::INTERRUPTED);
+    }
+    let mut status = exit::DONE;
+    for found in hunt.found() {
+        if found.capacity.is_none() {
+            status = exit::CHECK_FAILED;
+        }
+        match args.json {
+            true => say_json(&found)?,
+            false => say(&[words::found(&found)])?,
+        }
+    }
+    Ok(status)
+}
+
+/// What the flags ask.
+fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
+    let [connections] = args.connections.as_slice() else {
+        bail!("--capacity: trials have one number of connections, --connections 64");
+    };
+    Ok(Capacity {
+        slos: args.capacity.clone(),
+        rates: None,
+        arrivals: match args.poisson {
+            true => Arrivals::Poisson,
+            false => Arrivals::Constant,
+        },
+        connections: *connections,
+        trial: args
+            .duration
+            .map_or(Capacity::TRIAL, |time| Duration::from_nanos(time.as_ns())),
+        trials_at_most: args.trials,
+        within: args.within.0,
+    })
+}
+
+fn spec_of(spec: &LoadSpec, step: &Step) -> LoadSpec {
+    LoadSpec {
+        steps: vec![StepSpec {
+            connections: step.connections,
+            duration_ns: duration_ns::whole(step.duration),
+            pace: step.pace,
+            warm_up: step.warm_up,
+            requests_max: 0,
+            close_after: false,
+        }],
+        ..spec.clone()
+    }
+}
+
+/// The slices of one step.
+fn play(spec: &LoadSpec, step: &Step, stop: &Stop) -> anyhow::Result<Vec<LoadInterval>> {
+    let mut slices = Vec::new();
+    let mut failure = None;
+    let mut observe = |event| match event {
+        LoadEvent::Interval(interval) => slices.push(*interval),
+        LoadEvent::Failed { message } => failure = Some(message),
+        LoadEvent::Ready { .. } | LoadEvent::StepDone { .. } | LoadEvent::Done => {}
+    };
+    bakeoff_load::run(&spec_of(spec, step), stop, &mut |_| true, &mut observe)?;
+    match failure {
+        Some(message) => bail!("{}: {message}", spec.target.address),
+        None => Ok(slices),
+    }
+}
+
+/// The slices with their verdicts: of a service in nobody's care.
+fn judged<'l>(
+    spec: &LoadSpec,
+    step: &Step,
+    loads: &'l [LoadInterval],
+) -> Vec<(Judged, &'l LoadInterval)> {
+    let setting = Setting::of_load(&spec_of(spec, step), 0);
+    let judge = |load: &'l LoadInterval| {
+        let slice = Slice {
+            load,
+            contender: None,
+            backend: None,
+            host: None,
+            tcp: None,
+        };
+        (Judged::new(Evidence::of(&setting, &slice)), load)
+    };
+    loads.iter().map(judge).collect()
+}
+
+/// Lines that fit the terminal.
+fn say(sentences: &[String]) -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
+    for sentence in sentences {
+        for (index, line) in text::wrapped(sentence, 76).iter().enumerate() {
+            let indent = if index == 0 { "" } else { "    " };
+            writeln!(output, "{indent}{line}")?;
+        }
+    }
+    Ok(output.flush()?)
+}
+
+fn say_json(record: &impl Serialize) -> anyhow::Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{}", serde_json::to_string(record)?)?;
+    Ok(output.flush()?)
+}

@@ -1,0 +1,112 @@
+//! Searches for a capacity, a trial at a time: lines for a person.
+
+use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
+
+/// What came of a trial: a line for each objective, which is named where there are `several`.
+pub(crate) fn trial(record: &TrialRecord, several: bool) -> Vec<String> {
+    let line = |verdict: &TrialVerdict| {
+        let objective = match several {
+            true => format!(" {}:", verdict.slo),
+            false => String::new(),
+        };
+        let known = verdict.capacity.map(|range| format!("; {}", ends(&range)));
+        let why = verdict.disturbance.as_ref().map(|why| format!("; {why}"));
+        format!(
+            "{} {}/s:{objective} {} ({}){}{}",
+            record.purpose,
+            rate(record.rate_per_s),
+            verdict.outcome,
+            verdict.found,
+            known.unwrap_or_default(),
+            why.unwrap_or_default()
+        )
+    };
+    record.verdicts.iter().map(line).collect()
+}
+
+/// What was found for an objective: one sentence without full stop.
+pub(crate) fn found(record: &CapacityRecord) -> String {
+    let slo = &record.slo;
+    let Some(range) = record.capacity else {
+        let why = record.without().unwrap_or_default();
+        return format!("no capacity by {slo}: {why}");
+    };
+    let last = record.last_before_failure_per_s;
+    let last = last.map(|last| format!(", last before the first failure {}/s", rate(last)));
+    format!(
+        "capacity by {slo}: {}/s (95 %: {}) after {} trials{}",
+        rate(range.rate_per_s),
+        ends(&range),
+        record.trials,
+        last.unwrap_or_default(),
+    )
+}
+
+fn ends(range: &CapacityRange) -> String {
+    format!("{} to {}/s", rate(range.low_per_s), rate(range.high_per_s))
+}
+
+/// Whole numbers from a hundred on, else three digits.
+fn rate(per_s: f64) -> String {
+    let decimals = match per_s {
+        high if high >= 100.0 => 0,
+        middle if middle >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{per_s:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::capacity::{
+        CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose, SearchEnd,
+    };
+
+    use super::{found, trial};
+
+    #[test]
+    fn trials_and_what_they_come_to_are_lines() {
+        let slo = "p99 <= 50ms".parse().unwrap();
+        let range = CapacityRange {
+            rate_per_s: 812.4,
+            low_per_s: 99.96,
+            high_per_s: 9.5,
+        };
+        let mut record = CapacityRecord {
+            slo,
+            ended: SearchEnd::Narrow,
+            capacity: Some(range),
+            last_before_failure_per_s: Some(805.0),
+            trials: 12,
+            disturbance: None,
+        };
+        assert_eq!(
+            found(&record),
+            "capacity by p99 <= 50ms: 812/s (95 %: 100.0 to 9.50/s) after 12 trials, \
+             last before the first failure 805/s"
+        );
+        record.capacity = None;
+        record.ended = SearchEnd::BelowRange;
+        assert_eq!(
+            found(&record),
+            "no capacity by p99 <= 50ms: missed even at the lowest rate"
+        );
+        let verdict = TrialVerdict {
+            slo: record.slo,
+            outcome: TrialOutcome::Disturbed,
+            found: "p99 63.10 ms".to_owned(),
+            disturbance: Some("host-bound: steal".to_owned()),
+            capacity: None,
+        };
+        let record = TrialRecord {
+            step: 3,
+            purpose: Purpose::Confirmation,
+            rate_per_s: 788.0,
+            verdicts: vec![verdict],
+        };
+        assert_eq!(
+            trial(&record, true),
+            ["confirmation 788/s: p99 <= 50ms: disturbed (p99 63.10 ms); host-bound: steal"]
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! Searches for a capacity from outside, on servers whose limit is known (C8.4). What they find is
+//! held against it loosely, because hosts of tests are busy; benches/capacity.sh does it closely.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bakeoff_model::capacity::{TrialOutcome, Purpose, SearchEnd};
+use bakeoff_model::record::{self, RunRecords};
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A server with one worker that takes 2 ms for every request, in the order of arrival: 500
+/// requests per second.
+fn server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let free = Arc::new(Mutex::new(Instant::now()));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let free = Arc::clone(&free);
+            std::thread::spawn(move || answer(stream, &free));
+        }
+    });
+    port
+}
+
+/// The queue is reckoned, so that a thread which wakes up late makes nobody else late.
+fn answer(mut stream: TcpStream, free: &Mutex<Instant>) -> Option<()> {
+    let mut buffer = [0; 4096];
+    while stream.read(&mut buffer).ok()? > 0 {
+        let done = {
+            let mut free = free.lock().ok()?;
+            *free = Instant::now().max(*free) + Duration::from_millis(2);
+            *free
+        };
+        std::thread::sleep(done.saturating_duration_since(Instant::now()));
+        let response = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        stream.write_all(response).ok()?;
+    }
+    None
+}
+
+#[test]
+fn the_limit_of_a_server_is_found_behind_any_url() {
+    let world = World::new(&[]);
+    let mut command = world.command(&format!("load http://127.0.0.1:{}/", server()));
+    command.args(["--capacity", "p99 <= 60ms and errors <= 0.1%"]);
+    command.args([
+        "-c", "32", "-t", "1", "-d", "400ms", "--trials", "12", "--json",
+    ]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (found, trials) = lines.split_last().unwrap();
+    let outcomes: Vec<&str> = trials
+        .iter()
+        .map(|trial| trial["verdicts"][0]["outcome"].as_str().unwrap())
+        .collect();
+    assert!(
+        outcomes.contains(&"met") && outcomes.contains(&"missed"),
+        "{text}"
+    );
+    let rate = found["capacity"]["rate_per_s"].as_f64().unwrap();
+    // What passes for so short a time is 15 % more than the limit.
+    assert!((300.0..800.0).contains(&rate), "{text}");
+    assert!(found["last_before_failure_per_s"].is_number(), "{text}");
+}
+
+#[test]
+fn what_cannot_be_searched_for_is_refused() {
+    let world = World::new(&[]);
+    let check = |arguments: &[&str], expect: &str| {
+        let mut command = world.command("load http://127.0.0.1:1/");
+        let output = command.args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(expect), "{text}");
+    };
+    check(&["--capacity", "fast"], "\"fast\" is no bound");
+    check(
+        &["--capacity", "p99<=1s", "--rate", "5"],
+        "cannot be used with",
+    );
+    check(&["--capacity", "p99<=1s", "-n", "5"], "cannot be used with");
+    check(
+        &["--capacity", "p99<=1s", "-c", "1,2"],
+        "one number of connections",
+    );
+    check(&["--trials", "9"], "--capacity <SLO>");
+}
+
+fn runs(world: &World) -> Vec<RunRecords> {
+    let folder = world.out().join("records");
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut runs: Vec<RunRecords> = entries
+        .map(|entry| std::fs::read_to_string(entry.path()).unwrap())
+        .map(|text| record::read_run(&text).unwrap())
+        .collect();
+    runs.sort_by_key(|run| run.begin.run.repetition);
+    runs
+}
+
+/// A suite that searches for the capacity of a contender of one worker.
+fn searching() -> World {
+    let world = World::new(&["one-worker"]);
+    let suite = std::fs::read_to_string(world.path().join("suite.toml")).unwrap();
+    let benchmark = r#"
+[[benchmark]]
+name = "capacity"
+kind = "capacity"
+slo = ["p99 <= 60ms", "max <= 1us"]
+trial = "300ms"
+trials-at-most = 9
+connections = 16
+rates = { from = 20, to = 4000 }
+
+[[benchmark.request]]
+path = "/item"
+"#;
+    world.write("suite.toml", &format!("{suite}{benchmark}"));
+    world
+}
+
+#[test]
+fn a_suites_capacity_is_confirmed_by_a_fresh_process() {
+    let world = searching();
+    world
+        .run("plan SUITE --profile tiny --benchmark capacity")
+        .check(
+            0,
+            &["then the capacity by p99 <= 60ms; max <= 1us: at most 9 trials"],
+        );
+    world
+        .run("run SUITE --profile tiny --benchmark capacity --runs 2 --out OUT")
+        .check(
+            0,
+            &[
+                "capacity by p99 <= 60ms: ",
+                "Capacity: p99 <= 60ms",
+                "confirmation ",
+            ],
+        );
+    let runs = runs(&world);
+    for run in &runs {
+        let steps = run.begin.run.steps.len();
+        let [found, never] = run.capacities.as_slice() else {
+            panic!("one for each objective: {:?}", run.capacities);
+        };
+        assert!(matches!(
+            never.ended,
+            SearchEnd::BelowRange | SearchEnd::OutOfTrials
+        ));
+        assert_eq!(never.capacity, None);
+        let rate = found.capacity.unwrap().rate_per_s;
+        // What passes for so short a time is 20 % more than the limit of 500.
+        assert!((250.0..900.0).contains(&rate), "{found:?}");
+        for (index, trial) in run.trials.iter().enumerate() {
+            assert_eq!(trial.step, steps + index);
+            let slices = run.intervals.iter();
+            let mut slices = slices.filter(|slice| slice.load.step == trial.step);
+            assert!(
+                slices.any(|slice| slice.load.offered > Some(0)),
+                "its slices are recorded"
+            );
+        }
+        let confirmations = run.trials.iter();
+        let confirmations = confirmations.filter(|trial| trial.purpose == Purpose::Confirmation);
+        assert_eq!(confirmations.count() + 1, run.begin.run.repetition as usize);
+    }
+    let markdown = world.read("out/results.md");
+    assert!(
+        markdown.contains("missed even at the lowest rate")
+            || markdown.contains("no trial was met"),
+        "{markdown}"
+    );
+    let csv = world.read("out/capacity.csv");
+    assert_eq!(csv.lines().count(), 1 + 4, "{csv}");
+    let trials = world.read("out/trials.csv");
+    for outcome in [TrialOutcome::Met, TrialOutcome::Missed] {
+        assert!(trials.contains(outcome.name()), "{trials}");
+    }
+}

@@ -1,0 +1,48 @@
+//! The steps of a planned run, and how long it takes with all that comes before and after them.
+
+use std::time::Duration;
+
+use super::{PlannedRun, RunKind};
+use crate::suite::{Benchmark, BenchmarkKind, Carousel, Profile, Step};
+
+/// Time for starting, waiting and stopping, beside the load.
+const START_ALLOWANCE: Duration = Duration::from_secs(3);
+/// Time for the functional checks.
+const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
+/// Time for thawing, opening connections and freezing, in each turn of a carousel.
+const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
+/// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
+const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
+
+/// The steps of a benchmark under a profile, and whether they are those of a carousel.
+pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> (Vec<Step>, Option<Carousel>) {
+    match (benchmark.kind, &benchmark.capacity) {
+        (BenchmarkKind::Startup { .. }, _) => (Vec::new(), None),
+        (BenchmarkKind::Capacity, Some(capacity)) => (profile.steps_before(capacity), None),
+        _ => {
+            let (steps, carousel) = profile.steps_of(benchmark);
+            (steps.to_vec(), carousel)
+        }
+    }
+}
+
+/// Expected duration of a run, without builds.
+pub(super) fn expected(run: &PlannedRun) -> Duration {
+    if run.kind == RunKind::Startup {
+        return START_ALLOWANCE;
+    }
+    let played = run.played();
+    let load: Duration = played
+        .iter()
+        .map(|played| run.steps[played.step].duration)
+        .sum();
+    let slow_checks = match run.lifecycle {
+        true => LIFECYCLE_ALLOWANCE,
+        false => Duration::ZERO,
+    };
+    let capacity = run.capacity.as_ref();
+    let trials = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
+    let load = load + trials;
+    let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
+    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
+}

@@ -1,0 +1,281 @@
+//! What a service has to meet under load, as people write it: `p99 <= 50ms and errors <= 0.1%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bakeoff_base::number::as_f64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+use crate::units;
+
+/// How to write a service level objective, for hints.
+pub(crate) const HINT: &str =
+    "bounds of percentiles and errors, joined by `and`: \"p99 <= 50ms and errors <= 0.1%\"";
+
+/// A service level objective: bounds that hold together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Slo {
+    bounds: Vec<Bound>,
+}
+
+/// One bound, with its words.
+#[derive(Debug, Clone, PartialEq)]
+struct Bound {
+    figure: Figure,
+    at_most: f64,
+    name: String,
+    limit: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Figure {
+    /// A quantile of the response time, ns.
+    Quantile(f64),
+    /// Share of failed requests, 0 to 1.
+    Errors,
+}
+
+/// What a service did in a stretch of load.
+#[derive(Debug, Clone, Default)]
+pub struct Served {
+    /// Requests that succeeded.
+    pub successes: u64,
+    /// Requests that failed.
+    pub failures: u64,
+    /// Response times of the successful ones, and ages of those without a response: these take at
+    /// least so long. `None` when there was no request.
+    pub times: Option<Histogram>,
+}
+
+/// What an objective came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Met {
+    /// Whether all bounds hold.
+    pub all: bool,
+    /// What was found, in the order of the bounds: `p99 48.2 ms, errors 0 %`.
+    pub found: String,
+}
+
+impl Slo {
+    /// Whether what was served meets all bounds. Where there is nothing to look at, it does not.
+    #[must_use]
+    pub fn judge(&self, served: &Served) -> Met {
+        let mut met = Met {
+            all: true,
+            found: String::new(),
+        };
+        for bound in &self.bounds {
+            let value = bound.figure.of(served);
+            met.all &= value.is_some_and(|value| value <= bound.at_most);
+            if !met.found.is_empty() {
+                met.found.push_str(", ");
+            }
+            let text = match (bound.figure, value) {
+                (_, None) => "unknown".to_owned(),
+                (Figure::Quantile(_), Some(ns)) => format!("{:.2} ms", ns / 1e6),
+                (Figure::Errors, Some(share)) => percent(share),
+            };
+            met.found.push_str(&format!("{} {text}", bound.name));
+        }
+        met
+    }
+}
+
+/// `0 %`, `0.013 %`, `12 %`.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = if percent < 1.0 { 3 } else { 1 };
+    match share > 0.0 {
+        true => format!("{percent:.decimals$} %"),
+        false => "0 %".to_owned(),
+    }
+}
+
+impl Figure {
+    fn of(self, served: &Served) -> Option<f64> {
+        match self {
+            Self::Quantile(share) => served.times.as_ref()?.quantile_ns(share).map(as_f64),
+            Self::Errors => {
+                let ended = served.successes + served.failures;
+                (ended > 0).then(|| as_f64(served.failures) / as_f64(ended))
+            }
+        }
+    }
+}
+
+impl FromStr for Slo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bounds: Result<Vec<Bound>, String> = text.split(" and ").map(bound).collect();
+        bounds.map(|bounds| Self { bounds })
+    }
+}
+
+impl TryFrom<String> for Slo {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Slo> for String {
+    fn from(slo: Slo) -> Self {
+        slo.to_string()
+    }
+}
+
+impl JsonSchema for Slo {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Slo".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "Bounds of percentiles and errors, joined by `and`: \
+                            `p99 <= 50ms and errors <= 0.1%`.",
+        })
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bounds = self.bounds.iter();
+        let texts = bounds.map(|bound| format!("{} <= {}", bound.name, bound.limit));
+        f.write_str(&texts.collect::<Vec<_>>().join(" and "))
+    }
+}
+
+fn bound(text: &str) -> Result<Bound, String> {
+    let text = text.trim();
+    let Some((name, limit)) = text.split_once("<=") else {
+        return Err(match text.contains(['<', '>', '=']) {
+            true => format!("{text:?} has another sign than `<=`"),
+            false => format!("{text:?} is no bound: it has no `<=`"),
+        });
+    };
+    let (name, limit) = (name.trim(), limit.trim());
+    let figure = match name {
+        "errors" => Figure::Errors,
+        "max" => Figure::Quantile(1.0),
+        _ => {
+            let share = quantile(name);
+            let why = || format!("{name:?} is neither a percentile, nor `max`, nor `errors`");
+            Figure::Quantile(share.ok_or_else(why)?)
+        }
+    };
+    let at_most = match figure {
+        Figure::Quantile(_) => units::duration(limit)?.as_secs_f64() * 1e9,
+        Figure::Errors => share(limit).ok_or_else(|| format!("{limit:?} is no share"))?,
+    };
+    if figure == Figure::Errors && at_most >= 1.0 {
+        return Err(format!("{text:?} always holds: 0.1% is one in a thousand"));
+    }
+    Ok(Bound {
+        figure,
+        at_most,
+        name: name.to_owned(),
+        limit: limit.to_owned(),
+    })
+}
+
+/// `p99` and `p99.9` as a share; `None` for what is no percentile.
+#[must_use]
+pub fn quantile(name: &str) -> Option<f64> {
+    let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+    // Rounded to what was typed: 99.9 / 100 is a little more than 0.999 otherwise.
+    let share = (percent * 1e7).round() / 1e9;
+    (percent > 0.0 && percent <= 100.0).then_some(share)
+}
+
+/// `0.1%` and `0.001` as a share; `None` for what is no number, or one below zero.
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
+    let (number, percent) = match text.strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number / percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Met, Served, Slo};
+    use crate::histogram::Histogram;
+
+    #[test]
+    fn objectives_are_read_and_written() {
+        let check = |text: &str, expect: &str| {
+            let slo: Slo = text.parse().unwrap();
+            assert_eq!(slo.to_string(), expect);
+            let json = serde_json::to_string(&slo).unwrap();
+            assert_eq!(serde_json::from_str::<Slo>(&json).unwrap(), slo);
+        };
+        check("p99<=50ms", "p99 <= 50ms");
+        check(
+            " p99.9 <=  1.5s and errors<= 0.1% ",
+            "p99.9 <= 1.5s and errors <= 0.1%",
+        );
+        check("max <= 1s and errors <= 0", "max <= 1s and errors <= 0");
+    }
+
+    #[test]
+    fn what_is_no_objective_is_a_sentence() {
+        let check = |text: &str, expect: &str| {
+            let message = text.parse::<Slo>().unwrap_err();
+            assert_eq!(message, expect);
+        };
+        check("", "\"\" is no bound: it has no `<=`");
+        check("fast", "\"fast\" is no bound: it has no `<=`");
+        check("p99 < 50ms", "\"p99 < 50ms\" has another sign than `<=`");
+        check("p99 >= 50ms", "\"p99 >= 50ms\" has another sign than `<=`");
+        check(
+            "rate <= 5",
+            "\"rate\" is neither a percentile, nor `max`, nor `errors`",
+        );
+        check(
+            "p101 <= 5ms",
+            "\"p101\" is neither a percentile, nor `max`, nor `errors`",
+        );
+        check("p99 <= 50", "\"50\" is a duration without a unit");
+        check("p99 <= 5ms and ", "\"\" is no bound: it has no `<=`");
+        check("errors <= few", "\"few\" is no share");
+        check(
+            "errors <= 1",
+            "\"errors <= 1\" always holds: 0.1% is one in a thousand",
+        );
+    }
+
+    #[test]
+    fn requests_without_a_response_take_at_least_their_age() {
+        let slo: Slo = "p99 <= 50ms and errors <= 1%".parse().unwrap();
+        let check = |fast: u64, slow: u64, failures: u64, all: bool, found: &str| {
+            let mut times = Histogram::new();
+            (0..fast).for_each(|_| times.record(10_000_000));
+            // As they are at the end of a step that left them waiting.
+            (0..slow).for_each(|_| times.record(900_000_000));
+            let served = Served {
+                successes: fast,
+                failures,
+                times: Some(times),
+            };
+            let found = found.to_owned();
+            assert_eq!(slo.judge(&served), Met { all, found });
+        };
+        check(990, 10, 0, true, "p99 10.00 ms, errors 0 %");
+        check(980, 20, 0, false, "p99 900.20 ms, errors 0 %");
+        check(990, 0, 10, true, "p99 10.00 ms, errors 1.0 %");
+        check(990, 0, 11, false, "p99 10.00 ms, errors 1.1 %");
+        let nothing = slo.judge(&Served::default());
+        assert_eq!(
+            (nothing.all, nothing.found.as_str()),
+            (false, "p99 unknown, errors unknown")
+        );
+    }
+}

@@ -1,0 +1,356 @@
+//! Searches for capacities: the highest rate at which each contender meets each objective, over
+//! fresh processes, and whether these confirmed what others before them had found.
+
+use bakeoff_model::capacity::{Capacity, CapacityRecord, TrialOutcome, TrialRecord, Purpose};
+use bakeoff_model::record::Results;
+use bakeoff_model::slo::Slo;
+use bakeoff_stats::{
+    Better, Comparison, Criteria, Estimate, Interval, Pairs, Sample, Tie, Verdict,
+};
+
+use super::benchmark::{self, BenchmarkData, CaseData, RunData, StepData};
+use super::checks::CheckTable;
+use super::comparison::{self, Conclusion, detail};
+use super::failures::{self, FailedRun, Unranked};
+use super::metric::CONFIDENCE;
+use super::row;
+use crate::number::{count, counted, ratio_text, significant};
+
+/// One benchmark of capacities.
+#[derive(Debug)]
+pub struct CapacityAnalysis<'r> {
+    /// Who bears which rate, and who none and why.
+    pub summary: CapacitySummary,
+    pub(crate) data: BenchmarkData<'r>,
+}
+
+/// One for each benchmark of capacities and set of conditions.
+pub(super) fn capacities(results: &Results) -> Vec<CapacityAnalysis<'_>> {
+    let data = benchmark::capacities(results).into_iter();
+    let analyse = |data| CapacityAnalysis {
+        summary: of_benchmark(&data),
+        data,
+    };
+    data.map(analyse).collect()
+}
+
+/// The capacities of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapacitySummary {
+    /// The benchmark.
+    pub name: String,
+    /// Backend, limits, runtime and profile in words.
+    pub conditions: String,
+    /// How they were looked for, a sentence.
+    pub how: String,
+    /// One for each objective, and one of all of them where there are several.
+    pub tables: Vec<CapacityTable>,
+    /// Runs that did not complete.
+    pub failures: Vec<FailedRun>,
+}
+
+/// The capacities by one objective, highest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapacityTable {
+    /// The objective, or that it is the geometric mean of all.
+    pub objective: String,
+    /// The rows, highest first.
+    pub rows: Vec<CapacityRow>,
+    /// The highest against each of the others, as sentences.
+    pub conclusions: Vec<Conclusion>,
+    /// Contenders without a capacity.
+    pub unranked: Vec<Unranked>,
+    /// Runs without one of contenders that have one, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// The capacity of one contender.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapacityRow {
+    /// One more than how many bear more.
+    pub rank: Option<usize>,
+    /// Whether and how it shares its rank.
+    pub tie: Tie,
+    /// Contender and parameters.
+    pub label: String,
+    /// Caveat of the contender.
+    pub note: Option<String>,
+    /// Requests per second, geometric mean over runs. With one run the interval is the search's
+    /// own.
+    pub rate: Estimate,
+    /// The highest rate that was met below the lowest that was missed, geometric mean over runs.
+    pub last_before_failure: Option<f64>,
+    /// CPU per request at the trial that was met next to the capacity, mean over runs, us.
+    pub cpu_us: Option<f64>,
+    /// Runs that held what the runs before them had found.
+    pub confirmed: Confirmed,
+    /// Runs with a capacity.
+    pub runs: usize,
+    /// Runs that were begun.
+    pub runs_begun: usize,
+    /// Against the highest; `None` for the highest itself.
+    pub against_best: Option<Comparison>,
+    pub(crate) sample: Sample,
+}
+
+/// How often a fresh process held what others before it had found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Confirmed {
+    /// Met.
+    pub met: usize,
+    /// Tried, disturbed ones left out.
+    pub held: usize,
+}
+
+/// What one run says about one objective, or about all.
+struct OfRun {
+    block: (u32, f64),
+    /// Interval of the search, where it is of one objective.
+    own: Option<Interval>,
+    last_before_failure: Option<f64>,
+    cpu_us: Option<f64>,
+}
+
+fn of_benchmark(benchmark: &BenchmarkData<'_>) -> CapacitySummary {
+    let capacity = planned(benchmark);
+    let slos = capacity.map_or(&[][..], |capacity| capacity.slos.as_slice());
+    let checks = CheckTable::new(benchmark);
+    let mut tables: Vec<CapacityTable> = slos
+        .iter()
+        .map(|slo| {
+            let one = std::slice::from_ref(slo);
+            table(benchmark, &checks, slo.to_string(), one)
+        })
+        .collect();
+    if slos.len() > 1 {
+        let objective = format!("geometric mean of {}", counted(slos.len(), "objective"));
+        tables.push(table(benchmark, &checks, objective, slos));
+    }
+    CapacitySummary {
+        name: benchmark.name.clone(),
+        conditions: benchmark.conditions.clone(),
+        how: capacity.map(how).unwrap_or_default(),
+        tables,
+        failures: failures::failures(benchmark),
+    }
+}
+
+/// What the runs looked for: the same in all, because it is the suite's.
+fn planned<'b>(benchmark: &'b BenchmarkData<'_>) -> Option<&'b Capacity> {
+    let mut runs = benchmark.cases.iter().flat_map(|case| &case.runs);
+    runs.find_map(|run| run.records.begin.run.capacity.as_ref())
+}
+
+fn how(capacity: &Capacity) -> String {
+    format!(
+        "Open load over {} connections, {} distances, trials of {} s, at most {} in a run; \
+         confirmed by {} s at what the runs before had found, divided by {}.",
+        capacity.connections,
+        capacity.arrivals,
+        significant(capacity.trial.as_secs_f64()),
+        capacity.trials_at_most,
+        significant(capacity.confirmation().as_secs_f64()),
+        significant(1.0 + capacity.within),
+    )
+}
+
+/// The table by one objective, or by the geometric mean of several.
+fn table(
+    benchmark: &BenchmarkData<'_>,
+    checks: &CheckTable,
+    objective: String,
+    slos: &[Slo],
+) -> CapacityTable {
+    let (mut rows, mut unranked, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, case) in benchmark.cases.iter().enumerate() {
+        let row = row(case, slos);
+        let reason = checks.reason_unranked(index);
+        match (reason, row) {
+            (None, Some(row)) => {
+                remarks.extend(without(case, slos).map(|why| format!("{}: {why}", case.label)));
+                rows.push(row);
+            }
+            (reason, _) => {
+                let none = || failures::no_numbers(case);
+                let reason = reason.or_else(|| without(case, slos).into_iter().next());
+                unranked.push(Unranked {
+                    label: case.label.clone(),
+                    reason: reason.unwrap_or_else(none),
+                    row: None,
+                });
+            }
+        }
+    }
+    let rows = ordered(rows);
+    CapacityTable {
+        objective,
+        conclusions: conclusions(&rows),
+        rows,
+        unranked,
+        remarks,
+    }
+}
+
+/// Why completed runs have no capacity, in how many of them: the first reason.
+fn without(case: &CaseData<'_>, slos: &[Slo]) -> Option<String> {
+    let reason = |run: &RunData<'_>| {
+        let found = slos.iter().filter_map(|slo| found(run, slo));
+        let mut reasons = found.filter_map(CapacityRecord::without);
+        reasons.next()
+    };
+    let reasons: Vec<String> = case.completed().filter_map(reason).collect();
+    let first = reasons.first()?;
+    let all = case.completed().count();
+    Some(match reasons.len() {
+        some if some == all => first.clone(),
+        some => format!("{first} (in {some} of {all} runs)"),
+    })
+}
+
+fn found<'r>(run: &RunData<'r>, slo: &Slo) -> Option<&'r CapacityRecord> {
+    let mut all = run.records.capacities.iter();
+    all.find(|found| found.slo == *slo)
+}
+
+fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
+    let runs: Vec<OfRun> = case
+        .completed()
+        .filter_map(|run| of_run(run, slos))
+        .collect();
+    let blocks: Vec<(u32, f64)> = runs.iter().map(|run| run.block).collect();
+    let logs = blocks.iter().map(|(_, rate)| rate.ln()).collect();
+    let mut rate = exponential(&Sample::new(logs)?.estimate(CONFIDENCE));
+    if let [only] = runs.as_slice() {
+        rate.interval = only.own;
+    }
+    let lasts: Option<Vec<f64>> = runs.iter().map(|run| run.last_before_failure).collect();
+    let cpu: Option<Vec<f64>> = runs.iter().map(|run| run.cpu_us).collect();
+    let confirmations = case.completed().flat_map(|run| &run.records.trials);
+    Some(CapacityRow {
+        rank: None,
+        tie: Tie::Alone,
+        label: case.label.clone(),
+        note: row::note(case),
+        rate,
+        last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
+        cpu_us: cpu.and_then(Sample::new).map(|cpu| cpu.mean()),
+        confirmed: confirmed(confirmations, slos),
+        runs: runs.len(),
+        runs_begun: case.runs.len(),
+        against_best: None,
+        sample: Sample::in_blocks(blocks)?,
+    })
+}
+
+/// `None` where a run lacks the capacity by one of the objectives.
+fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
+    let found: Option<Vec<&CapacityRecord>> = slos.iter().map(|slo| found(run, slo)).collect();
+    let found = found?;
+    let ranges: Option<Vec<_>> = found.iter().map(|found| found.capacity).collect();
+    let ranges = ranges?;
+    let rates: Vec<f64> = ranges.iter().map(|range| range.rate_per_s).collect();
+    let rate = geometric_mean(&rates)?;
+    let lasts = found.iter().map(|found| found.last_before_failure_per_s);
+    let lasts: Option<Vec<f64>> = lasts.collect();
+    let (own, cpu_us) = match (slos, ranges.as_slice()) {
+        ([slo], [range]) => {
+            let own = Interval {
+                low: range.low_per_s,
+                high: range.high_per_s,
+            };
+            let step = step_at(run, slo, rate);
+            (Some(own), step.and_then(StepData::cpu_us_per_request))
+        }
+        _ => (None, None),
+    };
+    Some(OfRun {
+        block: run.with_block(rate),
+        own,
+        last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
+        cpu_us,
+    })
+}
+
+/// The trial next to a rate that met the objective.
+fn step_at<'s, 'r>(run: &'s RunData<'r>, slo: &Slo, rate: f64) -> Option<&'s StepData<'r>> {
+    let met = |trial: &&TrialRecord| {
+        let mut verdicts = trial.verdicts.iter();
+        let met = verdicts.any(|one| one.slo == *slo && one.outcome == TrialOutcome::Met);
+        trial.purpose == Purpose::Search && met
+    };
+    let distance = |trial: &&TrialRecord| (trial.rate_per_s / rate).ln().abs();
+    let trials = run.records.trials.iter().filter(met);
+    let nearest = trials.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    run.steps.iter().find(|step| step.index == nearest.step)
+}
+
+fn confirmed<'p>(trials: impl Iterator<Item = &'p TrialRecord>, slos: &[Slo]) -> Confirmed {
+    let held = trials.filter(|trial| trial.purpose == Purpose::Confirmation);
+    let verdicts = held.flat_map(|trial| &trial.verdicts);
+    let mut confirmed = Confirmed::default();
+    for verdict in verdicts.filter(|verdict| slos.contains(&verdict.slo)) {
+        confirmed.met += usize::from(verdict.outcome == TrialOutcome::Met);
+        confirmed.held += usize::from(verdict.outcome != TrialOutcome::Disturbed);
+    }
+    confirmed
+}
+
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let logs: f64 = values.iter().map(|value| value.ln()).sum();
+    (!values.is_empty()).then(|| (logs / count(values.len())).exp())
+}
+
+fn exponential(logs: &Estimate) -> Estimate {
+    Estimate {
+        point: logs.point.exp(),
+        interval: logs.interval.map(|ends| Interval {
+            low: ends.low.exp(),
+            high: ends.high.exp(),
+        }),
+        runs: logs.runs,
+    }
+}
+
+/// Highest mean first, with ranks and what the highest is compared with. All pairs of the table
+/// are one family.
+fn ordered(rows: Vec<CapacityRow>) -> Vec<CapacityRow> {
+    let criteria = Criteria::new(Better::Higher);
+    let samples: Vec<Option<&Sample>> = rows.iter().map(|row| Some(&row.sample)).collect();
+    let pairs = Pairs::new(&samples, &criteria);
+    let order = comparison::ranked(rows.iter().map(|row| &row.sample), &criteria);
+    let best = order.first().map(|ranked| ranked.index);
+    let in_order = order.iter().map(|ranked| CapacityRow {
+        rank: ranked.rank,
+        tie: ranked.tie,
+        against_best: best.and_then(|best| pairs.get(ranked.index, best).copied()),
+        ..rows[ranked.index].clone()
+    });
+    in_order.collect()
+}
+
+fn conclusions(rows: &[CapacityRow]) -> Vec<Conclusion> {
+    let Some(best) = rows.first() else {
+        return Vec::new();
+    };
+    let rest = rows.iter().skip(1);
+    let conclusion = |row: &CapacityRow| {
+        let found = row.against_best?;
+        let inverse = found.ratio.point.is_finite().then(|| found.inverse())?;
+        let middle = match inverse.verdict {
+            Verdict::Equivalent => "bears the same rate as".to_owned(),
+            _ => format!(
+                "bears {} times the rate of",
+                ratio_text(inverse.ratio.point)
+            ),
+        };
+        Some(Conclusion {
+            first: best.label.clone(),
+            middle,
+            second: row.label.clone(),
+            detail: detail(&inverse, "run"),
+            price: String::new(),
+            verdict: inverse.verdict,
+        })
+    };
+    rest.filter_map(conclusion).collect()
+}

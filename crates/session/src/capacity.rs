@@ -1,0 +1,333 @@
+//! A search for the capacity of one process, by all of its objectives at once: every trial says
+//! something about each of them. Pure; who sends the trials is not known here, so that `run` and
+//! `load` search alike.
+
+use bakeoff_model::capacity::{
+    Capacity, CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose,
+    Rates, SearchEnd,
+};
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::load::LoadInterval;
+use bakeoff_model::slo::{Served, Slo};
+use bakeoff_stats::{Ended, Enough, Trial, Search};
+use bakeoff_validity::{Judged, disturbance};
+
+/// Disturbed trials at the same rate after which a search is given up.
+const DISTURBED_MAX: u32 = 3;
+/// The range of a search, of the rate of closed load: open load rarely gets more than that, and a
+/// service that meets its objectives at a thousandth only does not meet them.
+const RANGE: (f64, f64) = (0.001, 4.0);
+/// The first trial, of the rate of closed load.
+const START: f64 = 0.5;
+
+/// What a trial measured.
+#[derive(Debug)]
+pub struct Measured {
+    served: Served,
+    disturbance: Option<String>,
+}
+
+impl Measured {
+    /// What the slices of a step of open load say.
+    #[must_use]
+    pub fn of(slices: &[(Judged, &LoadInterval)]) -> Self {
+        let mut served = Served::default();
+        for (_, load) in slices {
+            served.successes += load.requests;
+            served.failures += load.errors.values().map(|error| error.count).sum::<u64>();
+        }
+        let loads = slices.iter().map(|(_, load)| load);
+        let times = loads.flat_map(|load| {
+            let times = load.response_time.as_ref().unwrap_or(&load.service_time);
+            [times, &load.censored]
+        });
+        served.times = Histogram::sum(times);
+        Self {
+            served,
+            disturbance: disturbance(slices),
+        }
+    }
+
+    fn verdict(&self, slo: &Slo) -> TrialVerdict {
+        let met = slo.judge(&self.served);
+        let outcome = match (met.all, &self.disturbance) {
+            (true, _) => TrialOutcome::Met,
+            (false, None) => TrialOutcome::Missed,
+            (false, Some(_)) => TrialOutcome::Disturbed,
+        };
+        let is_disturbed = outcome == TrialOutcome::Disturbed;
+        TrialVerdict {
+            slo: slo.clone(),
+            outcome,
+            found: met.found,
+            disturbance: self.disturbance.clone().filter(|_| is_disturbed),
+            capacity: None,
+        }
+    }
+}
+
+/// The search of one process.
+#[derive(Debug)]
+pub struct Hunt {
+    enough: Enough,
+    /// One for each objective.
+    tracks: Vec<Track>,
+    /// Steps before the first trial.
+    steps: usize,
+    /// Trials so far, confirmations too.
+    trials: usize,
+    /// Trials of the search so far, disturbed ones too.
+    searched: usize,
+}
+
+/// The search by one objective.
+#[derive(Debug)]
+struct Track {
+    slo: Slo,
+    search: Search,
+    /// Disturbed trials since the last one that counts, and what disturbed the last of them.
+    disturbed: u32,
+    disturbance: Option<String>,
+}
+
+impl Hunt {
+    /// A search that begins after so many `steps`, the last of which was closed load and got
+    /// `closed_per_s`.
+    ///
+    /// # Errors
+    /// The closed load got nothing, or nothing that the stated rates have room for: a sentence.
+    pub fn new(capacity: &Capacity, steps: usize, closed_per_s: f64) -> Result<Self, String> {
+        if closed_per_s <= 0.0 {
+            return Err("no request of the closed load before the search succeeded".to_owned());
+        }
+        let rates = capacity.rates.unwrap_or(Rates {
+            from: closed_per_s * RANGE.0,
+            to: closed_per_s * RANGE.1,
+        });
+        let start = (closed_per_s * START).max(rates.from).min(rates.to);
+        let track = |slo: &Slo| -> Result<Track, String> {
+            let search = Search::new(rates.from, rates.to, start);
+            let why = || format!("nothing lies between {}/s and {}/s", rates.from, rates.to);
+            Ok(Track {
+                slo: slo.clone(),
+                search: search.ok_or_else(why)?,
+                disturbed: 0,
+                disturbance: None,
+            })
+        };
+        let tracks: Result<Vec<Track>, String> = capacity.slos.iter().map(track).collect();
+        Ok(Self {
+            enough: Enough {
+                within: capacity.within,
+                trials_at_most: usize::try_from(capacity.trials_at_most).unwrap_or(usize::MAX),
+            },
+            tracks: tracks?,
+            steps,
+            trials: 0,
+            searched: 0,
+        })
+    }
+
+    /// The step of the next trial, among all steps.
+    #[must_use]
+    pub fn next_step(&self) -> usize {
+        self.steps + self.trials
+    }
+
+    /// The rate of the next trial of the search; `None` when all of it is over.
+    #[must_use]
+    pub fn next_rate(&self) -> Option<f64> {
+        let open = self.tracks.iter().find(|track| self.ended(track).is_none());
+        open.map(|track| track.search.next_rate())
+    }
+
+    /// Takes a trial at the rate that was asked for.
+    pub fn take(&mut self, rate_per_s: f64, measured: &Measured) -> TrialRecord {
+        let step = self.next_step();
+        self.trials += 1;
+        self.searched += 1;
+        let verdicts = self.tracks.iter_mut();
+        let verdicts = verdicts.map(|track| track.take(rate_per_s, measured));
+        TrialRecord {
+            step,
+            purpose: Purpose::Search,
+            rate_per_s,
+            verdicts: verdicts.collect(),
+        }
+    }
+
+    /// Takes a trial that held what former runs found for an objective.
+    pub fn confirm(&mut self, slo: &Slo, rate_per_s: f64, measured: &Measured) -> TrialRecord {
+        let step = self.next_step();
+        self.trials += 1;
+        TrialRecord {
+            step,
+            purpose: Purpose::Confirmation,
+            rate_per_s,
+            verdicts: vec![measured.verdict(slo)],
+        }
+    }
+
+    /// What was found, for each objective.
+    #[must_use]
+    pub fn found(&self) -> Vec<CapacityRecord> {
+        let found = self.tracks.iter().map(|track| {
+            let ended = self.ended(track).unwrap_or(SearchEnd::OutOfTrials);
+            let is_disturbed = ended == SearchEnd::Disturbed;
+            let disturbance = track.disturbance.clone().filter(|_| is_disturbed);
+            let met = track.search.trials().iter().any(|trial| trial.met);
+            let has_capacity = matches!(ended, SearchEnd::Narrow | SearchEnd::OutOfTrials) && met;
+            CapacityRecord {
+                slo: track.slo.clone(),
+                ended,
+                capacity: has_capacity.then(|| track.capacity()),
+                last_before_failure_per_s: track.search.last_before_failure(),
+                trials: u32::try_from(track.search.trials().len()).unwrap_or(u32::MAX),
+                disturbance,
+            }
+        });
+        found.collect()
+    }
+
+    fn ended(&self, track: &Track) -> Option<SearchEnd> {
+        if track.disturbed >= DISTURBED_MAX {
+            return Some(SearchEnd::Disturbed);
+        }
+        let ended = track.search.ended(&self.enough).map(|ended| match ended {
+            Ended::Narrow => SearchEnd::Narrow,
+            Ended::OutOfTrials => SearchEnd::OutOfTrials,
+            Ended::AboveRange => SearchEnd::AboveRange,
+            Ended::BelowRange => SearchEnd::BelowRange,
+        });
+        let is_out = self.searched >= self.enough.trials_at_most;
+        ended.or(is_out.then_some(SearchEnd::OutOfTrials))
+    }
+}
+
+impl Track {
+    fn take(&mut self, rate: f64, measured: &Measured) -> TrialVerdict {
+        let mut verdict = measured.verdict(&self.slo);
+        match verdict.outcome {
+            TrialOutcome::Disturbed => {
+                self.disturbed += 1;
+                self.disturbance.clone_from(&verdict.disturbance);
+            }
+            outcome => {
+                self.disturbed = 0;
+                let met = outcome == TrialOutcome::Met;
+                self.search.add(Trial { rate, met });
+            }
+        }
+        verdict.capacity = Some(self.capacity());
+        verdict
+    }
+
+    fn capacity(&self) -> CapacityRange {
+        let found = self.search.capacity();
+        let ends = found
+            .interval
+            .map_or((found.point, found.point), |ends| (ends.low, ends.high));
+        CapacityRange {
+            rate_per_s: found.point,
+            low_per_s: ends.0,
+            high_per_s: ends.1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::capacity::{Arrivals, Capacity, TrialOutcome, SearchEnd};
+    use bakeoff_model::histogram::Histogram;
+    use bakeoff_model::slo::Served;
+
+    use super::{Hunt, Measured};
+
+    fn capacity(slos: &[&str]) -> Capacity {
+        Capacity {
+            slos: slos.iter().map(|text| text.parse().unwrap()).collect(),
+            rates: None,
+            arrivals: Arrivals::Constant,
+            connections: 64,
+            trial: Duration::from_secs(5),
+            trials_at_most: 20,
+            within: 0.03,
+        }
+    }
+
+    /// A service whose times grow with the rate: 1 ms for each 100 requests per second.
+    fn measured(rate_per_s: f64, disturbance: Option<&str>) -> Measured {
+        let mut times = Histogram::new();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "small"
+        )]
+        times.record((rate_per_s * 1e4) as u64);
+        Measured {
+            served: Served {
+                successes: 1,
+                failures: 0,
+                times: Some(times),
+            },
+            disturbance: disturbance.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn each_objective_has_a_capacity_of_its_own() {
+        let asked = capacity(&["p99 <= 10ms", "p99 <= 4ms", "p99 <= 1us"]);
+        let mut hunt = Hunt::new(&asked, 3, 2000.0).unwrap();
+        let mut trials = 0;
+        while let Some(rate) = hunt.next_rate() {
+            assert_eq!(hunt.next_step(), 3 + trials);
+            let record = hunt.take(rate, &measured(rate, None));
+            assert_eq!(record.verdicts.len(), 3);
+            trials += 1;
+        }
+        let found = hunt.found();
+        for (found, truth) in found.iter().zip([1000.0, 400.0]) {
+            let range = found.capacity.unwrap();
+            assert!((range.rate_per_s / truth - 1.0).abs() < 0.03, "{found:?}");
+            assert!(
+                found.last_before_failure_per_s.unwrap() <= truth * 1.001,
+                "{found:?}"
+            );
+        }
+        assert_eq!(found[2].ended, SearchEnd::BelowRange);
+        let without = found[2].without().unwrap();
+        assert_eq!(without, "missed even at the lowest rate");
+        assert!(trials <= 20, "all objectives share {trials} trials");
+    }
+
+    #[test]
+    fn what_disturbs_a_trial_is_not_the_services_failure() {
+        let asked = capacity(&["p99 <= 10ms"]);
+        let mut hunt = Hunt::new(&asked, 1, 2500.0).unwrap();
+        let first = hunt.next_rate().unwrap();
+        let record = hunt.take(first, &measured(first, Some("host-bound: steal")));
+        assert_eq!(record.verdicts[0].outcome, TrialOutcome::Disturbed);
+        assert_eq!(hunt.next_rate(), Some(first), "the same rate again");
+        // One that is met in spite of it counts.
+        let record = hunt.take(900.0, &measured(900.0, Some("host-bound: steal")));
+        assert_eq!(record.verdicts[0].outcome, TrialOutcome::Met);
+        for _ in 0..3 {
+            hunt.take(1100.0, &measured(1100.0, Some("host-bound: steal")));
+        }
+        assert_eq!(hunt.next_rate(), None);
+        let found = &hunt.found()[0];
+        assert_eq!((found.ended, found.capacity), (SearchEnd::Disturbed, None));
+        assert_eq!(
+            found.without().unwrap(),
+            "the search was given up, at least 900/s: host-bound: steal"
+        );
+    }
+
+    #[test]
+    fn nothing_served_is_nothing_to_begin_with() {
+        let why = Hunt::new(&capacity(&["p99 <= 10ms"]), 1, 0.0).unwrap_err();
+        assert!(why.contains("no request of the closed load"), "{why}");
+    }
+}

@@ -1,0 +1,181 @@
+//! One run of a search for a capacity: as a load, but that trials follow the warm-up. Each trial is
+//! a step with its slices like any other, by a load generator of its own, because what it sends
+//! depends on all trials before it.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose};
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::{Connections, LoadInterval};
+use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::slo::Slo;
+use bakeoff_model::suite::Step;
+use bakeoff_validity::{Judged, evidence_of};
+
+use super::measure::{Loading, On};
+use super::rows;
+use super::run;
+use super::start::stage;
+use crate::capacity::{Hunt, Measured};
+use crate::case::Case;
+use crate::contracts::{Halt, LoadGenerator, Parts};
+use crate::event::{self, Event, Observer};
+
+/// Makes one run of this kind. `former` is what earlier runs of the same case found.
+pub(crate) async fn make<L: LoadGenerator>(
+    parts: &Parts<'_, L>,
+    case: &Case,
+    former: &[CapacityRecord],
+    notes: &mut Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Connections>, Halt> {
+    let mut instance = run::verified(parts, case, observer).await?;
+    let counted = rows::before(parts, case).await?;
+    stage(observer, case, Stage::Load)?;
+    let mut on = On {
+        parts,
+        case,
+        instance: instance.as_mut(),
+    };
+    let mut loading = Loading::begin(&on).await?;
+    let loaded = search(&mut loading, &mut on, former, observer).await;
+    run::finish(&mut on, loading, counted, loaded, notes, observer).await
+}
+
+/// The steps before the search, then all of its trials.
+async fn search<L: LoadGenerator>(
+    loading: &mut Loading<L::Load>,
+    on: &mut On<'_, L>,
+    former: &[CapacityRecord],
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let case = on.case;
+    let run = &case.begin.run;
+    let Some(capacity) = &run.capacity else {
+        return Err(Failure::new(Stage::Load, "the plan does not say what is looked for").into());
+    };
+    let mut seen = Seen::of(observer, 0);
+    while loading.next().is_some() {
+        loading.play(on, 0, &mut seen).await?;
+    }
+    loading.end().await?;
+    let steps = run.steps.len();
+    let last = seen
+        .slices
+        .iter()
+        .filter(|slice| slice.load.step + 1 == steps);
+    let closed_per_s = requests_per_s(last.map(|slice| &slice.load));
+    let hunt = Hunt::new(capacity, steps, closed_per_s);
+    let mut hunt = hunt.map_err(|why| Failure::new(Stage::Load, why))?;
+    for (slo, rate_per_s) in to_confirm(capacity, former) {
+        let step = capacity.step(rate_per_s, Purpose::Confirmation);
+        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
+        let record = hunt.confirm(&slo, rate_per_s, &measured);
+        event::record(observer, Record::Trial(record))?;
+    }
+    while let Some(rate_per_s) = hunt.next_rate() {
+        let step = capacity.step(rate_per_s, Purpose::Search);
+        let measured = trial(loading, on, step, hunt.next_step(), observer).await?;
+        let record = hunt.take(rate_per_s, &measured);
+        event::record(observer, Record::Trial(record))?;
+    }
+    for found in hunt.found() {
+        event::record(observer, Record::Capacity(found))?;
+    }
+    Ok(())
+}
+
+/// Plays one step of open load, the `index`-th of all steps.
+async fn trial<L: LoadGenerator>(
+    loading: &mut Loading<L::Load>,
+    on: &mut On<'_, L>,
+    step: Step,
+    index: usize,
+    observer: &mut dyn Observer,
+) -> Result<Measured, Halt> {
+    let mut case = on.case.clone();
+    case.begin.run.steps = vec![step];
+    let mut on = On {
+        parts: on.parts,
+        case: &case,
+        instance: &mut *on.instance,
+    };
+    let mut seen = Seen::of(observer, index);
+    let mut own = Loading::begin(&on).await?;
+    own.play(&mut on, 0, &mut seen).await?;
+    own.end().await?;
+    loading.take_over(own);
+    let slices = seen.slices.iter();
+    let slices: Vec<(Judged, &LoadInterval)> = slices
+        .map(|slice| (Judged::new(evidence_of(&on.case.begin, slice)), &slice.load))
+        .collect();
+    Ok(Measured::of(&slices))
+}
+
+/// For each objective that former runs have a capacity of, what a fresh process is to hold: a
+/// little less than their geometric mean.
+fn to_confirm(capacity: &Capacity, former: &[CapacityRecord]) -> Vec<(Slo, f64)> {
+    let mut logs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for record in former {
+        if let Some(found) = record.capacity {
+            let of_slo = logs.entry(record.slo.to_string()).or_default();
+            of_slo.push(found.rate_per_s.ln());
+        }
+    }
+    let rate = |slo: &Slo| {
+        let logs = logs.get(&slo.to_string())?;
+        let mean = logs.iter().sum::<f64>() / as_f64(logs.len() as u64);
+        Some((slo.clone(), capacity.to_confirm(mean.exp())))
+    };
+    capacity.slos.iter().filter_map(rate).collect()
+}
+
+/// Successful requests per second over some slices.
+fn requests_per_s<'a>(slices: impl Iterator<Item = &'a LoadInterval>) -> f64 {
+    let (mut requests, mut length_ns) = (0, 0);
+    for load in slices {
+        requests += load.requests;
+        length_ns += load.end_ns.saturating_sub(load.start_ns);
+    }
+    as_f64(requests) * 1e9 / as_f64(length_ns.max(1))
+}
+
+/// Keeps the slices that pass by, and gives the steps of a load generator their numbers among all
+/// steps of the run.
+struct Seen<'o> {
+    observer: &'o mut dyn Observer,
+    /// Number of the load generator's first step.
+    first: usize,
+    slices: Vec<IntervalRecord>,
+}
+
+impl<'o> Seen<'o> {
+    fn of(observer: &'o mut dyn Observer, first: usize) -> Self {
+        Self {
+            observer,
+            first,
+            slices: Vec::new(),
+        }
+    }
+}
+
+impl Observer for Seen<'_> {
+    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
+        let mut event = event.clone();
+        match &mut event {
+            Event::StepBegan { step, steps, .. } => {
+                *step += self.first;
+                *steps += self.first;
+            }
+            Event::Recorded { record } => {
+                if let Record::Interval(interval) = record.as_mut() {
+                    self.slices.push(interval.as_ref().clone());
+                    interval.load.step += self.first;
+                }
+            }
+            _ => {}
+        }
+        self.observer.observe(&event)
+    }
+}

@@ -1,0 +1,311 @@
+//! The highest rate that a service bears, from trials that were met or missed: where to trial
+//! next, what is known by now, and when it is enough. What a trial is, and what it has to meet, is
+//! not known here.
+//!
+//! A Bayesian adaptive search, as in psychophysics (Watson and Pelli, "QUEST: A Bayesian Adaptive
+//! Psychometric Method", Perception & Psychophysics 1983): the chance that a trial is met falls
+//! with the logarithm of its rate, as a logistic curve around the capacity. How steeply is not
+//! known either, and integrated out. The next trial goes where the capacity is as likely above as
+//! below (King-Smith et al., "Efficient and Unbiased Modifications of the QUEST Threshold Method",
+//! Vision Research 1994, after whom the mean or the median loses little against looking ahead),
+//! and when it is roughly known, in turn to where it is surely above and surely below: at the
+//! median itself every curve is even, so that trials there say nothing of how steep it is.
+//! Bisection would believe every single trial, and one stall of the host would mislead it for good.
+
+use std::f64::consts::LN_2;
+
+use bakeoff_base::number::length_as_f64;
+
+use crate::sample::{Estimate, Interval};
+
+/// Chance that a trial is missed however low its rate: a stall of the host, a pause.
+const MISSED_ANYHOW: f64 = 0.03;
+/// Chance that a trial is met however high its rate.
+const MET_ANYHOW: f64 = 0.001;
+/// How steep the curve may be: the logarithm of the rate over which the odds change by a factor
+/// of e, all equally likely before the first trial.
+const SPREADS: [f64; 6] = [0.001, 0.003, 0.01, 0.02, 0.04, 0.08];
+/// Distance of the capacities that are told apart, as a logarithm: a quarter of a percent.
+const RESOLUTION: f64 = 0.0025;
+/// Fewer trials than this are never enough: they could all be lucky.
+const TRIALS_MIN: usize = 6;
+/// Distance of the quartiles, as a logarithm, at which a capacity is roughly known.
+const ROUGHLY: f64 = 0.03;
+/// What is triald then, in turn.
+const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
+/// How often the lowest rate has to be missed until the capacity is below it.
+const LOWEST_MISSED: usize = 2;
+
+/// What is known of a capacity. Rates are in any unit, the same everywhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    from_log: f64,
+    to_log: f64,
+    start_log: f64,
+    /// For each capacity, from the lowest, and each spread: logarithm of its posterior density,
+    /// up to a constant.
+    density_log: Vec<[f64; SPREADS.len()]>,
+    /// For each capacity its posterior density over all spreads, up to a factor.
+    weights: Vec<f64>,
+    trials: Vec<Trial>,
+}
+
+/// A trial and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// Its rate.
+    pub rate: f64,
+    /// Whether the service met what was asked of it.
+    pub met: bool,
+}
+
+/// When a search is over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Enough {
+    /// The 95 % credible interval reaches at most this share from its middle: 0.03 = 3 %.
+    pub within: f64,
+    /// Trials after which it is over anyway.
+    pub trials_at_most: usize,
+}
+
+/// Why a search is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The interval is as narrow as was asked for.
+    Narrow,
+    /// There are no trials left.
+    OutOfTrials,
+    /// Even the highest rate was met.
+    AboveRange,
+    /// Even the lowest rate was missed.
+    BelowRange,
+}
+
+impl Search {
+    /// A search between two rates that begins with the trial `start`; `None` unless
+    /// `0 < from <= start <= to` and `from < to`, all of them finite.
+    #[must_use]
+    pub fn new(from: f64, to: f64, start: f64) -> Option<Self> {
+        let sensible = from > 0.0 && from <= start && start <= to && from < to && to.is_finite();
+        if !sensible {
+            return None;
+        }
+        let (from_log, to_log) = (from.ln(), to.ln());
+        let mut density_log = vec![[0.0; SPREADS.len()]];
+        while from_log + length_as_f64(density_log.len() - 1) * RESOLUTION < to_log {
+            density_log.push([0.0; SPREADS.len()]);
+        }
+        Some(Self {
+            from_log,
+            to_log,
+            start_log: start.ln(),
+            weights: vec![1.0; density_log.len()],
+            density_log,
+            trials: Vec::new(),
+        })
+    }
+
+    /// The trials so far, in order.
+    #[must_use]
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The rate to trial next.
+    ///
+    /// Until there is one of each kind, from the start: twice as fast as the last one that was met,
+    /// a half, an eighth, a 128th of the start where it was missed. So that services are not
+    /// flooded in the search for what they bear. After that the median, and when that is roughly
+    /// known, in turn below and above it.
+    #[must_use]
+    pub fn next_rate(&self) -> f64 {
+        let met = self.trials.iter().filter(|trial| trial.met).count();
+        let log = match (self.trials.last(), met, self.trials.len() - met) {
+            (None, ..) => self.start_log,
+            (Some(last), _, 0) => last.rate.ln() + LN_2,
+            (Some(last), 0, missed) => last.rate.ln() - LN_2 * length_as_f64(missed - 1).exp2(),
+            _ if self.quantile_log(0.75) - self.quantile_log(0.25) > ROUGHLY => {
+                self.quantile_log(0.5)
+            }
+            _ => self.quantile_log(BELOW_AND_ABOVE[self.trials.len() % 2]),
+        };
+        log.clamp(self.from_log, self.to_log).exp()
+    }
+
+    /// Takes what came of a trial.
+    pub fn add(&mut self, trial: Trial) {
+        let at = trial.rate.ln();
+        let mut capacity_log = self.from_log;
+        for densities in &mut self.density_log {
+            for (density_log, spread) in densities.iter_mut().zip(SPREADS) {
+                let met = met_chance((at - capacity_log) / spread);
+                let chance = if trial.met { met } else { 1.0 - met };
+                *density_log += chance.ln();
+            }
+            capacity_log += RESOLUTION;
+        }
+        let all = self.density_log.iter().flatten();
+        let highest = all.copied().fold(f64::NEG_INFINITY, f64::max);
+        for (weight, densities) in self.weights.iter_mut().zip(&self.density_log) {
+            *weight = densities.iter().map(|log| (log - highest).exp()).sum();
+        }
+        self.trials.push(trial);
+    }
+
+    /// The median of the capacity and its 95 % credible interval, which assumes the model; `runs`
+    /// of it is 1: a search is of one process.
+    #[must_use]
+    pub fn capacity(&self) -> Estimate {
+        Estimate {
+            point: self.quantile_log(0.5).exp(),
+            interval: Some(Interval {
+                low: self.quantile_log(0.025).exp(),
+                high: self.quantile_log(0.975).exp(),
+            }),
+            runs: 1,
+        }
+    }
+
+    /// Whether and why no further trial is needed.
+    #[must_use]
+    pub fn ended(&self, enough: &Enough) -> Option<Ended> {
+        let is_out = self.trials.len() >= enough.trials_at_most;
+        let trials_at = |log: f64| {
+            let there = |trial: &&Trial| (trial.rate.ln() - log).abs() < RESOLUTION;
+            self.trials.iter().filter(there).count()
+        };
+        let met = self.trials.iter().filter(|trial| trial.met).count();
+        if met == self.trials.len() && trials_at(self.to_log) > 0 {
+            return Some(Ended::AboveRange);
+        }
+        if met == 0 {
+            let is_below = trials_at(self.from_log) >= LOWEST_MISSED;
+            let out = is_out.then_some(Ended::OutOfTrials);
+            return if is_below {
+                Some(Ended::BelowRange)
+            } else {
+                out
+            };
+        }
+        let width_log = self.quantile_log(0.975) - self.quantile_log(0.025);
+        let is_narrow = width_log <= 2.0 * enough.within.ln_1p();
+        if is_narrow && self.trials.len() >= TRIALS_MIN {
+            return Some(Ended::Narrow);
+        }
+        is_out.then_some(Ended::OutOfTrials)
+    }
+
+    /// The highest rate that was met below the lowest that was missed: what going up in steps and
+    /// stopping at the first failure finds. `None` where nothing below the lowest miss was met.
+    #[must_use]
+    pub fn last_before_failure(&self) -> Option<f64> {
+        let missed = self.trials.iter().filter(|trial| !trial.met);
+        let first = missed.map(|trial| trial.rate).fold(f64::INFINITY, f64::min);
+        let met = self.trials.iter().filter(|trial| trial.met);
+        let below = met.map(|trial| trial.rate).filter(|rate| *rate < first);
+        below.reduce(f64::max)
+    }
+
+    /// A quantile of the logarithm of the capacity, interpolated.
+    fn quantile_log(&self, share: f64) -> f64 {
+        let wanted = share * self.weights.iter().sum::<f64>();
+        let (mut sum, mut log) = (0.0, self.from_log - RESOLUTION / 2.0);
+        for weight in &self.weights {
+            if sum + weight >= wanted {
+                return log + RESOLUTION * (wanted - sum) / weight;
+            }
+            sum += weight;
+            log += RESOLUTION;
+        }
+        log
+    }
+}
+
+/// Chance that a trial is met that lies so many spreads above the capacity.
+fn met_chance(distance: f64) -> f64 {
+    let curve = 1.0 / (1.0 + distance.exp());
+    MET_ANYHOW + (1.0 - MISSED_ANYHOW - MET_ANYHOW) * curve
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ended, Enough, Trial, Search};
+
+    const ENOUGH: Enough = Enough {
+        within: 0.03,
+        trials_at_most: 30,
+    };
+
+    /// A search among services that meet up to `capacity`, but for the trials of these indices.
+    fn search(capacity: f64, stalls: &[usize]) -> (Search, Ended) {
+        let mut search = Search::new(1.0, 4000.0, 500.0).unwrap();
+        loop {
+            if let Some(ended) = search.ended(&ENOUGH) {
+                return (search, ended);
+            }
+            let rate = search.next_rate();
+            let stalls = stalls.contains(&search.trials().len());
+            let met = rate <= capacity && !stalls;
+            search.add(Trial { rate, met });
+        }
+    }
+
+    #[test]
+    fn a_service_without_noise_is_found_in_a_few_trials() {
+        for capacity in [3.0, 70.0, 499.0, 501.0, 777.0, 1500.0, 3900.0] {
+            let (search, ended) = search(capacity, &[]);
+            let found = search.capacity();
+            assert_eq!(ended, Ended::Narrow, "{capacity}");
+            assert!(
+                found.interval.unwrap().contains(capacity),
+                "{capacity}: {found:?}"
+            );
+            assert!(
+                (found.point / capacity - 1.0).abs() < 0.03,
+                "{capacity}: {found:?}"
+            );
+            let trials = search.trials().len();
+            assert!(trials <= 16, "{capacity}: {trials} trials");
+            let last = search.last_before_failure().unwrap();
+            assert!(last <= capacity, "{capacity}: {last}");
+        }
+    }
+
+    #[test]
+    fn one_stall_does_not_mislead_for_good() {
+        for stall in 0..8 {
+            let (search, ended) = search(777.0, &[stall]);
+            let found = search.capacity();
+            assert_eq!(ended, Ended::Narrow, "{stall}");
+            assert!(
+                found.interval.unwrap().contains(777.0),
+                "{stall}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_range_is_said_to() {
+        let ended = |capacity| search(capacity, &[]).1;
+        assert_eq!(ended(5000.0), Ended::AboveRange);
+        assert_eq!(ended(0.5), Ended::BelowRange);
+        let (search, _) = search(0.5, &[]);
+        assert_eq!(search.last_before_failure(), None);
+        let rates: Vec<f64> = search.trials().iter().map(|trial| trial.rate).collect();
+        assert!(rates.len() <= 6, "{rates:?}");
+    }
+
+    #[test]
+    fn a_range_is_a_range() {
+        for (from, to, start) in [
+            (0.0, 10.0, 1.0),
+            (1.0, 10.0, 11.0),
+            (5.0, 10.0, 1.0),
+            (1.0, 1.0, 1.0),
+            (1.0, f64::INFINITY, 2.0),
+            (f64::NAN, 10.0, 2.0),
+        ] {
+            assert_eq!(Search::new(from, to, start), None, "{from} {to} {start}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What other than the service may be why a trial of a search for a capacity failed.
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::histogram::HIGHEST_NS;
+use bakeoff_model::load::LoadInterval;
+use bakeoff_model::validity::{Finding, Reason, Verdict};
+
+use crate::judge::{Judged, Step};
+
+/// Share of their time from which on connections are in use as much as they can be.
+const HELD_MIN: f64 = 0.5;
+
+/// Why the failure of a stretch of open load may not be the service's: the load generator, the
+/// backend or the host was a bottleneck in it. `None` where nothing speaks for that.
+///
+/// Requests that wait for a connection have a send lag, too. Where all connections were held by
+/// requests, it is the service that was late.
+#[must_use]
+pub fn disturbance(slices: &[(Judged, &LoadInterval)]) -> Option<String> {
+    let mut step = Step::default();
+    slices.iter().for_each(|(judged, _)| step.add(judged));
+    let validity = step.validity();
+    let speaks = |reason: &&Reason| match &reason.finding {
+        Finding::GeneratorErrors { .. } => true,
+        Finding::SendLag { lag_p99_ns, .. } => !are_held(slices, *lag_p99_ns),
+        // A part of the time may be generator-bound by its send lag, which was looked at.
+        Finding::PartOfTime { .. } => {
+            matches!(reason.verdict, Verdict::HostBound | Verdict::BackendBound)
+        }
+        _ => reason.verdict.is_bound(),
+    };
+    let reason = validity.reasons().iter().find(speaks)?;
+    Some(format!("{}: {}", reason.verdict, reason.finding))
+}
+
+/// Whether requests that were sent so late waited for connections: these were in use for most of
+/// the time, or all of them were for half of that lag at least.
+fn are_held(slices: &[(Judged, &LoadInterval)], lag_ns: u64) -> bool {
+    let (mut held_ns, mut all_ns, mut long, mut places) = (0.0, 0.0, 0, 0);
+    for (_, load) in slices {
+        let of_slice = u64::from(load.connections.places());
+        let times = [&load.service_time, &load.censored];
+        for times in times {
+            held_ns += times.mean_ns().unwrap_or(0.0) * as_f64(times.count());
+            long += times.count_between(lag_ns / 2, HIGHEST_NS);
+        }
+        all_ns += as_f64(of_slice) * as_f64(load.end_ns.saturating_sub(load.start_ns));
+        places = places.max(of_slice);
+    }
+    held_ns >= HELD_MIN * all_ns || long >= places
+}
