@@ -52,6 +52,19 @@ impl RunFolder {
         Ok(folder)
     }
 
+    /// Makes one where they are by default.
+    ///
+    /// # Errors
+    /// The folder could not be made or written; which, it says.
+    pub fn temporary() -> io::Result<Self> {
+        let base = run_base();
+        let place = |error: io::Error| {
+            let text = format!("{}: no folder can be made there: {error}", base.display());
+            io::Error::new(error.kind(), text)
+        };
+        Self::make(&base).map_err(place)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

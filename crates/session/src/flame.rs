@@ -14,7 +14,6 @@ use bakeoff_model::record::{FlameGraph, FlameOutcome};
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
-use tempfile::TempDir;
 
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, PendingRun, STOP_GRACE};
@@ -161,7 +160,6 @@ pub(crate) async fn draw_all<L: LoadGenerator>(
 /// Starts the contender, loads it and takes samples in the last step.
 async fn stacks<L: LoadGenerator>(parts: &Parts<'_, L>, case: &Case) -> Result<Stacks, String> {
     let spec = case.startable().map_err(|failure| failure.to_string())?;
-    let scratch = scratch()?;
     let started = start(parts.runtime, parts.backend, spec).await;
     let mut instance = started.map_err(|failure| failure.to_string())?;
     let ready = await_ready(instance.as_mut(), spec).await;
@@ -171,17 +169,17 @@ async fn stacks<L: LoadGenerator>(parts: &Parts<'_, L>, case: &Case) -> Result<S
         case,
         instance: instance.as_mut(),
     };
-    let stacks = loaded(&mut on, &scratch).await;
+    let stacks = loaded(&mut on).await;
     instance.stop(STOP_GRACE).await;
     stacks
 }
 
-async fn loaded<L: LoadGenerator>(on: &mut On<'_, L>, scratch: &TempDir) -> Result<Stacks, String> {
+async fn loaded<L: LoadGenerator>(on: &mut On<'_, L>) -> Result<Stacks, String> {
     let mut loading = Loading::begin(on).await.map_err(said)?;
     for _ in 1..on.case.begin.run.steps.len() {
         loading.play(on, 0, &mut Unheard).await.map_err(said)?;
     }
-    let sampling = Sampling::begin(&on.instance.processes(), scratch.path()).await?;
+    let sampling = Sampling::begin(&on.instance.processes()).await?;
     let played = loading.play(on, 0, &mut Unheard).await;
     // A recorder in a JVM has to be stopped while that lives.
     let stacks = sampling.end().await;
@@ -194,12 +192,6 @@ fn said(halt: Halt) -> String {
         Halt::Failed(failure) => failure.to_string(),
         Halt::Fatal(error) => format!("{error:#}"),
     }
-}
-
-/// A folder for what samplers write.
-fn scratch() -> Result<TempDir, String> {
-    let folder = tempfile::Builder::new().prefix("bakeoff-flame-").tempdir();
-    folder.map_err(|error| format!("no temporary folder can be made: {error}"))
 }
 
 #[cfg(test)]

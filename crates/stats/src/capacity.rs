@@ -1,4 +1,4 @@
-//! The highest rate that a service bears, from trials that were met or missed: where to trial
+//! The highest rate that a service bears, from trials that were met or missed: where to try
 //! next, what is known by now, and when it is enough. What a trial is, and what it has to meet, is
 //! not known here.
 //!
@@ -31,7 +31,7 @@ const RESOLUTION: f64 = 0.0025;
 const TRIALS_MIN: usize = 6;
 /// Distance of the quartiles, as a logarithm, at which a capacity is roughly known.
 const ROUGHLY: f64 = 0.03;
-/// What is triald then, in turn.
+/// What is tried then, in turn.
 const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
 /// How often the lowest rate has to be missed until the capacity is below it.
 const LOWEST_MISSED: usize = 2;
@@ -111,7 +111,7 @@ impl Search {
         &self.trials
     }
 
-    /// The rate to trial next.
+    /// The rate to try next.
     ///
     /// Until there is one of each kind, from the start: twice as fast as the last one that was met,
     /// a half, an eighth, a 128th of the start where it was missed. So that services are not

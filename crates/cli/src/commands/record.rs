@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::bail;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Cores;
+use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::recording;
@@ -57,9 +58,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     for (contender, why) in skipped {
         progress.observe(&Event::Skipped { contender, why })?;
     }
-    let logs = tempfile::Builder::new()
-        .prefix("bakeoff-record-")
-        .tempdir()?;
+    let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
         side_by_side: false,

@@ -11,13 +11,13 @@ use bakeoff_model::record::Cores;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::flame::Sampling;
+use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::selection;
 use bakeoff_session::standing::Standing;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
-use tempfile::TempDir;
 
 use super::signals::interrupted;
 use super::verify::limits;
@@ -53,7 +53,7 @@ struct Ready {
     limits: Limits,
     testbed: Testbed,
     /// Removed in the end.
-    _logs: TempDir,
+    _logs: RunFolder,
 }
 
 /// Builds and starts what the arguments ask for.
@@ -73,7 +73,7 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     let backend = selection::backend(suite, args.backend)?;
     let backend_url = args.server.backend_url.clone();
     selection::backend_can_be_at(backend, backend_url.as_ref())?;
-    let logs = tempfile::Builder::new().prefix("bakeoff-up-").tempdir()?;
+    let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.runtime.into(),
         side_by_side: false,
@@ -172,8 +172,6 @@ struct Flame<'a> {
     sampling: Sampling,
     name: &'a str,
     until: Instant,
-    /// Where the sampler writes; removed in the end.
-    _scratch: TempDir,
 }
 
 impl<'a> Flame<'a> {
@@ -183,10 +181,7 @@ impl<'a> Flame<'a> {
         name: &'a str,
         time: Duration,
     ) -> anyhow::Result<Option<Self>> {
-        let scratch = tempfile::Builder::new()
-            .prefix("bakeoff-flame-")
-            .tempdir()?;
-        let begun = Sampling::begin(&standing.processes(), scratch.path()).await;
+        let begun = Sampling::begin(&standing.processes()).await;
         let sampling = match begun {
             Ok(sampling) => sampling,
             Err(why) => {
@@ -202,7 +197,6 @@ impl<'a> Flame<'a> {
             sampling,
             name,
             until: Instant::now() + time,
-            _scratch: scratch,
         }))
     }
 

@@ -6,6 +6,7 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Limits, Suite};
+use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::selection;
@@ -54,9 +55,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
         let why: Vec<String> = skipped.into_iter().map(|(_, why)| why).collect();
         return Err(builds::none_here(&why));
     }
-    let logs = tempfile::Builder::new()
-        .prefix("bakeoff-verify-")
-        .tempdir()?;
+    let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
         side_by_side: false,

@@ -20,6 +20,7 @@ use inferno::collapse::perf::{Folder, Options};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 
+use crate::sweep::RunFolder;
 use program::{found, said, spawned};
 
 /// Samples per second of `perf`: beside round numbers, so that it keeps time with no timer of the
@@ -47,7 +48,8 @@ pub fn perf_is_missing() -> Option<&'static str> {
 #[derive(Debug)]
 pub struct Sampling {
     by: Sampler,
-    scratch: PathBuf,
+    /// What samplers write; it goes with this value, or with the next session's sweep.
+    scratch: RunFolder,
 }
 
 #[derive(Debug)]
@@ -69,22 +71,20 @@ pub struct Stacks {
 }
 
 impl Sampling {
-    /// Begins to sample processes; `scratch` is a folder that is there until the end.
+    /// Begins to sample processes.
     ///
     /// # Errors
     /// Why they cannot be sampled, as a sentence.
-    pub async fn begin(processes: &[u32], scratch: &Path) -> Result<Self, String> {
+    pub async fn begin(processes: &[u32]) -> Result<Self, String> {
+        let scratch = RunFolder::temporary().map_err(|error| error.to_string())?;
         let by = match processes.iter().find_map(|process| jvm(*process)) {
             Some((process, java)) => jvm_sampler(process, java).await?,
             None if processes.is_empty() => {
                 return Err("none of its processes can be seen from here".to_owned());
             }
-            None => Sampler::Perf(perf(processes, scratch).await?),
+            None => Sampler::Perf(perf(processes, scratch.path()).await?),
         };
-        Ok(Self {
-            by,
-            scratch: scratch.to_owned(),
-        })
+        Ok(Self { by, scratch })
     }
 
     /// Ends it: what was seen.
@@ -92,10 +92,11 @@ impl Sampling {
     /// # Errors
     /// Why that is nothing, as a sentence.
     pub async fn end(self) -> Result<Stacks, String> {
+        let scratch = self.scratch.path();
         let (folded, sampler) = match self.by {
-            Sampler::Perf(child) => (perf_stacks(child, &self.scratch).await?, "perf"),
+            Sampler::Perf(child) => (perf_stacks(child, scratch).await?, "perf"),
             Sampler::AsyncProfiler { program, process } => {
-                let file = self.scratch.join("stacks");
+                let file = scratch.join("stacks");
                 let process = process.to_string();
                 let args = ["stop", "-o", "collapsed", "-f"].map(OsStr::new);
                 let args = [&args[..], &[file.as_os_str(), process.as_ref()]].concat();
@@ -103,7 +104,7 @@ impl Sampling {
                 (read(&file)?, "async-profiler")
             }
             Sampler::FlightRecorder { java, process } => (
-                jfr::stop(&java, process, &self.scratch).await?,
+                jfr::stop(&java, process, scratch).await?,
                 "JFR (Java code alone)",
             ),
         };

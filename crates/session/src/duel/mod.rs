@@ -6,7 +6,7 @@ mod agreement;
 mod compose;
 mod files;
 mod order;
-mod trial;
+mod dry_run;
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> anyhow::Result<Agreement> {
         ));
     }
     let draft = files::suite(duel, runtime, &agreement::anything());
-    let answers = trial::answers(duel, runtime, &draft).await?;
+    let answers = dry_run::answers(duel, runtime, &draft).await?;
     let agreed = agreement::find(duel, &answers)?;
     let suite = files::suite(duel, runtime, &agreed.expect);
     // Found now and not by the session: whoever reads such a mistake has never seen the files.

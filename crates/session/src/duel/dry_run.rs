@@ -6,6 +6,7 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::conditions::{BackendName, RuntimeKind, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
+use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_runtime::{Instance, ReadyError};
 
 use super::agreement::Answers;
@@ -27,7 +28,7 @@ pub(super) async fn answers(
     runtime: RuntimeKind,
     draft: &SuiteText,
 ) -> anyhow::Result<Vec<Answers>> {
-    let logs = tempfile::Builder::new().prefix("bakeoff-duel-").tempdir()?;
+    let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime,
         side_by_side: false,
