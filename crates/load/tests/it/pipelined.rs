@@ -178,13 +178,13 @@ fn every_moment_of_a_closed_loop_is_the_services_or_ours() {
     let response = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     let (address, _) = serve(move |_, _| (response.to_vec(), true));
     for in_flight in [1, 4] {
-        // What is missing is the time until the first requests were sent, and a busy host may
-        // take its time with that in one step, but hardly in each of five.
-        let shares: Vec<f64> = (0..5)
+        // What is missing is the time until the first requests were sent, and on a busy host one
+        // step is not exact: half of them are.
+        let mut shares: Vec<f64> = (0..5)
             .map(|_| accounted_share(&address, in_flight))
             .collect();
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        assert!((0.9..1.01).contains(&most), "{in_flight}: {shares:?}");
+        shares.sort_by(f64::total_cmp);
+        assert!((0.9..1.01).contains(&shares[2]), "{in_flight}: {shares:?}");
     }
 }
 
