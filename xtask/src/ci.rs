@@ -6,6 +6,7 @@ use std::thread;
 
 use anyhow::{bail, ensure};
 
+use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, command, works};
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
@@ -176,10 +177,7 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
         switches.push(("BAKEOFF_TEST_DOCKER", "1"));
     }
     match runner {
-        Runner::CargoTest => {
-            let line = "cargo test --workspace --locked --no-fail-fast";
-            chores.run_with("tests", line, &switches)
-        }
+        Runner::CargoTest => cargo_test(chores, &switches),
         Runner::Nextest => {
             let line = "cargo nextest run --workspace --locked --no-fail-fast";
             chores.run_with("tests", line, &switches)?;

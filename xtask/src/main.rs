@@ -2,6 +2,7 @@
 //! base-images`.
 
 mod base_images;
+mod cargo_test;
 mod chores;
 mod ci;
 mod docker;

@@ -112,7 +112,7 @@ fn load_names_a_service_that_refuses_half_of_its_work_quickly() {
 
 #[test]
 fn run_names_a_contender_that_resets_three_in_ten() {
-    ran("resets", "reset", "1s");
+    ran("resets", "reset", "3s");
 }
 
 /// A session waits 15 s for a response, so the step has to be longer.
@@ -123,5 +123,5 @@ fn run_names_a_contender_that_leaves_one_in_fifty_without_a_response() {
 
 #[test]
 fn run_names_a_contender_that_refuses_half_of_its_work_quickly() {
-    ran("overloaded", "unexpected-status", "1s");
+    ran("overloaded", "unexpected-status", "3s");
 }

@@ -9,7 +9,7 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::load::ErrorClass;
 
 use crate::server::{Act, RefusedPort, Server, say};
-use crate::{load_spec, run};
+use crate::{answer_limit_ns, load_spec, run};
 
 const REQUESTS: u64 = 4;
 
@@ -27,10 +27,7 @@ fn check_request(
 ) {
     let server = Server::script(acts);
     let mut spec = load_spec(&server.address, 2, REQUESTS);
-    if class.is_none() {
-        // However late a busy host writes the rest of a response.
-        spec.timeout_answer_ns = 10 * crate::SECOND;
-    }
+    spec.timeout_answer_ns = answer_limit_ns(class);
     change(&mut spec);
     let total = run(&spec);
     let errors = &total.errors;
@@ -321,10 +318,10 @@ fn what_breaks_off_is_distinguished() {
     );
 }
 
-on_each_reactor!(a_response_before_the_end_of_an_upload_is_an_response);
+on_each_reactor!(a_response_before_the_end_of_an_upload_is_a_response);
 
 /// The service responds after the first bytes of an upload and closes, which resets the connection.
-fn a_response_before_the_end_of_an_upload_is_an_response() {
+fn a_response_before_the_end_of_an_upload_is_a_response() {
     let upload = |response: &'static str, requests| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut spec = load_spec(&listener.local_addr().unwrap().to_string(), 2, requests);

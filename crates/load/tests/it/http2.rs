@@ -19,7 +19,7 @@ use crate::frames::{
     RST_STREAM, SETTINGS, Server, WINDOW_UPDATE, field, frame, hello,
 };
 use crate::server::Act;
-use crate::{MILLISECOND, SECOND, load_spec, run};
+use crate::{MILLISECOND, SECOND, answer_limit_ns, load_spec, run};
 
 const REQUESTS: u64 = 8;
 
@@ -176,6 +176,7 @@ fn check_request(
     let handshake = frame(SETTINGS, 0, 0, &[]);
     let server = Server::start(handshake, move |stream, _| script(stream));
     let mut spec = http2_spec(&server.address, 2, 2, REQUESTS);
+    spec.timeout_answer_ns = answer_limit_ns(class);
     change(&mut spec);
     let total = run(&spec);
     let errors = &total.errors;
@@ -470,7 +471,9 @@ fn one_slow_stream_does_not_take_the_others_along() {
             send(&[hello(stream)])
         }
     });
-    let total = run(&http2_spec(&server.address, 1, 4, 40));
+    let mut spec = http2_spec(&server.address, 1, 4, 40);
+    spec.timeout_answer_ns = answer_limit_ns(Some(ErrorClass::HeaderTimeout));
+    let total = run(&spec);
     assert_eq!(total.requests, 30, "{:?}", total.errors);
     assert_eq!(
         total.count(ErrorClass::HeaderTimeout),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec};
 
-use crate::{MILLISECOND, get, load_spec, run, try_run};
+use crate::{MILLISECOND, answer_limit_ns, get, load_spec, run, try_run};
 
 /// What a server has seen.
 #[derive(Debug, Default)]
@@ -103,9 +103,9 @@ fn responses_belong_to_their_requests_in_order() {
     assert_eq!(run(&spec).requests, 400);
 }
 
-on_each_reactor!(what_a_service_does_not_response_is_distinguished);
+on_each_reactor!(what_a_service_does_not_respond_is_distinguished);
 
-fn what_a_service_does_not_response_is_distinguished() {
+fn what_a_service_does_not_respond_is_distinguished() {
     let plain = |_, line: &str| (echo(1, line), true);
     let close = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     let until = "HTTP/1.1 200 OK\r\n\r\nhello";
@@ -129,6 +129,7 @@ fn what_a_service_does_not_response_is_distinguished() {
         });
         let mut spec = pipelined_spec(&address, 1, 40);
         spec.in_flight = 4;
+        spec.timeout_answer_ns = answer_limit_ns(Some(class));
         let total = run(&spec);
         let failed: u64 = total.errors.values().map(|count| count.count).sum();
         assert_eq!(total.requests + failed, 40, "{fifth}: {:?}", total.errors);
@@ -178,13 +179,13 @@ fn every_moment_of_a_closed_loop_is_the_services_or_ours() {
     let response = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     let (address, _) = serve(move |_, _| (response.to_vec(), true));
     for in_flight in [1, 4] {
-        // What is missing is the time until the first requests were sent, and a busy host may
-        // take its time with that in one step, but hardly in each of five.
-        let shares: Vec<f64> = (0..5)
+        // What is missing is the time until the first requests were sent, and on a busy host one
+        // step is not exact: half of them are.
+        let mut shares: Vec<f64> = (0..5)
             .map(|_| accounted_share(&address, in_flight))
             .collect();
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        assert!((0.9..1.01).contains(&most), "{in_flight}: {shares:?}");
+        shares.sort_by(f64::total_cmp);
+        assert!((0.9..1.01).contains(&shares[2]), "{in_flight}: {shares:?}");
     }
 }
 

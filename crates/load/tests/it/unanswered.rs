@@ -9,7 +9,7 @@ use bakeoff_model::load::{ErrorClass, Pace, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Scenario};
 
 use crate::server::{Act, Server, perform};
-use crate::{MILLISECOND, Total, get, load_spec, run};
+use crate::{MILLISECOND, Total, answer_limit_ns, get, load_spec, run};
 
 /// All of them, by name.
 fn unanswered(total: &Total) -> BTreeMap<String, u64> {
@@ -61,6 +61,7 @@ fn what_may_have_been_stored_is_counted_apart() {
         cookies: false,
         after_failure: AfterFailure::GiveUp,
     });
+    spec.timeout_answer_ns = answer_limit_ns(Some(ErrorClass::HeaderTimeout));
     let save = RequestSpec {
         name: Some("save".to_owned()),
         ..get("/save")

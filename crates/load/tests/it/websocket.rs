@@ -15,7 +15,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::server::{Act, perform};
-use crate::{MILLISECOND, SECOND, load_spec, run, try_run};
+use crate::{MILLISECOND, SECOND, answer_limit_ns, load_spec, run, try_run};
 
 fn websocket_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
     let mut spec = load_spec(address, connections, requests);
@@ -208,7 +208,7 @@ const REQUESTS: u64 = 4;
 
 fn check(name: &str, address: &str, class: ErrorClass, change: fn(&mut LoadSpec)) {
     let mut spec = websocket_spec(address, 2, REQUESTS);
-    spec.timeout_answer_ns = 300 * MILLISECOND;
+    spec.timeout_answer_ns = answer_limit_ns(Some(class));
     change(&mut spec);
     let total = run(&spec);
     assert_eq!(total.count(class), REQUESTS, "{name}: {:?}", total.errors);
