@@ -77,6 +77,7 @@ impl Capacity {
             duration: self.trial,
             pace: Pace::Closed,
             warm_up: true,
+            at_least: None,
         }
     }
 
@@ -94,6 +95,7 @@ impl Capacity {
                 Arrivals::Poisson => Pace::Poisson { rate_per_s },
             },
             warm_up: false,
+            at_least: None,
         }
     }
 

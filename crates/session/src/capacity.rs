@@ -3,13 +3,13 @@
 //! `load` search alike.
 
 use bakeoff_model::capacity::{
-    Capacity, CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose,
-    Rates, SearchEnd,
+    Capacity, CapacityRange, CapacityRecord, Purpose, Rates, SearchEnd, TrialOutcome, TrialRecord,
+    TrialVerdict,
 };
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::slo::{Served, Slo};
-use bakeoff_stats::{Ended, Enough, Trial, Search};
+use bakeoff_stats::{Ended, Enough, Search, Trial};
 use bakeoff_validity::{Judged, disturbance};
 
 /// Disturbed trials at the same rate after which a search is given up.
@@ -239,7 +239,7 @@ impl Track {
 mod tests {
     use std::time::Duration;
 
-    use bakeoff_model::capacity::{Arrivals, Capacity, TrialOutcome, SearchEnd};
+    use bakeoff_model::capacity::{Arrivals, Capacity, SearchEnd, TrialOutcome};
     use bakeoff_model::histogram::Histogram;
     use bakeoff_model::slo::Served;
 

@@ -13,7 +13,7 @@
 #![expect(clippy::expect_used, reason = "an example may stop at any fault")]
 
 use bakeoff_base::random::Random;
-use bakeoff_stats::{Enough, Trial, Sample, Search};
+use bakeoff_stats::{Enough, Sample, Search, Trial};
 
 const SEARCHES: u32 = 1_000;
 const TRIALS_AT_MOST: [usize; 2] = [12, 20];

@@ -229,7 +229,7 @@ fn met_chance(distance: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Enough, Trial, Search};
+    use super::{Ended, Enough, Search, Trial};
 
     const ENOUGH: Enough = Enough {
         within: 0.03,

@@ -59,7 +59,7 @@ fn rate(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use bakeoff_model::capacity::{
-        CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict, Purpose, SearchEnd,
+        CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialOutcome, TrialRecord, TrialVerdict,
     };
 
     use super::{found, trial};

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bakeoff_model::capacity::{TrialOutcome, Purpose, SearchEnd};
+use bakeoff_model::capacity::{Purpose, SearchEnd, TrialOutcome};
 use bakeoff_model::record::{self, RunRecords};
 use serde_json::Value;
 

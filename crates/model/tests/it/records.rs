@@ -1,6 +1,6 @@
 //! Files of runs: every format is read for ever, torn and newer files are told apart.
 
-use bakeoff_model::capacity::{TrialOutcome, SearchEnd};
+use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;

@@ -12,7 +12,7 @@ use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 
-use super::labels::{conditions, trial_labels, step_labels};
+use super::labels::{conditions, step_labels, trial_labels};
 use super::slice;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};

@@ -1,7 +1,7 @@
 //! Searches for capacities: the highest rate at which each contender meets each objective, over
 //! fresh processes, and whether these confirmed what others before them had found.
 
-use bakeoff_model::capacity::{Capacity, CapacityRecord, TrialOutcome, TrialRecord, Purpose};
+use bakeoff_model::capacity::{Capacity, CapacityRecord, Purpose, TrialOutcome, TrialRecord};
 use bakeoff_model::record::Results;
 use bakeoff_model::slo::Slo;
 use bakeoff_stats::{

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bakeoff_model::capacity::{
-    Arrivals, Capacity, CapacityRange, CapacityRecord, TrialOutcome, TrialRecord, TrialVerdict,
-    Purpose, SearchEnd,
+    Arrivals, Capacity, CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialOutcome,
+    TrialRecord, TrialVerdict,
 };
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_report::{
-    Analysis, Confirmed, ReportInput, capacity_csv, csv, html, markdown, trials_csv, terminal_table,
+    Analysis, Confirmed, ReportInput, capacity_csv, csv, html, markdown, terminal_table, trials_csv,
 };
 
 use crate::synthetic::{self, Contender};

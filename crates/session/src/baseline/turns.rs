@@ -142,18 +142,18 @@ impl Shape {
             self.cycles,
             self.slice,
             stated.connections,
-            if self.at_least.is_some() { "up to " } else { "" },
+            if self.at_least.is_some() {
+                "up to "
+            } else {
+                ""
+            },
             self.warm_up
         );
         let warm_up = Step {
             at_least: self.at_least,
             ..step(self.warm_up, true)
         };
-        let steps = vec![
-            warm_up,
-            step(self.discard, true),
-            step(self.slice, false),
-        ];
+        let steps = vec![warm_up, step(self.discard, true), step(self.slice, false)];
         Ok((steps, note))
     }
 }
@@ -212,6 +212,8 @@ mod tests {
             backend_requests_min: None,
             steps: own_steps,
             carousel: None,
+            capacity: None,
+            probes: Vec::new(),
         };
         Suite {
             profiles: BTreeMap::from([("p".to_owned(), profile)]),

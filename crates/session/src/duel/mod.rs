@@ -4,9 +4,9 @@
 
 mod agreement;
 mod compose;
+mod dry_run;
 mod files;
 mod order;
-mod dry_run;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! the estimate is from it (C8.4). Seeded; `examples/capacity.rs` does the same at length.
 
 use bakeoff_base::random::Random;
-use bakeoff_stats::{Enough, Trial, Sample, Search};
+use bakeoff_stats::{Enough, Sample, Search, Trial};
 
 /// Searches that a check is made of.
 const SEARCHES: u32 = 60;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_base::number::as_f64;
-use bakeoff_load::Stop;
+use bakeoff_load::{Go, Stop};
 use bakeoff_model::capacity::{Arrivals, Capacity, Purpose};
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepSpec};
@@ -112,7 +112,7 @@ fn play(spec: &LoadSpec, step: &Step, stop: &Stop) -> anyhow::Result<Vec<LoadInt
         LoadEvent::Failed { message } => failure = Some(message),
         LoadEvent::Ready { .. } | LoadEvent::StepDone { .. } | LoadEvent::Done => {}
     };
-    bakeoff_load::run(&spec_of(spec, step), stop, &mut |_| true, &mut observe)?;
+    bakeoff_load::run(&spec_of(spec, step), stop, &mut |_| Go::On, &mut observe)?;
     match failure {
         Some(message) => bail!("{}: {message}", spec.target.address),
         None => Ok(slices),
