@@ -14,6 +14,7 @@ pub mod delay;
 pub mod diagnostic;
 pub mod duration_ns;
 pub mod failure;
+pub mod flame_graph;
 pub mod histogram;
 pub mod json_path;
 pub mod limits;

@@ -13,6 +13,7 @@ mod contender_file;
 mod probe;
 mod published_file;
 pub(crate) mod raw;
+pub(crate) mod raw_checks;
 pub(crate) mod raw_contender;
 pub(crate) mod raw_published;
 mod raw_scenario;
@@ -79,7 +80,9 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     let known = known.then_some(contenders.as_slice());
     let suite = file.map(|file| suite_file::suite(&mut suite_reading, file, known));
     let (mut check_readings, files): (Vec<_>, Vec<_>) =
-        read::<raw::ChecksFile>(&check_sources).into_iter().unzip();
+        read::<raw_checks::ChecksFile>(&check_sources)
+            .into_iter()
+            .unzip();
     let checks = check_file::checks(&mut check_readings, files);
 
     let published_sources: Vec<&SourceFile> = sources.published.iter().collect();

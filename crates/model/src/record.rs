@@ -11,6 +11,7 @@ use crate::capacity::{CapacityRecord, TrialRecord};
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
+use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
@@ -376,42 +377,6 @@ pub struct Results {
     pub flame_graphs: Vec<FlameGraph>,
     /// What the contenders are compared with, where that is what they were.
     pub baseline: Option<Baseline>,
-}
-
-/// Where a contender spends its CPU time, by samples of its stacks in a run that is not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FlameGraph {
-    /// The benchmark.
-    pub benchmark: String,
-    /// The contender.
-    pub contender: String,
-    /// Values of the contender's matrix.
-    pub parameters: BTreeMap<String, String>,
-    /// Connections of the step in which the samples were taken.
-    pub connections: u32,
-    /// What came of it.
-    #[serde(flatten)]
-    pub outcome: FlameOutcome,
-}
-
-/// What came of a flame graph.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum FlameOutcome {
-    /// It was drawn.
-    Drawn {
-        /// The SVG, relative to the results folder.
-        file: String,
-        /// What took the samples.
-        sampler: String,
-        /// How many there are.
-        samples: u64,
-    },
-    /// There is none.
-    Failed {
-        /// Why, a sentence.
-        why: String,
-    },
 }
 
 /// How a qualification round ended, as the round that it feeds was told.

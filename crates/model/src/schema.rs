@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 
 use crate::load::{LoadEvent, LoadSpec};
-use crate::parse::{raw, raw_contender, raw_published, shape};
+use crate::parse::{raw, raw_checks, raw_contender, raw_published, shape};
 use crate::plan::Plan;
 use crate::record::Record;
 
@@ -16,7 +16,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
             "published.schema.json",
             text::<raw_published::PublishedFile>(),
         ),
-        ("checks.schema.json", text::<raw::ChecksFile>()),
+        ("checks.schema.json", text::<raw_checks::ChecksFile>()),
         (
             "contender.schema.json",
             text::<raw_contender::ContenderFile>(),

@@ -78,6 +78,8 @@ pub struct Hunt {
     trials: usize,
     /// Trials of the search so far, disturbed ones too.
     searched: usize,
+    /// Trials of the search that counted for an objective.
+    turn: usize,
 }
 
 /// The search by one objective.
@@ -125,6 +127,7 @@ impl Hunt {
             steps,
             trials: 0,
             searched: 0,
+            turn: 0,
         })
     }
 
@@ -137,8 +140,12 @@ impl Hunt {
     /// The rate of the next trial of the search; `None` when all of it is over.
     #[must_use]
     pub fn next_rate(&self) -> Option<f64> {
-        let open = self.tracks.iter().find(|track| self.ended(track).is_none());
-        open.map(|track| track.search.next_rate())
+        let is_open = |track: &&Track| self.ended(track).is_none();
+        let open: Vec<&Track> = self.tracks.iter().filter(is_open).collect();
+        // In turn, so that the first one does not take all trials; the same one again while it is
+        // disturbed.
+        let track = open.get(self.turn % open.len().max(1))?;
+        Some(track.search.next_rate())
     }
 
     /// Takes a trial at the rate that was asked for.
@@ -146,13 +153,16 @@ impl Hunt {
         let step = self.next_step();
         self.trials += 1;
         self.searched += 1;
-        let verdicts = self.tracks.iter_mut();
-        let verdicts = verdicts.map(|track| track.take(rate_per_s, measured));
+        let tracks = self.tracks.iter_mut();
+        let verdicts = tracks.map(|track| track.take(rate_per_s, measured));
+        let verdicts: Vec<TrialVerdict> = verdicts.collect();
+        let counts = |verdict: &TrialVerdict| verdict.outcome != TrialOutcome::Disturbed;
+        self.turn += usize::from(verdicts.iter().any(counts));
         TrialRecord {
             step,
             purpose: Purpose::Search,
             rate_per_s,
-            verdicts: verdicts.collect(),
+            verdicts,
         }
     }
 

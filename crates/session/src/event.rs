@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::{FlameGraph, Qualification, Record};
+use bakeoff_model::record::{Qualification, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
+use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
-use bakeoff_model::record::{FlameGraph, FlameOutcome};
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};

@@ -1,7 +1,7 @@
-//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`, where there
+//! The documents of a results folder: `report/index.html`, `results.csv`, `results.md`; where there
 //! is something to say in them `benchmarks.csv`, `overhead.csv`, `requests.csv`, `errors.csv`,
-//! `capacity.csv` and `trials.csv`, with a baseline those for continuous integration, and the ranked
-//! table for the terminal.
+//! `capacity.csv` and `trials.csv`; with a baseline those for continuous integration. And the
+//! ranked table for the terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
+use bakeoff_model::flame_graph::FlameOutcome;
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::record::{FlameOutcome, IntervalRecord, Outcome, Record};
+use bakeoff_model::record::{IntervalRecord, Outcome, Record};
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 

@@ -137,16 +137,31 @@ fn a_suites_capacity_is_confirmed_by_a_fresh_process() {
             0,
             &["then the capacity by p99 <= 60ms; max <= 1us: at most 9 trials"],
         );
-    world
-        .run("run SUITE --profile tiny --benchmark capacity --runs 2 --out OUT")
-        .check(
-            0,
-            &[
-                "capacity by p99 <= 60ms: ",
-                "Capacity: p99 <= 60ms",
-                "confirmation ",
-            ],
-        );
+    // Beside other tests the host is disturbed now and then for so long that a search is given up.
+    let session = "run SUITE --profile tiny --benchmark capacity --runs 2 --out OUT";
+    let given_up = || {
+        let runs = runs(&world);
+        let mut found = runs.iter().map(|run| &run.capacities[0]);
+        found.any(|found| found.ended == SearchEnd::Disturbed)
+    };
+    let mut ran = world.run(session);
+    for _ in 0..3 {
+        if !given_up() {
+            break;
+        }
+        ran.check(0, &["the search was given up", "-bound: "]);
+        std::fs::remove_dir_all(world.out()).unwrap();
+        ran = world.run(session);
+    }
+    assert!(!given_up(), "four sessions were disturbed: {}", ran.stdout);
+    ran.check(
+        0,
+        &[
+            "capacity by p99 <= 60ms: ",
+            "Capacity: p99 <= 60ms",
+            "confirmation ",
+        ],
+    );
     let runs = runs(&world);
     for run in &runs {
         let steps = run.begin.run.steps.len();
@@ -155,7 +170,7 @@ fn a_suites_capacity_is_confirmed_by_a_fresh_process() {
         };
         assert!(matches!(
             never.ended,
-            SearchEnd::BelowRange | SearchEnd::OutOfTrials
+            SearchEnd::BelowRange | SearchEnd::OutOfTrials | SearchEnd::Disturbed
         ));
         assert_eq!(never.capacity, None);
         let rate = found.capacity.unwrap().rate_per_s;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::raw::{CheckTable, ChecksFile};
+use super::raw_checks::{CheckTable, ChecksFile};
 use super::request;
 use super::source::{KeyPath, Reading};
 use crate::check::{Check, Expect};

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::record::{FlameGraph, FlameOutcome, Outcome, Results};
+use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use bakeoff_model::record::FlameGraph;
+use bakeoff_model::flame_graph::FlameGraph;
 
 use super::file::write_whole;
 

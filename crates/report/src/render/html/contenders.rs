@@ -1,8 +1,9 @@
 //! What each contender is, in which version, with its caveat.
 
 use bakeoff_base::natural;
+use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::plan::case_label;
-use bakeoff_model::record::{FlameGraph, FlameOutcome, Results, RunRecords};
+use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
