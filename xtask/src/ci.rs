@@ -11,7 +11,7 @@ use crate::chores::{Chores, command, works};
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
 use crate::workspace::say;
-use crate::{base_images, docker, tidy};
+use crate::{base_images, docker, package, site, tidy};
 
 /// The oldest compiler that `Cargo.toml` promises.
 const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
@@ -43,7 +43,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
             }
             chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
         }
-        everything(chores, Runner::CargoTest, &Needs::read(false)?)
+        everything(chores, Runner::CargoTest, &Needs::read()?)
     })
 }
 
@@ -72,6 +72,19 @@ pub(crate) fn deny(root: &Path) -> anyhow::Result<()> {
     finished(root, dependencies)
 }
 
+/// The documentation site.
+pub(crate) fn site(root: &Path) -> anyhow::Result<()> {
+    finished(root, |chores| {
+        chores.run("program compiled", "cargo build --locked --bin bakeoff")?;
+        site::site(chores)
+    })
+}
+
+/// The crates as they would be published.
+pub(crate) fn package(root: &Path) -> anyhow::Result<()> {
+    finished(root, package::package)
+}
+
 /// Does some work, then says what took how long, also when it failed.
 fn finished(
     root: &Path,
@@ -88,7 +101,6 @@ fn everything(chores: &mut Chores<'_>, runner: Runner, needs: &Needs) -> anyhow:
         bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
     }
     let mut suites = suites(chores.root())?;
-    suites.retain(|suite| !needs.leaves_out(suite.folder()));
     let was_there = docker::docker_engine(docker::Action::Status).is_ok();
     announce(needs, &suites, was_there);
     let result = with_docker(chores, runner, needs, &mut suites);
@@ -107,6 +119,8 @@ fn announce(needs: &Needs, suites: &[Suite], docker: bool) {
     } else {
         "- install Docker if need be, start an engine, make base images, and stop it at the end"
     });
+    say("- install mdBook by cargo if it is missing, and build the documentation site");
+    say("- package the crates, and install them into a temporary folder");
     say("- start servers on the loopback interface, in control groups of their own");
     for suite in suites {
         say(&format!("- build and start {}", suite.describe()));
@@ -157,6 +171,8 @@ fn with_docker(
         }
     }
     ensure!(failed.is_empty(), "{}", failed.join("\n"));
+    site::site(chores)?;
+    package::package(chores)?;
     say("end to end: what is not named as left out was verified and measured, see above");
     Ok(())
 }
@@ -172,6 +188,7 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
     let mut switches = vec![
         ("BAKEOFF_TEST_ELASTICSEARCH", "1"),
         ("BAKEOFF_TEST_POSTGRES", "1"),
+        ("BAKEOFF_TEST_TUTORIAL", "1"),
     ];
     if docker {
         switches.push(("BAKEOFF_TEST_DOCKER", "1"));

@@ -1,12 +1,15 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
-//! base-images`.
+//! base-images | site | package`.
 
 mod base_images;
+mod browser;
 mod cargo_test;
 mod chores;
 mod ci;
 mod docker;
 mod needs;
+mod package;
+mod site;
 mod suites;
 mod tidy;
 mod workspace;
@@ -34,9 +37,6 @@ enum Chore {
         /// Run the tests by cargo-nextest, each in a process of its own.
         #[arg(long)]
         nextest: bool,
-        /// Build and verify also what `xtask/needs.toml` leaves out.
-        #[arg(long)]
-        all: bool,
     },
     /// All of continuous integration: format, lints, tidy, scripts, documentation, dependencies,
     /// the oldest Rust, then `test`.
@@ -54,6 +54,10 @@ enum Chore {
     },
     /// Make the base images without a registry.
     BaseImages,
+    /// Build the documentation site into `target/site/book`, check its links, open its reports.
+    Site,
+    /// Package all crates, install them into an empty prefix, and run the program from there.
+    Package,
 }
 
 fn main() -> ExitCode {
@@ -71,12 +75,12 @@ fn chore() -> anyhow::Result<()> {
     let root = workspace::root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),
-        Chore::Test { nextest, all } => {
+        Chore::Test { nextest } => {
             let runner = match nextest {
                 true => ci::Runner::Nextest,
                 false => ci::Runner::CargoTest,
             };
-            ci::test(&root, runner, &Needs::read(all)?)
+            ci::test(&root, runner, &Needs::read()?)
         }
         Chore::Ci => ci::ci(&root),
         Chore::Deny => ci::deny(&root),
@@ -84,5 +88,7 @@ fn chore() -> anyhow::Result<()> {
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
         Chore::BaseImages => base_images::base_images(),
+        Chore::Site => ci::site(&root),
+        Chore::Package => ci::package(&root),
     }
 }

@@ -15,8 +15,6 @@ use crate::workspace::say;
 pub(crate) struct Needs {
     package: Vec<Package>,
     toolchain: Vec<Toolchain>,
-    #[serde(default)]
-    untested: Vec<Untested>,
 }
 
 /// A package of Debian.
@@ -26,6 +24,9 @@ struct Package {
     name: String,
     /// A file that is there once it is installed.
     file: String,
+    /// What does as well.
+    #[serde(default)]
+    or: Vec<String>,
     why: String,
 }
 
@@ -38,15 +39,6 @@ struct Toolchain {
     contender: String,
 }
 
-/// A contender or a whole suite that is left out although it could be built.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Untested {
-    /// Its folder.
-    folder: String,
-    why: String,
-}
-
 /// What could not be installed, and what is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
@@ -57,14 +49,9 @@ pub(crate) struct Failures {
 }
 
 impl Needs {
-    /// Reads the list of this repository, with nothing left out if `all` is wanted.
-    pub(crate) fn read(all: bool) -> anyhow::Result<Self> {
-        let text = include_str!("../needs.toml");
-        let mut needs: Self = toml::from_str(text).context("xtask/needs.toml")?;
-        if all {
-            needs.untested.clear();
-        }
-        Ok(needs)
+    /// Reads the list of this repository.
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        toml::from_str(include_str!("../needs.toml")).context("xtask/needs.toml")
     }
 
     /// Says what is about to be installed, as far as it is missing here.
@@ -85,7 +72,7 @@ impl Needs {
 
     /// Installs what is missing.
     pub(crate) fn install(&self, root: &Path) -> Failures {
-        let mut failures = self.untested();
+        let mut failures = Failures::default();
         let packages = self.missing_packages().map(|one| one.name.as_str());
         let packages: Vec<&str> = packages.collect();
         if !packages.is_empty()
@@ -105,23 +92,12 @@ impl Needs {
         failures
     }
 
-    /// What is left out on every host.
-    fn untested(&self) -> Failures {
-        let line = |one: &Untested| format!("NOT TESTED: {}: {}", one.folder, one.why);
-        Failures {
-            lines: self.untested.iter().map(line).collect(),
-            contenders: self.untested.iter().map(|one| one.folder.clone()).collect(),
-        }
-    }
-
-    /// Whether a whole suite is left out.
-    pub(crate) fn leaves_out(&self, suite: &str) -> bool {
-        self.untested.iter().any(|one| one.folder == suite)
-    }
-
     fn missing_packages(&self) -> impl Iterator<Item = &Package> {
-        let missing = |package: &&Package| !Path::new(&package.file).exists();
-        self.package.iter().filter(missing)
+        let is_there = |package: &Package| {
+            let mut files = std::iter::once(&package.file).chain(&package.or);
+            files.any(|file| Path::new(file).exists())
+        };
+        self.package.iter().filter(move |one| !is_there(one))
     }
 
     fn missing_toolchains(&self) -> impl Iterator<Item = &Toolchain> {
@@ -143,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_list_is_read() {
-        let needs = Needs::read(false).unwrap();
+        let needs = Needs::read().unwrap();
         let absolute = |file: &str| file.starts_with('/');
         assert!(
             needs
@@ -154,29 +130,6 @@ mod tests {
         let root = crate::workspace::root();
         let has = |folder: &str, file: &str| root.join(folder).join(file).is_file();
         let contender = |folder: &str| has(folder, "contender.toml");
-        let suite = |folder: &str| has(folder, "suite.toml");
         assert!(needs.toolchain.iter().all(|one| contender(&one.contender)));
-        let untested = |folder: &str| contender(folder) || suite(folder);
-        assert!(needs.untested.iter().all(|one| untested(&one.folder)));
-    }
-
-    #[test]
-    fn what_is_left_out_is_said_with_its_reason() {
-        let text = "package = []\ntoolchain = []\n\
-                    [[untested]]\nfolder = 'suites/x/contenders/a'\nwhy = 'it crashes'";
-        let failures = toml::from_str::<Needs>(text).unwrap().untested();
-        assert_eq!(failures.contenders, ["suites/x/contenders/a"]);
-        let line = "NOT TESTED: suites/x/contenders/a: it crashes";
-        assert_eq!(failures.lines, [line]);
-    }
-
-    #[test]
-    fn a_suite_is_left_out_by_its_own_folder_only() {
-        let text = "package = []\ntoolchain = []\n\
-                    [[untested]]\nfolder = 'suites/x/contenders/a'\nwhy = 'it crashes'\n\
-                    [[untested]]\nfolder = 'suites/y'\nwhy = 'nobody has tried it'";
-        let needs = toml::from_str::<Needs>(text).unwrap();
-        assert!(needs.leaves_out("suites/y"));
-        assert!(!needs.leaves_out("suites/x"));
     }
 }

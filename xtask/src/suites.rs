@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
+use crate::browser;
 use crate::chores::{Chores, command};
 
 /// Contenders are built without optimisation: what they answer is checked here, not how fast, and
@@ -25,10 +26,8 @@ const BUILD_ENV: [(&str, &str); 2] = [
 /// busy hosts, so that contenders are verified with it too. A suite whose main round takes long has
 /// a round of this name as well, and the session is that round.
 const PROFILE: &str = "smoke";
-/// The round whose contenders are verified in containers as well, as far as they are named.
+/// The round whose contenders are preferred in containers, as far as they are named.
 const MAIN_ROUND: &str = "main";
-/// So many at most: containers differ by their base image, hardly by contender.
-const IN_CONTAINERS_MAX: usize = 4;
 /// Not a real backend: it answers from recordings.
 const REPLAY: &str = "replay";
 
@@ -38,18 +37,28 @@ pub(crate) struct Suite {
     folder: String,
     /// The real backend, if contenders need one.
     backend: Option<String>,
-    /// One contender of each folder: what bears the folder's own name, else its first variant.
-    contenders: Vec<String>,
-    /// Those that are verified in containers as well.
-    in_containers: Vec<String>,
+    contenders: Vec<Contender>,
+    /// Those that are verified in containers as well, one for each base image: containers differ by
+    /// that, hardly by contender.
+    in_containers: Vec<Contender>,
     /// Whether the short session has a round of its own.
     short_round: bool,
+}
+
+/// One contender of a folder: what bears the folder's own name, else its first variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Contender {
+    name: String,
+    /// The image that its containers are made on; `None` if it says nothing.
+    base: Option<String>,
 }
 
 /// The parts of `contender.toml` that are read here.
 #[derive(Debug, Deserialize)]
 struct ContenderFile {
     contender: ContenderTable,
+    #[serde(default)]
+    image: ImageTable,
     #[serde(default)]
     variant: BTreeMap<String, toml::Table>,
 }
@@ -59,6 +68,11 @@ struct ContenderFile {
 struct ContenderTable {
     #[serde(default)]
     only_variants: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ImageTable {
+    base: Option<String>,
 }
 
 /// The parts of `suite.toml` that are read here; `bakeoff` itself checks all of it.
@@ -99,46 +113,58 @@ pub(crate) fn suites(root: &Path) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-fn suite(folder: String, file: SuiteFile, contenders: Vec<String>) -> anyhow::Result<Suite> {
+fn suite(folder: String, file: SuiteFile, contenders: Vec<Contender>) -> anyhow::Result<Suite> {
     if !file.profile.contains_key(PROFILE) {
         bail!("{folder}: no profile {PROFILE:?}, with which its report is tried");
     }
     let short_round = file.round.iter().any(|round| round.name == PROFILE);
-    let named = |name: &String| !name.contains(['*', '?']);
     let main = file
         .round
         .into_iter()
         .find(|round| round.name == MAIN_ROUND);
     let main: Vec<String> = main.map(|round| round.contenders).unwrap_or_default();
-    let mut in_containers: Vec<String> = main.into_iter().filter(named).collect();
-    if in_containers.is_empty() {
-        in_containers.clone_from(&contenders);
-    }
-    in_containers.truncate(IN_CONTAINERS_MAX);
     let mut backends = file.backend.into_iter().map(|backend| backend.name);
     Ok(Suite {
         folder,
         backend: backends.find(|name| name != REPLAY),
+        in_containers: one_of_each_base(&contenders, &main),
         contenders,
-        in_containers,
         short_round,
     })
 }
 
+/// The first contender on each base image, those of some names before the others.
+fn one_of_each_base(contenders: &[Contender], preferred: &[String]) -> Vec<Contender> {
+    let (first, last): (Vec<&Contender>, Vec<&Contender>) = contenders
+        .iter()
+        .partition(|contender| preferred.contains(&contender.name));
+    let mut chosen: Vec<Contender> = Vec::new();
+    for contender in first.into_iter().chain(last) {
+        if chosen.iter().all(|one| one.base != contender.base) {
+            chosen.push(contender.clone());
+        }
+    }
+    chosen
+}
+
 /// One contender of each folder.
-fn contenders(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let mut names = Vec::new();
+fn contenders(folder: &Path) -> anyhow::Result<Vec<Contender>> {
+    let mut contenders = Vec::new();
     for name in folders(folder, "contender.toml")? {
         let file = folder.join(&name).join("contender.toml");
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let parsed: ContenderFile =
             toml::from_str(&text).with_context(|| file.display().to_string())?;
-        names.push(match parsed.variant.keys().next() {
+        let name = match parsed.variant.keys().next() {
             Some(variant) if parsed.contender.only_variants => format!("{name}/{variant}"),
             _ => name,
+        };
+        contenders.push(Contender {
+            name,
+            base: parsed.image.base,
         });
     }
-    Ok(names)
+    Ok(contenders)
 }
 
 /// The folders in one that hold a certain file, sorted.
@@ -156,11 +182,6 @@ fn folders(folder: &Path, with: &str) -> anyhow::Result<Vec<String>> {
 }
 
 impl Suite {
-    /// Its folder in the repository, `suites/NAME`.
-    pub(crate) fn folder(&self) -> &str {
-        &self.folder
-    }
-
     /// What is about to be built and started, in a few words.
     pub(crate) fn describe(&self) -> String {
         let backend = self.backend.as_deref().unwrap_or("no backend");
@@ -174,16 +195,16 @@ impl Suite {
     /// Leaves out the contenders of some folders.
     pub(crate) fn without(&mut self, folders: &[String]) {
         let folder = format!("{}/contenders", self.folder);
-        let stays = |name: &String| {
-            let own = name.split('/').next().unwrap_or(name);
+        let stays = |contender: &Contender| {
+            let own = contender.name.split('/').next().unwrap_or(&contender.name);
             !folders.contains(&format!("{folder}/{own}"))
         };
         self.contenders.retain(stays);
         self.in_containers.retain(stays);
     }
 
-    /// Builds all contenders, verifies them, those of the main round in containers too, and makes a
-    /// short session.
+    /// Builds all contenders, verifies them, those of the main round in containers too, makes a
+    /// short session, and opens its report.
     pub(crate) fn check(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
         let folder = &self.folder;
         let all = chosen(&self.contenders);
@@ -208,7 +229,9 @@ impl Suite {
             String::new()
         };
         let line = format!("run {folder} --profile {PROFILE}{round}{backend} --out {results}");
-        self.bakeoff(chores, "short session and report", &line)
+        self.bakeoff(chores, "short session and report", &line)?;
+        let pages = browser::reports(Path::new(&results))?;
+        browser::open(chores, &format!("{folder}: report in a browser"), &pages)
     }
 
     /// The program that the tests have built: it stands beside this one.
@@ -226,10 +249,10 @@ impl Suite {
     }
 }
 
-fn chosen(contenders: &[String]) -> String {
+fn chosen(contenders: &[Contender]) -> String {
     contenders
         .iter()
-        .map(|name| format!(" --contender {name}"))
+        .map(|contender| format!(" --contender {}", contender.name))
         .collect()
 }
 
@@ -237,7 +260,14 @@ fn chosen(contenders: &[String]) -> String {
 mod tests {
     use std::fs;
 
-    use super::{SuiteFile, contenders, suite, suites};
+    use super::{Contender, SuiteFile, contenders, suite, suites};
+
+    fn contender(name: &str, base: Option<&str>) -> Contender {
+        Contender {
+            name: name.to_owned(),
+            base: base.map(ToOwned::to_owned),
+        }
+    }
 
     #[test]
     fn the_suites_of_this_repository_are_found() {
@@ -245,32 +275,38 @@ mod tests {
         let locations = suites.iter().find(|one| one.folder == "suites/locations");
         let locations = locations.unwrap();
         assert_eq!(locations.backend.as_deref(), Some("elasticsearch"));
-        assert!(locations.contenders.contains(&"axum".to_owned()));
-        assert!(locations.in_containers.contains(&"axum".to_owned()));
+        let names = |of: &[Contender]| -> Vec<String> {
+            of.iter().map(|contender| contender.name.clone()).collect()
+        };
+        assert!(names(&locations.contenders).contains(&"axum".to_owned()));
+        assert_eq!(
+            names(&locations.in_containers),
+            ["actix-4", "http4k-3", "ktor-3"]
+        );
     }
 
     #[test]
     fn a_suite_may_do_without_a_backend_but_not_without_a_short_profile() {
         let parse = |text: &str| toml::from_str::<SuiteFile>(text).unwrap();
-        let all = vec!["a/x".to_owned(), "b".to_owned()];
+        let all = vec![
+            contender("a/x", Some("debian")),
+            contender("b", Some("debian")),
+            contender("c", None),
+        ];
         let file = parse("[profile.smoke]\n[[round]]\nname = 'main'\ncontenders = ['b', 'c*']");
         let named = suite("suites/x".to_owned(), file, all.clone()).unwrap();
         assert!(!named.short_round);
-        assert_eq!(
-            (named.backend, named.in_containers),
-            (None, vec!["b".to_owned()])
-        );
+        assert_eq!(named.backend, None);
+        assert_eq!(named.in_containers, [all[1].clone(), all[2].clone()]);
         let text = "[profile.smoke]\n[[round]]\nname = 'smoke'";
         let mut one = suite("suites/x".to_owned(), parse(text), all.clone()).unwrap();
-        assert_eq!(one.in_containers, all);
+        assert_eq!(one.in_containers, [all[0].clone(), all[2].clone()]);
         assert!(one.short_round);
         one.without(&["suites/y/contenders/a".to_owned()]);
         assert_eq!(one.contenders, all);
         one.without(&["suites/x/contenders/a".to_owned()]);
-        assert_eq!(
-            (&one.contenders, &one.in_containers),
-            (&vec!["b".to_owned()], &one.contenders)
-        );
+        assert_eq!(one.contenders, all[1..]);
+        assert_eq!(one.in_containers, all[2..]);
         assert!(suite("suites/x".to_owned(), parse(""), Vec::new()).is_err());
     }
 
@@ -281,12 +317,15 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("contender.toml"), text).unwrap();
         };
-        write("b", "[contender]\n[variant.x]");
+        write("b", "[contender]\n[image]\nbase = 'debian'\n[variant.x]");
         write(
             "a",
             "[contender]\nonly-variants = true\n[variant.x]\n[variant.y]",
         );
         fs::create_dir(folder.path().join("no-contender")).unwrap();
-        assert_eq!(contenders(folder.path()).unwrap(), ["a/x", "b"]);
+        assert_eq!(
+            contenders(folder.path()).unwrap(),
+            [contender("a/x", None), contender("b", Some("debian"))]
+        );
     }
 }

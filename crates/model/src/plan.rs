@@ -72,6 +72,9 @@ pub struct PlannedRun {
     pub limits: Limits,
     /// Steps of the load.
     pub steps: Vec<Step>,
+    /// The order in which they are played, as indices of `steps`; absent where it is theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub step_order: Vec<usize>,
     /// The run takes part in a carousel: with all others of its benchmark and repetition. The last
     /// two steps are repeated in each cycle. Absent for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,7 +184,12 @@ impl PlannedRun {
     pub fn played(&self) -> Vec<PlayedStep> {
         let once = |step| PlayedStep { step, cycle: None };
         let Some(carousel) = self.carousel else {
-            return (0..self.steps.len()).map(once).collect();
+            let order = self.step_order.iter().copied();
+            let known = order.filter(|step| *step < self.steps.len());
+            return match self.step_order.is_empty() {
+                true => (0..self.steps.len()).map(once).collect(),
+                false => known.map(once).collect(),
+            };
         };
         let before = self.steps.len().saturating_sub(Carousel::STEPS);
         let mut played: Vec<PlayedStep> = (0..before).map(once).collect();
@@ -369,6 +377,7 @@ fn runs(
                 control: case.control,
                 limits: profile.limits,
                 steps,
+                step_order: steps::order(profile, case.benchmark, options.seed, repetition),
                 carousel,
                 capacity: case.benchmark.capacity.clone(),
                 transport: case.benchmark.transport,

@@ -193,6 +193,31 @@ pub struct Probe {
     pub operations: u32,
 }
 
+/// In which order the measured steps of a run are played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepOrder {
+    /// As they are listed.
+    #[default]
+    Listed,
+    /// In a random order, the same one for all contenders of a repetition and another in each: the
+    /// load is not confounded with the time since the start.
+    Random,
+}
+
+impl StepOrder {
+    /// That of a ladder which does not say.
+    pub(crate) fn of_ladders() -> Self {
+        Self::Random
+    }
+
+    /// Whether it is that of steps which are listed one by one.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        *self == Self::Listed
+    }
+}
+
 /// How much is measured and under which limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
@@ -206,6 +231,9 @@ pub struct Profile {
     pub runs: u32,
     /// The steps of benchmarks without steps of their own.
     pub steps: Vec<Step>,
+    /// In which order they are played.
+    #[serde(default, skip_serializing_if = "StepOrder::is_listed")]
+    pub step_order: StepOrder,
     /// Makes these steps those of a carousel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carousel: Option<Carousel>,
@@ -246,13 +274,32 @@ impl Profile {
     /// own means those: they are part of the workload, and in files they are no carousel's. Only a
     /// profile that says so, one that is not for measuring, has others in their place.
     #[must_use]
-    pub fn steps_of<'s>(&'s self, benchmark: &'s Benchmark) -> (&'s [Step], Option<Carousel>) {
+    pub fn steps_of<'s>(&'s self, benchmark: &'s Benchmark) -> StepsOf<'s> {
         if benchmark.steps.is_empty() || self.replaces_steps {
-            (&self.steps, self.carousel)
+            StepsOf {
+                steps: &self.steps,
+                carousel: self.carousel,
+                order: self.step_order,
+            }
         } else {
-            (&benchmark.steps, benchmark.carousel)
+            StepsOf {
+                steps: &benchmark.steps,
+                carousel: benchmark.carousel,
+                order: benchmark.step_order,
+            }
         }
     }
+}
+
+/// The steps of a benchmark under a profile.
+#[derive(Debug, Clone, Copy)]
+pub struct StepsOf<'s> {
+    /// The steps.
+    pub steps: &'s [Step],
+    /// Makes them those of a carousel.
+    pub carousel: Option<Carousel>,
+    /// In which order they are played; those of a carousel as they are listed.
+    pub order: StepOrder,
 }
 
 /// All contenders of a benchmark alive at the same time, one of them loaded and the others frozen,
@@ -294,6 +341,8 @@ pub struct Benchmark {
     pub probes: Vec<ProbedRequest>,
     /// Its own steps; those of the profile are used when there are none.
     pub steps: Vec<Step>,
+    /// In which order they are played.
+    pub step_order: StepOrder,
     /// Makes its own steps those of a carousel; suite files do not.
     pub carousel: Option<Carousel>,
 }

@@ -1,4 +1,3 @@
-"use strict";
 // Draws the charts of the report from the JSON in the page. Options come from the page's maker;
 // this script adds what depends on the reader: theme, size, number format, chosen contenders.
 (() => {
@@ -15,7 +14,15 @@
   const cross = "path://M0 3H3V0H5V3H8V5H5V8H3V5H0Z";
   const symbols = ["circle", "rect", "triangle", "diamond"];
   const dashes = ["solid", "dashed", "dotted"];
-  const charts = new Map(); // element -> {chart, benchmark, spec}
+  const charts = new Map(); // element -> {chart, benchmark}
+  // Panels that draw each run, instead of medians and bands.
+  const eachRun = new Set();
+  const summarised = new Map();
+  const drawnOf = (benchmark, whole) => {
+    if (eachRun.has(benchmark)) return whole;
+    if (!summarised.has(whole)) summarised.set(whole, bands.of(whole));
+    return summarised.get(whole);
+  };
   // More contenders than this are not read in one chart: the best of them are shown at first.
   const many = 12;
   const best = 8;
@@ -227,6 +234,7 @@
       xAxis: axis(made.xAxis, false, width),
       yAxis: axis(made.yAxis, true, width),
       series: [
+        ...bands.series({ ...spec, option: made }, (position) => look(spec.cases[position]).color),
         ...made.series.map((series, position) => styled(series, spec, position)),
         ...(besides(spec) ? [reference()] : []),
       ],
@@ -250,23 +258,25 @@
     const groups = new Map();
     for (const one of params) {
       const y = yOf(one);
-      if (y === null || y === undefined) continue;
+      if (one.seriesType !== "line" || y === null || y === undefined) continue;
       if (!groups.has(one.seriesName)) groups.set(one.seriesName, { color: one.color, ys: [], labels: new Set() });
       const group = groups.get(one.seriesName);
       group.ys.push(y);
+      if (one.data && one.data.low !== undefined) group.ends = [one.data.low, one.data.high];
       if (labelOf(one.data)) group.labels.add(labelOf(one.data));
     }
     const middle = (ys) => ys.reduce((sum, y) => sum + y, 0) / ys.length;
     const rows = [...groups].sort((a, b) => middle(b[1].ys) - middle(a[1].ys));
-    const lines = rows.map(([name, { color, ys, labels }]) => {
-      const [low, high] = [Math.min(...ys), Math.max(...ys)];
-      const shown = number(low) === number(high) ? number(low) : `${number(low)}–${number(high)}`;
+    const lines = rows.map(([name, { color, ys, labels, ends }]) => {
+      const [low, high] = ends ?? [Math.min(...ys), Math.max(...ys)];
+      const around = number(low) === number(high) ? "" : `${number(low)}–${number(high)}`;
+      const shown = ends ? `${number(ys[0])}${around && ` (${around})`}` : around || number(low);
       const note = [...labels].join(", ");
       return `<tr><td style="background:none;border:0;padding:0 .5em 0 0;text-align:left"><span style="color:${color}">●</span> ${escape(name)}</td>` +
         `<td style="background:none;border:0;padding:0;text-align:right"><b>${shown}</b> ${escape(note)}</td></tr>`;
     });
     const unit = spec.option.yAxis.name;
-    return `<div>${escape(head)}, ${escape(unit)}, lowest–highest run</div><table style="width:auto">${lines.join("")}</table>`;
+    return `<div>${escape(head)}, ${escape(unit)}, ${spec.banded ? "median (lowest–highest run)" : "lowest–highest run"}</div><table style="width:auto">${lines.join("")}</table>`;
   }
 
   function tipItem(spec, params) {
@@ -290,7 +300,8 @@
 
   function draw(element) {
     const benchmark = Number(element.dataset.benchmark);
-    const spec = data.benchmarks[benchmark].charts[Number(element.dataset.chart)];
+    const whole = data.benchmarks[benchmark].charts[Number(element.dataset.chart)];
+    const spec = drawnOf(benchmark, whole);
     let entry = charts.get(element);
     const rows = rowsShown(benchmark, spec).yAxis.data;
     if (spec.shape !== "lines") {
@@ -299,10 +310,26 @@
     }
     if (!entry) {
       const chart = echarts.init(element, null, { renderer: "svg" });
-      entry = { chart, benchmark, spec };
+      entry = { chart, benchmark };
       charts.set(element, entry);
+      element.after(saver(chart, whole));
     }
     entry.chart.setOption(option(benchmark, spec, element.clientWidth), { notMerge: true });
+  }
+
+  // A figure as a file, as it is drawn now.
+  function saver(chart, spec) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "save";
+    button.textContent = "Save as SVG";
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = chart.getDataURL({ type: "svg" });
+      link.download = `${spec.title.replace(/[^\w.]+/g, "-")}.svg`;
+      link.click();
+    });
+    return button;
   }
 
   const redraw = () => charts.forEach((_, element) => draw(element));
@@ -415,6 +442,14 @@
       note.textContent = `At first the ${best} with the highest peaks of ${ours.length} are shown.`;
       element.append(note);
     }
+    if (data.benchmarks[benchmark].charts.some(bands.has)) {
+      const every = button("all runs", () => {
+        if (!eachRun.delete(benchmark)) eachRun.add(benchmark);
+        every.setAttribute("aria-pressed", String(eachRun.has(benchmark)));
+      });
+      every.className = "every";
+      every.setAttribute("aria-pressed", "false");
+    }
     if (cases.length > 2) {
       button("all", () => off.clear());
       button("none", () => cases.forEach((name) => off.add(name)));
@@ -460,7 +495,7 @@
     }
     const line = (cells, tag) =>
       `<tr>${cells.map((text, index) => (index ? `<${tag}>${escape(text)}</${tag}>` : `<th scope="${tag === "th" ? "col" : "row"}">${escape(text)}</th>`)).join("")}</tr>`;
-    return `<div class="scroll"><table><thead>${line(head, "th")}</thead><tbody>${rows.map((row) => line(row, "td")).join("")}</tbody></table></div>`;
+    return `<div class="tools"></div><div class="scroll" tabindex="0"><table><thead>${line(head, "th")}</thead><tbody>${rows.map((row) => line(row, "td")).join("")}</tbody></table></div>`;
   }
 
   document.querySelectorAll("details.data").forEach((details) => {
@@ -470,6 +505,7 @@
       const panel = data.benchmarks[Number(details.dataset.benchmark)];
       const spec = panel.charts[Number(details.dataset.chart)];
       details.insertAdjacentHTML("beforeend", table(spec, panel.of));
+      details.dispatchEvent(new Event("tablemade", { bubbles: true }));
     });
   });
 
@@ -481,6 +517,7 @@
       document.querySelectorAll(".price").forEach((other) => {
         if (other !== input) other.value = input.value;
       });
+      document.querySelectorAll(".per-hour").forEach((part) => { part.textContent = price; });
       document.querySelectorAll(".dollars").forEach((cell) => {
         cell.textContent = number(((Number(cell.dataset.us) * 1e3) / 3600) * price);
       });

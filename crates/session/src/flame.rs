@@ -94,6 +94,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         id: format!("{id}.flame"),
         expected: steps.iter().map(|step| step.duration).sum(),
         steps,
+        step_order: Vec::new(),
         carousel: None,
         lifecycle: false,
         ..run.clone()

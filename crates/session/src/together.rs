@@ -120,6 +120,7 @@ mod tests {
             contender: contender.to_owned(),
             repetition,
             capacity: None,
+            step_order: Vec::new(),
             carousel: Some(Carousel { cycles: 3 }),
             limits: Limits {
                 cpus: None,

@@ -4,9 +4,37 @@ use clap::Parser as _;
 
 use super::Cli;
 
-const PAGES: [(&str, &str); 2] = [
+const PAGES: [(&str, &str); 9] = [
     ("README.md", include_str!("../../../../README.md")),
     ("docs/CI.md", include_str!("../../../../docs/CI.md")),
+    (
+        "docs/install.md",
+        include_str!("../../../../docs/install.md"),
+    ),
+    (
+        "docs/tutorial.md",
+        include_str!("../../../../docs/tutorial.md"),
+    ),
+    (
+        "docs/how-to/capacity.md",
+        include_str!("../../../../docs/how-to/capacity.md"),
+    ),
+    (
+        "docs/how-to/duel.md",
+        include_str!("../../../../docs/how-to/duel.md"),
+    ),
+    (
+        "docs/how-to/load.md",
+        include_str!("../../../../docs/how-to/load.md"),
+    ),
+    (
+        "docs/how-to/report.md",
+        include_str!("../../../../docs/how-to/report.md"),
+    ),
+    (
+        "docs/how-to/suite.md",
+        include_str!("../../../../docs/how-to/suite.md"),
+    ),
 ];
 
 /// What ends a command in a shell.
@@ -71,6 +99,7 @@ fn commands_of_the_pages_are_understood() {
     let of = |page: &str| found.iter().filter(|one| one.0 == page).count();
     assert!(of("README.md") >= 1, "{found:?}");
     assert!(of("docs/CI.md") >= 3, "{found:?}");
+    assert!(PAGES.iter().all(|(page, _)| of(page) >= 1), "{found:?}");
     let workflow = found.iter().find(|one| one.1.contains("origin/value"));
     let workflow = &workflow.unwrap().1;
     assert!(

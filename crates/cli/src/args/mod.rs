@@ -56,7 +56,7 @@ pub(crate) enum Command {
     /// Build contenders and print their receipts.
     Build(BuildArgs),
     /// Render the report of a results folder again.
-    Report(ReportArgs),
+    Report(DocumentsArgs),
     /// Print the ranked table of a results folder.
     Rank(ReportArgs),
     /// Hold figures against what can be: the records of a results folder against today's rules, or
@@ -326,6 +326,20 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DocumentsArgs {
+    /// Results folder.
+    pub(crate) results: PathBuf,
+    /// Write also each figure as an SVG file into this folder; of several rounds into a folder of
+    /// each.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write also a page in Markdown for each source of published results into this folder: their
+    /// figures, ours, and the verdict on each claim; of several rounds that of the last one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) articles: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct NullServerArgs {
     /// Address to listen on; with port 0, the one that was chosen is printed.
     #[arg(long, default_value = "127.0.0.1:0")]
@@ -365,6 +379,9 @@ pub(crate) struct CompareArgs {
     /// Compare even what was measured under other conditions; the output says so.
     #[arg(long)]
     pub(crate) anyway: bool,
+    /// Write the comparison also as a page, with a figure of the ratios.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

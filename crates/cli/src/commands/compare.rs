@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::bail;
 
 use bakeoff_session::hint::hinted;
+use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
 
 use crate::args::CompareArgs;
@@ -39,5 +40,12 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         args.second.display()
     )?;
     write!(output, "{}", bakeoff_report::terminal_comparison(&all))?;
+    if let Some(file) = &args.html {
+        let (first, second) = (args.first.display(), args.second.display());
+        let names = [&*first.to_string(), &*second.to_string()];
+        let page = bakeoff_report::comparison_page(&all, names, &differences);
+        write_whole(file, page.as_bytes())?;
+        writeln!(output, "page: {}", file.display())?;
+    }
     Ok(exit::DONE)
 }

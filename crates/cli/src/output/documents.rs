@@ -48,6 +48,21 @@ pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
     analysis
 }
 
+/// A page for each source of published results, with the claims that other rounds show.
+pub(crate) fn articles(
+    folder: &Path,
+    results: &Results,
+) -> anyhow::Result<Vec<bakeoff_report::Article>> {
+    let title = title(results);
+    let rounds = beside(folder, results)?;
+    let analysis = Analysis::of(&ReportInput {
+        results,
+        title: &title,
+        rounds: &rounds,
+    });
+    Ok(bakeoff_report::articles(&analysis))
+}
+
 /// Writes all documents.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
     let title = title(results);

@@ -20,6 +20,7 @@ mod records;
 mod rounds;
 mod rows;
 mod sessions;
+mod tutorial;
 mod up;
 mod validity;
 mod world;

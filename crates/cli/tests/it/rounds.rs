@@ -58,7 +58,7 @@ fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
         ],
     );
     let main = world.read("out/main/report/index.html");
-    assert!(main.contains("<a href=\"../../manners/report/index.html\">manners</a>"));
+    assert!(main.contains("<a href=\"../../manners/report/index.html\">The report of manners</a>"));
     assert!(
         main.contains("good wins with"),
         "the reason is in the report"

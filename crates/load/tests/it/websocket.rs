@@ -206,6 +206,10 @@ fn upgrade(stream: &mut TcpStream, response: Option<&str>) -> bool {
 
 const REQUESTS: u64 = 4;
 
+/// What a service says before the window, while connections are opened, does not count: only a
+/// pause makes it wait, long enough for a busy host.
+const UNTIL_THE_WINDOW: Act = Act::Pause(Duration::from_millis(400));
+
 fn check(name: &str, address: &str, class: ErrorClass, change: fn(&mut LoadSpec)) {
     let mut spec = websocket_spec(address, 2, REQUESTS);
     spec.timeout_answer_ns = answer_limit_ns(Some(class));
@@ -299,8 +303,7 @@ fn what_is_no_websocket_has_its_class() {
         ),
     ];
     for (name, acts, class) in cases {
-        // Before the window a service may say what it likes; only a pause makes it wait.
-        let acts = [vec![Act::Pause(Duration::from_millis(50))], acts].concat();
+        let acts = [vec![UNTIL_THE_WINDOW], acts].concat();
         check(name, &scripted(None, acts), class, |_| ());
     }
 }
@@ -309,11 +312,7 @@ on_each_reactor!(wrong_messages_have_their_class);
 
 fn wrong_messages_have_their_class() {
     let texts: Vec<u8> = b"\x81\x05hello".repeat(50);
-    let acts = vec![
-        Act::Pause(Duration::from_millis(50)),
-        Act::Send(texts),
-        Act::Hold,
-    ];
+    let acts = vec![UNTIL_THE_WINDOW, Act::Send(texts), Act::Hold];
     let address = scripted(None, acts);
     check("another length", &address, ErrorClass::WrongBody, |spec| {
         spec.requests[0].expect = Some(Expect {

@@ -12,7 +12,7 @@ use super::transport::TransportTable;
 use super::warm_up::WarmUpTable;
 use crate::capacity::{Arrivals, Rates};
 use crate::check::Expect;
-use crate::suite::WinnerRule;
+use crate::suite::{StepOrder, WinnerRule};
 use crate::units::{DurationText, SizeText};
 
 /// `suite.toml`: environment, backends, profiles, benchmarks and rounds.
@@ -227,6 +227,9 @@ pub(crate) struct LadderTable {
     pub(crate) connections: Vec<u32>,
     /// The length of each step.
     pub(crate) step: DurationText,
+    /// In which order the measured steps are played; `random` unless given.
+    #[serde(default = "StepOrder::of_ladders")]
+    pub(crate) order: StepOrder,
 }
 
 /// One step.

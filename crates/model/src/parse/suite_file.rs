@@ -22,7 +22,9 @@ use super::warm_up;
 use crate::conditions::BackendName;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
-use crate::suite::{Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, Suite};
+use crate::suite::{
+    Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, StepOrder, Suite,
+};
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
@@ -142,6 +144,7 @@ fn profiles(
             },
             runs: table.runs,
             steps,
+            step_order: step_order(table.ladder.as_ref()),
             carousel: table.carousel.as_ref().map(|table| Carousel {
                 cycles: table.cycles,
             }),
@@ -201,6 +204,10 @@ fn steps(
         });
     }
     steps
+}
+
+fn step_order(ladder: Option<&LadderTable>) -> StepOrder {
+    ladder.map(|ladder| ladder.order).unwrap_or_default()
 }
 
 fn pace(reading: &mut Reading<'_>, place: &KeyPath, table: &StepTable) -> Pace {
@@ -298,6 +305,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
         benchmarks.push(Benchmark {
             probes,
             steps,
+            step_order: step_order(table.ladder.as_ref()),
             carousel: None,
             name: table.name,
             describe: table.describe,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use bakeoff_base::random::Random;
+
 use super::{PlannedRun, RunKind};
-use crate::suite::{Benchmark, BenchmarkKind, Carousel, Profile, Step};
+use crate::suite::{Benchmark, BenchmarkKind, Carousel, Profile, Step, StepOrder};
 
 /// Time for starting, waiting and stopping, beside the load.
 const START_ALLOWANCE: Duration = Duration::from_secs(3);
@@ -14,16 +16,42 @@ const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
 /// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
 const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
+/// Sets the order of the steps apart from other draws of the same seed.
+const ORDER: u64 = 0x6f_7264_6572;
+
 /// The steps of a benchmark under a profile, and whether they are those of a carousel.
 pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> (Vec<Step>, Option<Carousel>) {
     match (benchmark.kind, &benchmark.capacity) {
         (BenchmarkKind::Startup { .. }, _) => (Vec::new(), None),
         (BenchmarkKind::Capacity, Some(capacity)) => (profile.steps_before(capacity), None),
         _ => {
-            let (steps, carousel) = profile.steps_of(benchmark);
-            (steps.to_vec(), carousel)
+            let chosen = profile.steps_of(benchmark);
+            (chosen.steps.to_vec(), chosen.carousel)
         }
     }
+}
+
+/// [`PlannedRun::step_order`]: the warm-up first, then the measured steps in an order that a seed
+/// and a repetition stand for. Empty where the steps are played as they are listed.
+pub(super) fn order(
+    profile: &Profile,
+    benchmark: &Benchmark,
+    seed: u64,
+    repetition: u32,
+) -> Vec<usize> {
+    let chosen = profile.steps_of(benchmark);
+    let is_random = chosen.order == StepOrder::Random && chosen.carousel.is_none();
+    if benchmark.kind != BenchmarkKind::Load || !is_random {
+        return Vec::new();
+    }
+    let indices = 0..chosen.steps.len();
+    let (mut order, mut measured): (Vec<usize>, Vec<usize>) =
+        indices.partition(|index| chosen.steps[*index].warm_up);
+    // The repetition in the high half: neighbouring seeds have other orders.
+    let mut random = Random::new(seed ^ ORDER ^ (u64::from(repetition) << 32));
+    random.shuffle(&mut measured);
+    order.extend(measured);
+    order
 }
 
 /// Expected duration of a run, without builds.

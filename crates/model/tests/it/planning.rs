@@ -6,7 +6,7 @@ use std::time::Duration;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
-use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_model::suite::{Contender, StepOrder, Suite};
 use insta::assert_snapshot;
 
 use crate::format_page::page_suite;
@@ -383,6 +383,46 @@ fn runs_of_a_carousel_are_beside_each_other() {
         "{:?}",
         first.expected
     );
+}
+
+#[test]
+fn measured_steps_of_a_ladder_are_played_in_another_order_in_each_repetition() {
+    let mut suite = suite();
+    let order = |suite: &Suite, runs: u32| -> Vec<(u32, Vec<usize>)> {
+        let options = PlanOptions {
+            benchmarks: vec!["city-get".to_owned()],
+            runs: Some(runs),
+            ..options()
+        };
+        let plan = plan::plan(suite, &options).unwrap();
+        let played = |run: &PlannedRun| run.played().iter().map(|one| one.step).collect();
+        let runs = plan.runs.iter();
+        let mut orders: Vec<(u32, Vec<usize>)> =
+            runs.map(|run| (run.repetition, played(run))).collect();
+        orders.sort();
+        // One for each repetition: all contenders have the same.
+        orders.dedup();
+        orders
+    };
+    let listed: Vec<usize> = (0..16).collect();
+    assert_eq!(order(&suite, 2), [(1, listed.clone()), (2, listed.clone())]);
+
+    suite.profiles.get_mut("seed").unwrap().step_order = StepOrder::Random;
+    let three = order(&suite, 3);
+    assert_eq!(three.len(), 3);
+    for (_, played) in &three {
+        let mut sorted = played.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, listed, "each step once");
+        assert_eq!(played[..5], listed[..5], "warm-up comes first");
+        assert_ne!(*played, listed);
+    }
+    assert!(three[0].1 != three[1].1 && three[1].1 != three[2].1);
+    assert_eq!(order(&suite, 2), three[..2], "more runs add to the end");
+
+    // A benchmark's own steps are its workload, in their order.
+    suite.benchmarks[0].steps = suite.profiles["seed"].steps.clone();
+    assert_eq!(order(&suite, 1), [(1, listed)]);
 }
 
 #[test]

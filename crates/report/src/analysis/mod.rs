@@ -1,5 +1,6 @@
 //! Everything that the documents say, computed once from the records.
 
+pub(crate) mod answer;
 pub(crate) mod baseline;
 pub(crate) mod benchmark;
 pub(crate) mod capacity;
@@ -13,11 +14,13 @@ pub(crate) mod errors;
 pub(crate) mod failures;
 pub(crate) mod gc;
 pub(crate) mod labels;
-mod load;
+pub(crate) mod load;
 pub(crate) mod metric;
 pub(crate) mod overhead;
 pub(crate) mod overview;
+pub(crate) mod price;
 pub(crate) mod probe;
+pub(crate) mod profile;
 pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod scaling;

@@ -83,8 +83,8 @@ pub(crate) fn throughput_latency(benchmark: &BenchmarkData<'_>) -> Chart {
     Chart {
         id: "throughput-latency",
         title: "Throughput against p99".to_owned(),
-        note: "Each line goes through the measured steps of one run; further right and lower is \
-               better. Where it turns up, more load only means more waiting.",
+        note: "Each line goes through the measured steps of a contender; further right and lower \
+               is better. Where it turns up, more load only means more waiting.",
         shape: Shape::Lines,
         x: axis("requests/s", Scale::Linear),
         y: axis("p99, ms", Scale::Log),

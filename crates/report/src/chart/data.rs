@@ -1,7 +1,8 @@
 //! Charts as data: what is drawn, not how.
 //!
 //! A chart never averages: each run is a series of its own, and runs of one contender share its
-//! colour. A step that a run did not reach is a gap.
+//! colour. A step that a run did not reach is a gap. How runs are summarised is a matter of drawing
+//! ([`super::bands`]).
 
 /// One chart.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,7 @@
 //! The charts of a benchmark, in reading order. [`option`] makes the chart library's options of
 //! them.
 
+pub(crate) mod bands;
 mod capacity;
 pub(crate) mod curves;
 mod data;
@@ -11,6 +12,7 @@ pub(crate) mod published;
 pub(crate) mod scaling;
 mod starts;
 mod steps;
+pub(crate) mod svg;
 
 use crate::analysis::benchmark::BenchmarkData;
 use crate::analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};

@@ -17,6 +17,13 @@ pub(crate) struct PublishedSeries<'p> {
     result: &'p PublishedResult,
 }
 
+impl<'p> PublishedSeries<'p> {
+    /// What was published.
+    pub(crate) fn result(&self) -> &'p PublishedResult {
+        self.result
+    }
+}
+
 /// The published results that belong to a benchmark.
 pub(crate) fn of_benchmark<'p>(
     published: Option<&'p Published>,

@@ -1,7 +1,9 @@
 //! Documents as pure functions of [`crate::Analysis`]: they lay out and word, and compute nothing.
 
+pub(crate) mod articles;
 pub(crate) mod baseline;
 pub(crate) mod csv;
+pub(crate) mod figures;
 pub(crate) mod html;
 pub(crate) mod markdown;
 mod overhead;

@@ -5,6 +5,7 @@
     reason = "helpers of tests, outside of test functions"
 )]
 
+mod answer;
 mod baseline;
 mod capacity;
 mod control;

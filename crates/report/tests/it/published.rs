@@ -203,21 +203,6 @@ fn what_cannot_be_tested_says_why() {
         not,
         &["too few runs for an interval"],
     );
-    let mut bound = three();
-    bound[0].validity = Validity::recorded(Verdict::GeneratorBound, "the load generator was busy");
-    check(
-        results(&bound, 4),
-        peak("synthetic-fast"),
-        not,
-        &["generator-bound", "lower bound"],
-    );
-    bound[0].validity = Validity::recorded(Verdict::HostBound, "the host was full");
-    check(
-        results(&bound, 4),
-        peak("synthetic-fast"),
-        not,
-        &["host-bound", "lower bound"],
-    );
     let mut wrong = three();
     wrong[0].fault = Fault::WrongResponse;
     check(
@@ -233,6 +218,44 @@ fn what_cannot_be_tested_says_why() {
         elsewhere,
         not,
         &["the benchmark closest was not run"],
+    );
+}
+
+#[test]
+fn a_lower_bound_leaves_one_side_of_a_ratio_open() {
+    let peak = |first: &str, second: &str, least: f64| {
+        claim(Metric::PeakThroughput, None, ratio(first, second, least))
+    };
+    let mut bound = three();
+    bound[0].validity = Validity::recorded(Verdict::GeneratorBound, "the load generator was busy");
+    let first = || results(&bound, 4);
+    let (fast, slow) = ("synthetic-fast", "synthetic-slow");
+    let not = ClaimVerdict::NotTestable;
+    // Three times as much was measured, and it may be more.
+    check(
+        first(),
+        peak(fast, slow, 2.0),
+        ClaimVerdict::Reproduced,
+        &[],
+    );
+    check(first(), peak(fast, slow, 5.0), ClaimVerdict::Undecided, &[]);
+    // A third was measured, and it may be less.
+    let less = ClaimVerdict::NotReproduced;
+    check(first(), peak(slow, fast, 2.0), less, &["generator-bound"]);
+    check(first(), peak(slow, fast, 0.1), ClaimVerdict::Undecided, &[]);
+    let equal = sized(fast, slow, Expected::Equal);
+    let equal = claim(Metric::PeakThroughput, None, equal);
+    check(first(), equal, not, &["generator-bound", "lower bound"]);
+
+    let mut both = bound.clone();
+    let host = Validity::recorded(Verdict::HostBound, "the host was full");
+    let slow_one = both.iter_mut().find(|one| one.name == slow).unwrap();
+    slow_one.validity = host;
+    check(
+        results(&both, 4),
+        peak(fast, slow, 2.0),
+        not,
+        &["generator-bound", "lower bound"],
     );
 }
 

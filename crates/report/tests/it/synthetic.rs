@@ -262,6 +262,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
                 memory_bytes: Some(512 * MIB),
             },
             steps: Vec::new(),
+            step_order: Vec::new(),
             carousel: None,
             capacity: None,
             transport: Transport::default(),

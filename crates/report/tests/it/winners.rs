@@ -155,7 +155,8 @@ fn documents_link_to_the_rounds() {
     let analysis = analysis(&results);
     let page = html(&analysis);
     for text in [
-        "<a href=\"../../engines/report/index.html\">engines</a>: <b>synthetic-a</b>",
+        "<summary>engines: <b>synthetic-a</b>",
+        "<a href=\"../../engines/report/index.html\">The report of engines</a>",
         "No other contender could be compared with it.",
         "Took no part",
         "needs a JDK",

@@ -168,7 +168,9 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
-    use bakeoff_model::suite::{Benchmark, BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
+    use bakeoff_model::suite::{
+        Benchmark, BenchmarkKind, Carousel, Limits, Profile, Step, StepOrder, Suite,
+    };
     use bakeoff_model::transport::Transport;
 
     use super::make;
@@ -191,6 +193,7 @@ mod tests {
             limits: Limits::default(),
             runs: 2,
             steps,
+            step_order: StepOrder::Listed,
             carousel,
             control: true,
             replaces_steps: false,
@@ -211,6 +214,7 @@ mod tests {
             transport: Transport::default(),
             backend_requests_min: None,
             steps: own_steps,
+            step_order: StepOrder::Listed,
             carousel: None,
             capacity: None,
             probes: Vec::new(),
@@ -227,7 +231,8 @@ mod tests {
     fn check(mut suite: Suite, expect: (u32, [u128; 3], u32, u32), note: &str) {
         let notes = make(&mut suite, "p", &["b".to_owned()]).unwrap();
         let profile = &suite.profiles["p"];
-        let (steps, carousel) = profile.steps_of(&suite.benchmarks[0]);
+        let of = profile.steps_of(&suite.benchmarks[0]);
+        let (steps, carousel) = (of.steps, of.carousel);
         let lengths: Vec<u128> = steps.iter().map(|step| step.duration.as_millis()).collect();
         let lengths: [u128; 3] = lengths.try_into().unwrap();
         let warm_up: Vec<bool> = steps.iter().map(|step| step.warm_up).collect();

@@ -10,18 +10,20 @@ use crate::duel::{Side, contender_file};
 /// The suites that can be an example.
 pub const NAMES: [&str; 1] = ["locations"];
 
-/// Files of the suite, by their path in it.
+/// Files of the suite, by their path in it. They are links, so that the packaged crate, which has
+/// nothing of what is around its folder, has them as files. `.link` keeps Cargo from taking a
+/// contender for a package of its own.
 macro_rules! files {
     ($($path:literal),+ $(,)?) => {
         &[$((
             $path,
-            include_bytes!(concat!("../../../../suites/locations/", $path)).as_slice(),
+            include_bytes!(concat!("locations/", $path, ".link")).as_slice(),
         )),+]
     };
 }
 
-const SUITE: &str = include_str!("../../../../suites/locations/suite.toml");
-const CONTRACT: &str = include_str!("../../../../suites/locations/contenders/README.md");
+const SUITE: &str = include_str!("locations/suite.toml.link");
+const CONTRACT: &str = include_str!("locations/contenders/README.md.link");
 const HEAD: &str = include_str!("template/like-locations.toml");
 const README: &str = include_str!("template/like-locations.md");
 const OWN: &str = include_str!("template/own-contender.toml");

@@ -24,7 +24,7 @@ const CANARY: &str = "/bakeoff-canary-path";
 /// How often an exit or a log line is looked for.
 const POLL: Duration = Duration::from_millis(20);
 /// How long a log line may take to appear.
-const LOG_LIMIT: Duration = Duration::from_secs(3);
+const LOG_LIMIT: Duration = Duration::from_secs(10);
 
 /// Figures known before the load.
 #[derive(Debug, Clone, Copy)]

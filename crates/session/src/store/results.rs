@@ -2,13 +2,15 @@
 //! results with everything that a report shows beside them.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{self, Outcome, Results, RunRecords};
+use flate2::read::MultiGzDecoder;
 
 use super::flame_file;
 use super::round_file::RoundsFile;
@@ -75,10 +77,7 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
     let mut runs = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-        {
+        if attempt_of(&path).is_some() {
             runs.extend(read_file(&path)?);
         }
     }
@@ -95,13 +94,23 @@ pub fn read_records(folder: &Path) -> anyhow::Result<Results> {
 
 /// One attempt; a file whose first line never reached the disk holds nothing and is skipped.
 fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
-    let text = fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    let text = read_text(path).with_context(|| format!("{}", path.display()))?;
     if !text.contains('\n') {
         return Ok(None);
     }
     let run = record::read_run(&text)
         .map_err(|message| anyhow::anyhow!("{}: {message}", path.display()))?;
     Ok(Some(run))
+}
+
+/// Records that are kept for long may be compressed by gzip.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    MultiGzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// How far a run came.
@@ -163,9 +172,11 @@ pub fn capacities_before(folder: &Path, run: &PlannedRun) -> anyhow::Result<Vec<
     Ok(found)
 }
 
-/// Splits `RUN.aN.jsonl`.
+/// Splits `RUN.aN.jsonl` and `RUN.aN.jsonl.gz`.
 fn attempt_of(path: &Path) -> Option<(String, u32)> {
-    let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".gz").unwrap_or(name);
+    let stem = stem.strip_suffix(".jsonl")?;
     let (id, attempt) = stem.rsplit_once(".a")?;
     Some((id.to_owned(), attempt.parse().ok()?))
 }
@@ -189,4 +200,42 @@ pub fn folders(top: &Path) -> anyhow::Result<Option<Vec<PathBuf>>> {
     let folders = file.rounds.iter().map(|name| top.join(name));
     let begun = folders.filter(|folder| has_records(folder));
     Ok(Some(begun.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write as _;
+    use std::path::Path;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{progress, read_records, read_text};
+
+    #[test]
+    fn compressed_records_are_read_like_others() {
+        let committed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/locations/start-up/records");
+        let (plain, packed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let inside = |folder: &tempfile::TempDir| folder.path().join("records");
+        fs::create_dir(inside(&plain)).unwrap();
+        fs::create_dir(inside(&packed)).unwrap();
+        for entry in fs::read_dir(committed).unwrap() {
+            let path = entry.unwrap().path();
+            let text = read_text(&path).unwrap();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let name = name.strip_suffix(".gz").unwrap_or(name);
+            fs::write(inside(&plain).join(name), &text).unwrap();
+            let file = File::create(inside(&packed).join(format!("{name}.gz"))).unwrap();
+            let mut gz = GzEncoder::new(file, Compression::fast());
+            gz.write_all(text.as_bytes()).unwrap();
+            gz.finish().unwrap();
+        }
+        let runs = |folder: &tempfile::TempDir| read_records(folder.path()).unwrap().runs;
+        assert!(!runs(&plain).is_empty());
+        assert_eq!(runs(&packed), runs(&plain));
+        let progress = |folder: &tempfile::TempDir| progress(folder.path()).unwrap();
+        assert_eq!(progress(&packed), progress(&plain));
+    }
 }

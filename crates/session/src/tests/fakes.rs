@@ -541,6 +541,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             control: false,
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
+            step_order: Vec::new(),
             carousel: None,
             capacity: None,
             transport: Transport::default(),

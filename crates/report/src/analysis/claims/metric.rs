@@ -14,11 +14,19 @@ use crate::number::{as_f64, enumerated, seconds, significant};
 pub(super) struct Measured {
     pub(super) label: String,
     pub(super) metric: Metric,
+    /// Something else than the contender was the limit: it may be more.
+    pub(super) lower_bound: bool,
 }
 
 impl Measured {
     pub(super) fn sample(&self) -> &Sample {
         &self.metric.sample
+    }
+
+    /// What is said where a lower bound is not enough.
+    pub(super) fn is_a_bound(&self) -> String {
+        let verdict = self.metric.validity.verdict();
+        format!("{} is {verdict}: its number is a lower bound", self.label)
     }
 }
 
@@ -46,8 +54,20 @@ impl Figure {
     }
 }
 
-/// The figure of one case, or why it has none.
+/// The figure of one case, or why it has none. A lower bound is none.
 pub(super) fn measured(
+    summary: Option<&BenchmarkSummary>,
+    case: &CaseData<'_>,
+    figure: Figure,
+) -> Result<Measured, String> {
+    let found = measured_or_bound(summary, case, figure)?;
+    match found.lower_bound {
+        true => Err(found.is_a_bound()),
+        false => Ok(found),
+    }
+}
+
+fn measured_or_bound(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
     figure: Figure,
@@ -70,13 +90,15 @@ pub(super) fn measured(
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
     let verdict = metric.validity.verdict();
-    if verdict.is_bound() && of_throughput.contains(&figure.metric) {
-        return Err(format!("{label} is {verdict}: its number is a lower bound"));
-    }
+    let lower_bound = verdict.is_bound() && of_throughput.contains(&figure.metric);
     if !verdict.ranks() && !verdict.is_bound() {
         return Err(format!("{label} is {verdict}: its number proves nothing"));
     }
-    Ok(Measured { label, metric })
+    Ok(Measured {
+        label,
+        metric,
+        lower_bound,
+    })
 }
 
 fn under_load(
@@ -118,14 +140,31 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
 /// The figure of the case with this label, or why there is none. A session in which it was run
 /// without a number says more than one in which it was not.
 pub(super) fn named(cases: &Cases<'_, '_>, figure: Figure, label: &str) -> Result<Measured, Found> {
-    let mut why = None;
+    let found = named_or_bound(cases, figure, label)?;
+    match found.lower_bound {
+        true => Err(Found {
+            cases: 1,
+            ..Found::not_testable(found.is_a_bound())
+        }),
+        false => Ok(found),
+    }
+}
+
+/// The same, or a lower bound of it.
+pub(super) fn named_or_bound(
+    cases: &Cases<'_, '_>,
+    figure: Figure,
+    label: &str,
+) -> Result<Measured, Found> {
+    let (mut bound, mut why) = (None, None);
     for (summary, case) in cases.iter().filter(|(_, case)| case.label == label) {
-        match measured(*summary, case, figure) {
+        match measured_or_bound(*summary, case, figure) {
+            Ok(found) if found.lower_bound => bound = Some(found),
             Ok(found) => return Ok(found),
             Err(reason) => why = Some(reason),
         }
     }
-    Err(match why {
+    bound.ok_or_else(|| match why {
         Some(why) => Found {
             cases: 1,
             ..Found::not_testable(why)

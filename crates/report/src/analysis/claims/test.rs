@@ -6,7 +6,9 @@ use bakeoff_model::record::Outcome;
 use bakeoff_stats::{Estimate, Interval, Verdict, compare};
 
 use super::cases::Cases;
-use super::metric::{Figure, Measured, criteria, described, measured, named, unfair};
+use super::metric::{
+    Figure, Measured, criteria, described, measured, named, named_or_bound, unfair,
+};
 use super::verdict::{ClaimVerdict, Found, of_interval};
 use crate::analysis::benchmark::RunData;
 use crate::analysis::comparison;
@@ -19,12 +21,25 @@ pub(super) fn ratio(
     expected: Expected,
 ) -> Found {
     let figures = (Figure::of(claim), Figure::of_second(claim));
-    let first = named(cases, figures.0, first);
-    let both = first.and_then(|a| Ok((a, named(cases, figures.1, second)?)));
+    let first = named_or_bound(cases, figures.0, first);
+    let both = first.and_then(|a| Ok((a, named_or_bound(cases, figures.1, second)?)));
     let (a, b) = match both {
         Ok(both) => both,
         Err(found) => return found,
     };
+    // One lower bound leaves one side of the ratio open, enough for bounds; two leave both.
+    let can_be_judged = match (a.lower_bound, b.lower_bound) {
+        (false, false) => true,
+        (true, true) => false,
+        _ => matches!(expected, Expected::Within(_)),
+    };
+    if !can_be_judged {
+        let bound = if a.lower_bound { &a } else { &b };
+        return Found {
+            cases: 2,
+            ..Found::not_testable(bound.is_a_bound())
+        };
+    }
     let comparison = compare(a.sample(), b.sample(), &criteria(claim));
     let ratio = comparison.ratio;
     let text = format!(
@@ -34,7 +49,17 @@ pub(super) fn ratio(
         ratio_text(ratio.point),
         interval_text(&ratio)
     );
-    let verdict = |interval| of_interval(interval, expected, 1.0, comparison.verdict);
+    let verdict = |interval: Interval| {
+        let open = Interval {
+            low: if b.lower_bound { 0.0 } else { interval.low },
+            high: if a.lower_bound {
+                f64::INFINITY
+            } else {
+                interval.high
+            },
+        };
+        of_interval(open, expected, 1.0, comparison.verdict)
+    };
     judged(text, &ratio, verdict, &[&a, &b])
 }
 

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::table;
+use super::{anchor, table};
 use crate::analysis::metric::Metric;
+use crate::analysis::price;
 use crate::analysis::row::Row;
 use crate::analysis::stated::StatedStep;
 use crate::analysis::steady::{CaseWarmUp, WarmUp};
@@ -11,17 +12,18 @@ use crate::analysis::summary::BenchmarkSummary;
 use crate::chart::Chart;
 use crate::number::significant;
 
-/// Dollars for one CPU for one hour, as the cost table begins with.
-const PRICE: f64 = 0.0275;
-
 /// Room for the charts; the script draws into it when they come into view.
 pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {
     html! {
         div.legend data-benchmark=(benchmark) role="group" aria-label="Contenders shown" {}
         div.charts {
             @for (index, chart) in charts.iter().enumerate() {
-                figure id={ "b" (benchmark) "-" (chart.id) } {
-                    figcaption { h4 { (chart.title) } p { (chart.note) } }
+                @let id = anchor::figure(benchmark, chart.id);
+                figure id=(id) {
+                    figcaption {
+                        h4 { (chart.title) " " (to_here(&id)) }
+                        p { (chart.note) }
+                    }
                     div.chart data-benchmark=(benchmark) data-chart=(index) role="img"
                         aria-label=(chart.title) {}
                     details.data data-benchmark=(benchmark) data-chart=(index) {
@@ -31,6 +33,11 @@ pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {
             }
         }
     }
+}
+
+/// The address of a figure.
+fn to_here(id: &str) -> Markup {
+    html! { a.here href={ "#" (id) } aria-label="Link to this figure" { "#" } }
 }
 
 /// What a billion requests cost. The page recomputes it for another price.
@@ -47,7 +54,8 @@ pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
             h4 { "What 10" sup { "9" } " requests cost" }
             p {
                 label {
-                    "$ " input.price type="number" min="0" step="0.0005" value=(PRICE);
+                    "$ "
+                    input.price type="number" min="0" step="0.0005" value=(price::PER_CPU_HOUR);
                     " for one CPU for one hour"
                 }
                 ". CPU time only: memory, traffic and idle machines are not in it."
@@ -82,16 +90,12 @@ fn priced(cpu_us: Option<&Metric>) -> Markup {
             Some(metric) => {
                 @let cpu_us = metric.estimate.point;
                 td { (significant(cpu_us)) (table::mark(metric)) }
-                td.dollars data-us=(cpu_us) { (significant(dollars(cpu_us, PRICE))) }
+                @let dollars = price::of_billion(cpu_us, price::PER_CPU_HOUR);
+                td.dollars data-us=(cpu_us) { (significant(dollars)) }
             }
             None => { td { "–" } td { "–" } }
         }
     }
-}
-
-/// Dollars for 10^9 requests of so many CPU microseconds each.
-fn dollars(cpu_us: f64, price_per_hour: f64) -> f64 {
-    cpu_us * 1e-6 * 1e9 / 3600.0 * price_per_hour
 }
 
 /// When each run was warm and what it had cost by then.

@@ -9,6 +9,9 @@ use crate::analysis::LoadAnalysis;
 use crate::analysis::checks::{CheckCell, CheckTable};
 use crate::number::{seconds, significant};
 
+/// More letters than this are folded away.
+const LETTERS_MAX: usize = 60;
+
 pub(super) fn table(load: &LoadAnalysis<'_>) -> Markup {
     let checks = &load.checks;
     let cases = &load.data.cases;
@@ -17,7 +20,8 @@ pub(super) fn table(load: &LoadAnalysis<'_>) -> Markup {
         @if checks.names.is_empty() {
             p { "No checks were made." }
         } @else {
-            div.scroll.tall {
+            div.tools {}
+            div.scroll.tall tabindex="0" {
                 table.checks {
                     thead {
                         tr {
@@ -76,10 +80,37 @@ fn cell(cell: &CheckCell, text: &str, differs: bool) -> Markup {
     let took_s = seconds(cell.shown.duration_ns);
     html! {
         td class=(class) title={ "took " (significant(took_s)) " s" } {
-            @if differs { b { (text) } } @else { (text) }
+            @match folded(text) {
+                Some(short) => {
+                    details {
+                        summary { @if differs { b { (short) } } @else { (short) } }
+                        (text)
+                    }
+                }
+                None => { @if differs { b { (text) } } @else { (text) } }
+            }
             @if !detail.is_empty() { span.assertion { (detail) } }
         }
     }
+}
+
+/// What stands for a text that is too long for a cell: `✓ 47 of 31 kinds` for threads by name.
+fn folded(text: &str) -> Option<String> {
+    if text.chars().count() <= LETTERS_MAX {
+        return None;
+    }
+    let (word, list) = text.split_once(' ')?;
+    let counts = list
+        .split(", ")
+        .map(|one| one.split_once(" x ")?.0.parse::<u64>().ok());
+    let short = match counts.collect::<Option<Vec<u64>>>() {
+        Some(counts) => format!("{} of {} kinds", counts.iter().sum::<u64>(), counts.len()),
+        None => format!(
+            "{}…",
+            list.chars().take(LETTERS_MAX / 2).collect::<String>()
+        ),
+    };
+    Some(format!("{word} {short}"))
 }
 
 /// `✓ 52.3 MiB`, `✗ Bad`: numbers to three significant digits.

@@ -1,16 +1,19 @@
 //! The report as one HTML page that needs no network: style, script, chart library and data are
 //! inside, and a content policy forbids the page to fetch anything.
 
+mod anchor;
+mod answer;
 mod baseline;
 mod capacity;
 mod charts;
 mod checks;
+pub(crate) mod comparison;
 mod contenders;
 mod environment;
 mod failures;
 mod inside;
 mod overhead;
-mod panels;
+pub(crate) mod panels;
 mod pivot;
 mod prose;
 mod published;
@@ -31,7 +34,12 @@ use crate::number::counted;
 use panels::{Panel, Place};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
-const SCRIPT: &str = include_str!("../../../assets/report.js");
+/// In the order in which they build on each other.
+const SCRIPTS: [&str; 3] = [
+    include_str!("../../../assets/bands.js"),
+    include_str!("../../../assets/report.js"),
+    include_str!("../../../assets/tables.js"),
+];
 const METHOD: &str = include_str!("../../../assets/method.html");
 /// Apache ECharts with its licence in its first lines; see `vendor/echarts/README.md`.
 const LIBRARY: &str = include_str!("../../../vendor/echarts/echarts.min.js");
@@ -55,10 +63,13 @@ pub fn html(analysis: &Analysis<'_>) -> String {
             body {
                 (header(analysis))
                 main {
+                    (baseline::section(analysis))
+                    (answer::section(analysis))
                     (results(analysis))
                     (overhead::section(&analysis.overheads, &panels))
                     (chart_sections(analysis, &panels))
                     (published::section(analysis))
+                    (contender_sections(analysis))
                     (check_sections(analysis))
                     (context_sections(analysis))
                     (PreEscaped(METHOD))
@@ -68,7 +79,7 @@ pub fn html(analysis: &Analysis<'_>) -> String {
                 }
                 script type="application/json" id="data" { (PreEscaped(panels::data(&panels))) }
                 script { (PreEscaped(LIBRARY)) }
-                script { (PreEscaped(SCRIPT)) }
+                script { @for one in SCRIPTS { (PreEscaped(one)) } }
             }
         }
     };
@@ -86,7 +97,7 @@ fn header(analysis: &Analysis<'_>) -> Markup {
                 @if let Some(first) = runs.first() {
                     @let host = &first.begin.host;
                     p.lead {
-                        (counted(runs.len(), "run")) " from " (first.begin.at) ", on "
+                        (counted(runs.len(), "run")) " from " (day(&first.begin.at)) ", on "
                         (counted(host.cores, "core")) " of " (host.cpu_model) "."
                     }
                 }
@@ -97,6 +108,7 @@ fn header(analysis: &Analysis<'_>) -> Markup {
                 @if !analysis.overheads.is_empty() { a href="#overhead" { "Baselines" } }
                 a href="#charts" { "Charts" }
                 @if results.published.is_some() { a href="#claims" { "Claims" } }
+                a href="#contenders" { "Contenders" }
                 a href="#checks" { "Checks" }
                 a href="#environment" { "Environment" }
                 a href="#validity" { "Validity" }
@@ -109,16 +121,16 @@ fn header(analysis: &Analysis<'_>) -> Markup {
     }
 }
 
+/// The day of a time stamp; the list of runs has the whole.
+fn day(at: &str) -> &str {
+    at.split('T').next().unwrap_or_default()
+}
+
 fn results(analysis: &Analysis<'_>) -> Markup {
     let skipped = &analysis.results.skipped;
     html! {
         section id="results" {
             h2 { "Results" }
-            @if !analysis.warnings.is_empty() {
-                ul.warnings { @for warning in &analysis.warnings { li { (warning) } } }
-            }
-            (baseline::section(analysis))
-            (rounds::section(analysis))
             // Contenders that this machine could not build, so that they are not thought forgotten.
             @if !skipped.is_empty() {
                 h4.unfair { "Took no part" }
@@ -137,6 +149,7 @@ fn results(analysis: &Analysis<'_>) -> Markup {
             @for (index, capacity) in analysis.capacities.iter().enumerate() {
                 (capacity::section(&capacity.summary, others + index))
             }
+            (rounds::section(analysis))
         }
     }
 }
@@ -146,10 +159,11 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
         section id="charts" {
             h2 { "Charts" }
             p.hint {
-                "One line for each run; runs of one contender share its colour. A hollow point is \
-                 not a fair number, a gap is a step that failed. Point at a chart for its values, \
-                 choose contenders above the charts. Dashed lines with crosses, named “published”, \
-                 are what others measured elsewhere."
+                "A line is the median over runs, the band around it reaches from the lowest to the \
+                 highest run; “all runs” draws each. A hollow point is not a fair number, a gap is \
+                 a step that failed. Point at a chart for its values, choose contenders above the \
+                 charts. Dashed lines with crosses, named “published”, are what others measured \
+                 elsewhere."
             }
             noscript {
                 p { "The charts need JavaScript; the tables and results.csv do not." }
@@ -180,6 +194,16 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
     }
 }
 
+fn contender_sections(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        section id="contenders" {
+            h2 { "Contenders" }
+            p.hint { "What each is, in which version, and what it did at each step." }
+            (contenders::sections(analysis))
+        }
+    }
+}
+
 fn check_sections(analysis: &Analysis<'_>) -> Markup {
     html! {
         section id="checks" {
@@ -203,8 +227,6 @@ fn context_sections(analysis: &Analysis<'_>) -> Markup {
         section id="environment" {
             h2 { "Environment" }
             (environment::table(results))
-            h3 { "Contenders" }
-            (contenders::table(results))
         }
         section id="validity" {
             h2 { "Validity" }

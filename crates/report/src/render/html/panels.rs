@@ -8,16 +8,16 @@ use crate::chart::published::{self, PublishedSeries};
 use crate::chart::{self, Chart, option::chart_json};
 
 /// Charts under one legend.
-pub(super) struct Panel<'r> {
+pub(crate) struct Panel<'r> {
     place: Place,
-    pub(super) name: String,
-    pub(super) conditions: String,
+    pub(crate) name: String,
+    pub(crate) conditions: String,
     /// What is drawn, each in a colour of its own.
     cases: Vec<String>,
     /// What these are.
     of: &'static str,
     published: Vec<PublishedSeries<'r>>,
-    pub(super) charts: Vec<Chart>,
+    pub(crate) charts: Vec<Chart>,
 }
 
 /// Where on the page a panel stands.
@@ -32,7 +32,7 @@ pub(super) enum Place {
 }
 
 /// Everything that is drawn. The index of a panel is its name in the page.
-pub(super) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
+pub(crate) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
     let results = analysis.results.published.as_ref();
     let loads = analysis.loads.iter().map(|load| {
         let published = published::of_benchmark(results, &load.data);

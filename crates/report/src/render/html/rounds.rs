@@ -1,4 +1,5 @@
-//! Who won which qualification round and why, with links to the rounds' own reports.
+//! Who won which qualification round and why, a folded line each, with links to the rounds' own
+//! reports.
 
 use bakeoff_model::record::Qualification;
 use maud::{Markup, html};
@@ -18,26 +19,33 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
                     "Winners of the qualification rounds"
                 }
             }
-            ul.rounds { @for one in all { (item(one)) } }
+            div.rounds { @for one in all { (item(one)) } }
         }
     }
 }
 
 fn item(one: &Qualification) -> Markup {
     html! {
-        li {
-            // The page is in `report/`, one below its results folder.
-            @match one.folder.as_str() {
-                "" => b { (one.round) },
-                folder => a href={ "../" (folder) "/report/index.html" } { (one.round) },
+        details {
+            summary {
+                (one.round) ": "
+                @match &one.winner {
+                    Some(winner) => b { (winner.label()) },
+                    None => span.bad { "no winner" },
+                }
+                " " span.detail { "by " (one.rule) " on " (one.benchmark) }
             }
-            ": "
-            @match &one.winner {
-                Some(winner) => b { (winner.label()) },
-                None => span.bad { "no winner" },
+            ul.hint {
+                @for reason in &one.reasons { li { (reason) } }
+                @if !one.folder.is_empty() {
+                    // The page is in `report/`, one below its results folder.
+                    li {
+                        a href={ "../" (one.folder) "/report/index.html" } {
+                            "The report of " (one.round)
+                        }
+                    }
+                }
             }
-            " " span.detail { "by " (one.rule) " on " (one.benchmark) }
-            ul.hint { @for reason in &one.reasons { li { (reason) } } }
         }
     }
 }

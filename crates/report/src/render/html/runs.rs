@@ -17,7 +17,8 @@ const HEADINGS: [Heading; 7] = [
 
 pub(super) fn table(results: &Results) -> Markup {
     html! {
-        div.scroll.tall {
+        div.tools {}
+        div.scroll.tall tabindex="0" {
             table.texts {
                 (table::head(&HEADINGS))
                 tbody { @for run in &results.runs { (line(run)) } }

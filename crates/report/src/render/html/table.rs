@@ -10,10 +10,15 @@ use crate::number::{range, significant, spread};
 /// A heading, and what it means where that needs a sentence.
 pub(super) type Heading = (&'static str, &'static str);
 
-/// A table of that class in a frame that scrolls.
+/// A table of that class in a frame that scrolls, below the place for its tools. Facts are read and
+/// not computed with.
 pub(super) fn framed(class: &str, content: &Markup) -> Markup {
     html! {
-        div.scroll { table class=[(!class.is_empty()).then_some(class)] { (content) } }
+        @if class != "facts" { div.tools {} }
+        // A frame that scrolls must be reachable by keyboard.
+        div.scroll tabindex="0" {
+            table class=[(!class.is_empty()).then_some(class)] { (content) }
+        }
     }
 }
 

@@ -1,0 +1,80 @@
+//! Every command of the tutorial is run, in order, as it stands there. Switched on by
+//! `BAKEOFF_TEST_TUTORIAL=1`, because it takes minutes and needs Python.
+
+use std::env;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+const SWITCH: &str = "BAKEOFF_TEST_TUTORIAL";
+const PAGE: &str = include_str!("../../../../docs/tutorial.md");
+
+/// The lines of all blocks of shell; one that ends in a backslash goes on.
+fn commands() -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let (mut inside, mut goes_on) = (false, false);
+    for line in PAGE.lines() {
+        if line.starts_with("```") {
+            inside = line == "```sh";
+        } else if inside {
+            match commands.last_mut().filter(|_| goes_on) {
+                Some(last) => last.push_str(line.trim()),
+                None => commands.push(line.to_owned()),
+            }
+            let last = commands.last_mut().unwrap();
+            goes_on = last.ends_with('\\');
+            if goes_on {
+                last.pop();
+            }
+        }
+    }
+    commands
+}
+
+/// A port that nobody listens on at the moment: the tutorial's own may be taken here.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn shell(folder: &Path, line: &str) {
+    let programs = Path::new(env!("CARGO_BIN_EXE_bakeoff")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .env("PATH", path)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}\n{text}\n{errors}");
+}
+
+#[test]
+fn every_command_of_the_tutorial_works() {
+    let commands = commands();
+    assert!(commands.len() >= 8, "{commands:?}");
+    if env::var_os(SWITCH).is_none() {
+        eprintln!("SKIPPED the commands of the tutorial: set {SWITCH}=1");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    for line in commands {
+        let has_port = ["bakeoff init", "bakeoff duel"]
+            .iter()
+            .any(|one| line.starts_with(one));
+        match has_port {
+            true => shell(folder.path(), &format!("{line} --port {port}")),
+            false => shell(folder.path(), &line),
+        }
+    }
+    for made in [
+        "first/report/index.html",
+        "figures/all-throughput.svg",
+        "change.html",
+    ] {
+        assert!(folder.path().join(made).is_file(), "{made}");
+    }
+}

@@ -1,0 +1,111 @@
+// Opens reports in a real Chromium: no console error, every figure drawn, nothing serious found by
+// axe-core, usable by keyboard and on a narrow screen. Used as `node check.mjs BROWSER PAGE...`; ends
+// with status 1 when anything is wrong.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const views = [
+  { name: "wide, light", viewport: { width: 1400, height: 900 }, colorScheme: "light" },
+  { name: "400 px, dark", viewport: { width: 400, height: 860 }, colorScheme: "dark" },
+];
+const serious = ["serious", "critical"];
+
+// Charts are drawn when they come into view, so each is brought there.
+async function figures(page) {
+  const faults = [];
+  for (const chart of await page.locator(".chart").all()) {
+    await chart.scrollIntoViewIfNeeded();
+    const drawn = chart.locator("svg path, svg circle, svg polyline").first();
+    const title = await chart.getAttribute("aria-label");
+    await drawn.waitFor({ state: "attached", timeout: 10_000 }).catch(() => {
+      faults.push(`figure not drawn: ${title}`);
+    });
+  }
+  for (const figure of await page.locator("figure.answer").all()) {
+    if (!(await figure.locator("svg circle").count())) faults.push("the first figure is empty");
+  }
+  return faults;
+}
+
+// With everything unfolded, because what is hidden is not looked at.
+async function accessibility(page) {
+  await page.evaluate(() => {
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  });
+  // Not as an element of the page, whose policy forbids that.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const found = violations.filter((one) => serious.includes(one.impact));
+  return found.map((one) => {
+    const where = one.nodes.slice(0, 3).map((node) => node.target.join(" "));
+    return `axe ${one.impact}: ${one.id}, ${one.help}: ${one.nodes.length} x, ${where.join("; ")}`;
+  });
+}
+
+// The first table with a heading to sort by, without a mouse.
+async function keyboard(page) {
+  const sort = page.locator("button.sort").first();
+  if (!(await page.locator(".tools").count())) return [];
+  await page.locator(".tools").first().scrollIntoViewIfNeeded();
+  await sort.waitFor({ state: "attached", timeout: 2000 }).catch(() => {});
+  if (!(await sort.count())) return [];
+  await sort.focus();
+  await page.keyboard.press("Enter");
+  const sorted = await page.locator('th[aria-sort="ascending"]').count();
+  await page.keyboard.press("Enter");
+  const back = await page.locator('th[aria-sort="descending"]').count();
+  return sorted === 1 && back === 1 ? [] : ["a table is not sorted by keyboard"];
+}
+
+async function fits(page) {
+  const [page_, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  return page_ <= screen ? [] : [`the page is ${page_} px wide on a screen of ${screen} px`];
+}
+
+// Every address of the page leads to a part of it.
+async function links(page) {
+  const dead = await page.evaluate(() =>
+    [...document.querySelectorAll('a[href^="#"]')]
+      .map((link) => link.getAttribute("href"))
+      .filter((href) => !document.getElementById(decodeURIComponent(href.slice(1)))),
+  );
+  return dead.map((href) => `nothing is at ${href}`);
+}
+
+async function check(browser, file, { name, ...options }) {
+  const context = await browser.newContext({ ...options, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`script: ${error.message}`));
+  await page.goto(pathToFileURL(resolve(file)).href);
+  for (const part of [fits, links, keyboard, figures, accessibility]) faults.push(...(await part(page)));
+  const drawn = await page.locator(".chart svg").count();
+  await context.close();
+  return { faults, drawn, name };
+}
+
+const [executablePath, ...files] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+let [passed, failed] = [0, 0];
+try {
+  for (const file of files) {
+    for (const view of views) {
+      const { faults, drawn, name } = await check(browser, file, view);
+      console.log(`${faults.length ? "FAILED" : "ok"} ${file} (${name}): ${drawn} figures`);
+      faults.forEach((fault) => console.log(`  ${fault}`));
+      if (faults.length) failed += 1;
+      else passed += 1;
+    }
+  }
+} finally {
+  await browser.close();
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed || !passed ? 1 : 0;

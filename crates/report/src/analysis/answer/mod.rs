@@ -1,0 +1,219 @@
+//! What a benchmark comes to: the first thing that a reader sees. Who leads by how much and at what
+//! cost in a sentence, everybody in one figure, and what that is worth. It repeats what the tables
+//! say and decides nothing: ranks, ties and intervals are theirs.
+
+mod words;
+
+use bakeoff_stats::Estimate;
+
+use super::Analysis;
+use super::capacity::CapacityAnalysis;
+use super::comparison::rank_text;
+use super::load::LoadAnalysis;
+use super::metric::Metric;
+use super::row::Row;
+use super::startup::StartupAnalysis;
+use super::stated::StatedStep;
+use crate::number::counted;
+
+pub(crate) use words::Part;
+
+/// What one benchmark comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) name: String,
+    /// Backend, limits, runtime and profile in words.
+    pub(crate) conditions: String,
+    pub(crate) sentence: Vec<Part>,
+    /// What the figure shows of each contender.
+    pub(crate) columns: Vec<Column>,
+    /// Best first; those that were not compared with the first ones are behind them.
+    pub(crate) lines: Vec<Line>,
+    /// How much can be built on it.
+    pub(crate) worth: Vec<String>,
+    /// The cheapest and the dearest ranked contender with their CPU per request, us.
+    pub(crate) price: Option<[(String, f64); 2]>,
+}
+
+/// One metric of the figure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    /// With its unit.
+    pub(crate) title: String,
+    /// Which direction is good, in words.
+    pub(crate) better: &'static str,
+}
+
+/// One contender of the figure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) rank: String,
+    pub(crate) label: String,
+    /// The first of those that are ranked apart from the ones before it.
+    pub(crate) apart: bool,
+    /// Nobody is surely better.
+    pub(crate) leads: bool,
+    /// Why it is not among the fair ones; `None` for those.
+    pub(crate) caveat: Option<String>,
+    /// For each column the value, and whether it is fair.
+    pub(crate) cells: Vec<Option<(Estimate, bool)>>,
+}
+
+const MORE: &str = "more is better";
+const LESS: &str = "less is better";
+
+/// One for each benchmark, in the report's order.
+pub(crate) fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
+    let loads = analysis.loads.iter().map(of_load);
+    let startups = analysis.startups.iter().map(of_startup);
+    let capacities = analysis.capacities.iter().map(of_capacity);
+    loads.chain(startups).chain(capacities).collect()
+}
+
+fn of_load(load: &LoadAnalysis<'_>) -> Answer {
+    let summary = &load.summary;
+    let at = summary.stated.as_ref().map(StatedStep::words);
+    let at = at.unwrap_or_default();
+    let mut lines = Vec::new();
+    for (place, table) in summary.tables.iter().enumerate() {
+        let all = table.rows.iter().enumerate();
+        lines.extend(all.map(|(line, row)| Line {
+            rank: rank_text(row.rank, row.tie),
+            label: row.label.clone(),
+            apart: place > 0 && line == 0,
+            leads: place == 0 && row.rank == Some(1),
+            caveat: caveat(row),
+            cells: vec![Some(cell(&row.throughput)), row.cpu_us.as_ref().map(cell)],
+        }));
+    }
+    Answer {
+        name: summary.name.clone(),
+        conditions: summary.conditions.clone(),
+        sentence: words::of_load(summary, &at),
+        columns: vec![
+            column("requests/s, each at its best".to_owned(), MORE),
+            column(format!("CPU µs/request {at}"), LESS),
+        ],
+        lines,
+        worth: worth(load),
+        price: price(summary.tables.first().map_or(&[], |table| &table.rows)),
+    }
+}
+
+fn cell(metric: &Metric) -> (Estimate, bool) {
+    (metric.estimate, metric.validity.is_fair())
+}
+
+fn column(title: String, better: &'static str) -> Column {
+    Column { title, better }
+}
+
+fn caveat(row: &Row) -> Option<String> {
+    let validity = row.validity();
+    (!validity.is_fair()).then(|| validity.name().to_owned())
+}
+
+/// Validity, runs and the control.
+fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
+    let summary = &load.summary;
+    let rows = || summary.tables.iter().flat_map(|table| &table.rows);
+    let mut verdicts: Vec<(&str, usize)> = Vec::new();
+    for row in rows() {
+        let name = row.validity().name();
+        match verdicts.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => verdicts.push((name, 1)),
+        }
+    }
+    let verdicts = verdicts.iter();
+    let mut parts: Vec<String> = verdicts
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    if !summary.unranked.is_empty() {
+        parts.push(format!("{} not ranked", summary.unranked.len()));
+    }
+    let mut worth = Vec::new();
+    if !parts.is_empty() {
+        worth.push(format!("Peaks: {}.", parts.join(", ")));
+    }
+    let runs = || rows().map(|row| row.runs);
+    if let (Some(fewest), Some(most), Some(row)) = (runs().min(), runs().max(), rows().next()) {
+        let unit = row.unit();
+        let each = match fewest == most {
+            true => counted(fewest, unit),
+            false => format!("{fewest} to {}", counted(most, unit)),
+        };
+        worth.push(format!("{each} of each contender, in one session."));
+    }
+    worth.extend(
+        summary
+            .control
+            .as_ref()
+            .map(super::control::Control::sentence),
+    );
+    worth
+}
+
+/// The cheapest and the dearest of the rows with a number.
+fn price(rows: &[Row]) -> Option<[(String, f64); 2]> {
+    let priced = rows
+        .iter()
+        .filter_map(|row| Some((row.label.clone(), row.cpu_us.as_ref()?.mean())));
+    let mut priced: Vec<(String, f64)> = priced.collect();
+    priced.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let dearest = priced.last()?.clone();
+    Some([priced.swap_remove(0), dearest])
+}
+
+fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
+    let summary = &startup.summary;
+    let lines = summary.rows.iter().map(|row| Line {
+        rank: rank_text(row.rank, row.tie),
+        label: row.label.clone(),
+        apart: false,
+        leads: row.rank == Some(1),
+        caveat: None,
+        cells: vec![
+            Some((row.startup_s, true)),
+            row.cpu_s.map(|cpu| (cpu, true)),
+        ],
+    });
+    Answer {
+        name: summary.name.clone(),
+        conditions: summary.conditions.clone(),
+        sentence: words::of_startup(summary),
+        columns: vec![
+            column("s until the first response".to_owned(), LESS),
+            column("CPU s until then".to_owned(), LESS),
+        ],
+        lines: lines.collect(),
+        worth: Vec::new(),
+        price: None,
+    }
+}
+
+/// Of the first objective; with several, that is the one that the suite names first.
+fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Answer {
+    let summary = &capacity.summary;
+    let rows = summary.tables.first().map(|table| table.rows.as_slice());
+    let lines = rows.unwrap_or_default().iter().map(|row| Line {
+        rank: rank_text(row.rank, row.tie),
+        label: row.label.clone(),
+        apart: false,
+        leads: row.rank == Some(1),
+        caveat: None,
+        cells: vec![Some((row.rate, true))],
+    });
+    Answer {
+        name: summary.name.clone(),
+        conditions: summary.conditions.clone(),
+        sentence: words::of_capacity(summary),
+        columns: vec![column(
+            "requests/s that meet the objective".to_owned(),
+            MORE,
+        )],
+        lines: lines.collect(),
+        worth: vec![format!("{}.", summary.how.trim_end_matches('.'))],
+        price: None,
+    }
+}

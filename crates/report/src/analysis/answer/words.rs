@@ -1,0 +1,196 @@
+//! Answers as sentences.
+
+use bakeoff_stats::{Estimate, Verdict};
+
+use crate::analysis::capacity::CapacitySummary;
+use crate::analysis::comparison::detail;
+use crate::analysis::control::VOID;
+use crate::analysis::row::Row;
+use crate::analysis::startup::StartupSummary;
+use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::number::{range, ratio_text, significant};
+
+/// More names than this are counted.
+const NAMES_MAX: usize = 3;
+
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The label of a contender.
+    Name(String),
+    /// A number that the sentence is about.
+    Number(String),
+    Text(String),
+}
+
+fn name(label: &str) -> Part {
+    Part::Name(label.to_owned())
+}
+
+fn text(text: impl Into<String>) -> Part {
+    Part::Text(text.into())
+}
+
+pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
+    let Some(table) = summary.tables.first() else {
+        return vec![text(match summary.unranked.is_empty() {
+            true => "Nothing was measured.",
+            false => "No contender has a number that can be ranked.",
+        })];
+    };
+    let Some(best) = table.rows.first() else {
+        return Vec::new();
+    };
+    let mut parts = peak(table, best);
+    if summary.void {
+        parts.push(text(format!(" But that is {VOID}.")));
+    }
+    parts.extend(cheapest(table, best, at));
+    if !table.verdict.ranks() {
+        parts.push(text(format!(" {}.", table.title)));
+    }
+    parts
+}
+
+/// Who serves the most, and by how much more than the next one that surely serves less.
+fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
+    let tied = table.rows.iter().skip(1);
+    let tied: Vec<&str> = tied
+        .filter(|row| row.rank == best.rank)
+        .map(|row| row.label.as_str())
+        .collect();
+    let mut parts = vec![name(&best.label)];
+    parts.push(text(match tied.is_empty() {
+        true => " serves the most: ",
+        false => " serves the most on average, ",
+    }));
+    parts.extend(quoted(&best.throughput.estimate, "requests/s"));
+    if !tied.is_empty() {
+        parts.push(text(", but these runs do not tell it from "));
+        parts.extend(names(&tied));
+    }
+    let next = table.rows.iter().find(|row| row.rank > best.rank);
+    if let Some((row, found)) = next.and_then(|row| Some((row, row.against_best?))) {
+        let found = found.inverse();
+        parts.push(text(". For sure it serves more than "));
+        parts.push(name(&row.label));
+        parts.push(text(", "));
+        parts.push(Part::Number(format!(
+            "{} times",
+            ratio_text(found.ratio.point)
+        )));
+        parts.push(text(format!(" as much {}", detail(&found, best.unit()))));
+    }
+    parts.push(text("."));
+    parts
+}
+
+/// Who takes the least CPU for a request.
+fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
+    let rows = table.rows.iter().enumerate();
+    let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
+    let least = priced.min_by(|a, b| a.2.mean().total_cmp(&b.2.mean()));
+    let Some((place, row, cpu)) = least.filter(|_| table.rows.len() > 1) else {
+        return Vec::new();
+    };
+    let like = table.rows.iter().enumerate().filter(|(other, row)| {
+        let found = table.cpu_matrix.pairs.get(*other, place);
+        let found = found.map(|found| found.verdict);
+        row.cpu_us.is_some() && matches!(found, Some(Verdict::Inconclusive | Verdict::Equivalent))
+    });
+    let like: Vec<&str> = like.map(|(_, row)| row.label.as_str()).collect();
+    let mut parts = vec![text(" The least CPU per request: ")];
+    parts.push(name(&row.label));
+    if row.label == best.label {
+        parts.push(text(" as well"));
+    }
+    parts.push(text(", "));
+    parts.extend(quoted(&cpu.estimate, &format!("µs {at}")));
+    if !like.is_empty() {
+        parts.push(text(", not told from "));
+        parts.extend(names(&like));
+    }
+    parts.push(text("."));
+    parts
+}
+
+pub(super) fn of_startup(summary: &StartupSummary) -> Vec<Part> {
+    let Some(best) = summary.rows.first() else {
+        return vec![text("No contender started.")];
+    };
+    let tied = summary.rows.iter().skip(1);
+    let tied = tied.filter(|row| row.rank == best.rank);
+    let tied: Vec<&str> = tied.map(|row| row.label.as_str()).collect();
+    let mut parts = vec![name(&best.label), text(" starts fastest: ")];
+    parts.extend(quoted(&best.startup_s, "s until its first response"));
+    also(&mut parts, &tied);
+    if let Some(last) = summary.rows.last().filter(|row| row.rank > best.rank) {
+        parts.push(text("; the slowest, "));
+        parts.push(name(&last.label));
+        parts.push(text(format!(
+            ", takes {} s",
+            significant(last.startup_s.point)
+        )));
+    }
+    parts.push(text("."));
+    parts
+}
+
+pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
+    let Some(table) = summary.tables.first() else {
+        return vec![text("Nothing was measured.")];
+    };
+    let Some(best) = table.rows.first() else {
+        return vec![text(format!("No contender meets {}.", table.objective))];
+    };
+    let tied = table.rows.iter().skip(1);
+    let tied = tied.filter(|row| row.rank == best.rank);
+    let tied: Vec<&str> = tied.map(|row| row.label.as_str()).collect();
+    let mut parts = vec![name(&best.label), text(" bears the highest rate: ")];
+    parts.extend(quoted(&best.rate, "requests/s"));
+    parts.push(text(format!(" with {}", table.objective)));
+    also(&mut parts, &tied);
+    parts.push(text("."));
+    parts
+}
+
+fn also(parts: &mut Vec<Part>, tied: &[&str]) {
+    if !tied.is_empty() {
+        parts.push(text(", but these runs do not tell it from "));
+        parts.extend(names(tied));
+    }
+}
+
+/// `41221 requests/s (95 %: 38129–44312)`.
+fn quoted(estimate: &Estimate, unit: &str) -> [Part; 2] {
+    let interval = match range(estimate) {
+        range if range.is_empty() => "one run, no interval".to_owned(),
+        range => format!("95 %: {range}"),
+    };
+    let number = Part::Number(format!(
+        "{} {}",
+        significant(estimate.point),
+        unit.trim_end()
+    ));
+    [number, text(format!(" ({interval})"))]
+}
+
+/// `a, b and c`, or `a, b and 4 more`.
+fn names(labels: &[&str]) -> Vec<Part> {
+    let shown = match labels.len() {
+        all if all <= NAMES_MAX => all,
+        _ => NAMES_MAX - 1,
+    };
+    let mut parts = Vec::new();
+    for (place, label) in labels.iter().take(shown).enumerate() {
+        if place > 0 {
+            let is_last = place + 1 == labels.len();
+            parts.push(text(if is_last { " and " } else { ", " }));
+        }
+        parts.push(name(label));
+    }
+    if shown < labels.len() {
+        parts.push(text(format!(" and {} more", labels.len() - shown)));
+    }
+    parts
+}

@@ -1,0 +1,51 @@
+//! Which line is whose, in as many rows as it takes.
+
+use maud::{Markup, html};
+
+use super::{LETTER, WIDTH, cut, marks};
+use crate::chart::bands::Band;
+use crate::number::count;
+
+const ROW: f64 = 22.0;
+/// Room for the sample of a line, and between entries.
+const SAMPLE: f64 = 34.0;
+const GAP: f64 = 18.0;
+
+/// Entries with their places.
+pub(super) struct Legend<'l> {
+    entries: Vec<(&'l Band, f64, f64)>,
+    /// Where it ends.
+    pub(super) bottom: f64,
+}
+
+impl<'l> Legend<'l> {
+    /// One entry for each name, from `top` on.
+    pub(super) fn new(lines: &'l [Band], top: f64) -> Self {
+        let mut entries: Vec<(&Band, f64, f64)> = Vec::new();
+        let (mut x, mut y) = (16.0, top);
+        for line in lines {
+            if entries.iter().any(|(other, ..)| other.name == line.name) {
+                continue;
+            }
+            let width = SAMPLE + LETTER * count(cut(&line.name).chars().count()) + GAP;
+            if x > 16.0 && x + width > WIDTH {
+                (x, y) = (16.0, y + ROW);
+            }
+            entries.push((line, x, y));
+            x += width;
+        }
+        Self { entries, bottom: y }
+    }
+
+    pub(super) fn drawn(&self) -> Markup {
+        html! {
+            @for (line, x, y) in &self.entries {
+                @let middle = y - 4.0;
+                line x1=(x) x2=(x + 26.0) y1=(middle) y2=(middle) stroke-width="1.8"
+                    stroke=(marks::colour(line.case)) stroke-dasharray=(marks::dash(line)) {}
+                (marks::mark(line.case, (x + 13.0, middle), false))
+                text x=(x + SAMPLE) y=(y) { (cut(&line.name)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Every figure of a report as a drawing of its own.
+
+use super::html::panels::{self, Panel};
+use crate::analysis::Analysis;
+use crate::chart::{Chart, Shape, svg};
+
+/// More contenders than this are not read in one drawing of lines: the best of them are drawn.
+const MANY: usize = 12;
+const BEST: usize = 8;
+
+/// A drawing with the name of its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// `city-get-throughput.svg`: letters, digits, dots and dashes; unique in the report.
+    pub file: String,
+    /// What it shows.
+    pub title: String,
+    /// The document.
+    pub svg: String,
+}
+
+/// All figures in the report's order.
+#[must_use]
+pub fn figures(analysis: &Analysis<'_>) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = Vec::new();
+    for panel in &panels::of(analysis) {
+        for chart in &panel.charts {
+            let name = name(&panel.name, chart.id);
+            let same = |figure: &&Figure| figure.file.starts_with(&format!("{name}."));
+            let number = figures.iter().filter(same).count();
+            let file = match number {
+                0 => format!("{name}.svg"),
+                _ => format!("{name}.{}.svg", number + 1),
+            };
+            figures.push(Figure {
+                file,
+                title: chart.title.clone(),
+                svg: drawn(panel, chart, &analysis.title),
+            });
+        }
+    }
+    figures
+}
+
+fn name(panel: &str, id: &str) -> String {
+    let safe = |letter: char| match letter {
+        letter if letter.is_alphanumeric() => letter,
+        _ => '-',
+    };
+    format!("{}-{id}", panel.chars().map(safe).collect::<String>())
+}
+
+/// Lines of too many contenders are unreadable, rows are not.
+fn drawn(panel: &Panel<'_>, chart: &Chart, title: &str) -> String {
+    let under = format!("{}: {}; {title}", panel.name, panel.conditions);
+    let best = best(panel);
+    if chart.shape != Shape::Lines || best.is_empty() {
+        return svg::document(chart, &under);
+    }
+    let is_best = |case: usize| best.contains(&case);
+    let series = chart.series.iter().filter(|one| is_best(one.case));
+    let chart = Chart {
+        title: format!("{} (the {BEST} with the highest peaks)", chart.title),
+        series: series.cloned().collect(),
+        ..chart.clone()
+    };
+    svg::document(&chart, &under)
+}
+
+/// The cases with the highest peaks where there are too many; empty where there are not.
+fn best(panel: &Panel<'_>) -> Vec<usize> {
+    let peaks = panel.charts.iter().find(|chart| chart.id == "peaks");
+    let Some(peaks) = peaks.filter(|peaks| peaks.series.len() > MANY) else {
+        return Vec::new();
+    };
+    let highest = peaks.series.iter().rev().take(BEST);
+    highest.map(|series| series.case).collect()
+}

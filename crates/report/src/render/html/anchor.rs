@@ -1,0 +1,23 @@
+//! What parts of the page are called in addresses, so that a reader can send another one there.
+
+/// The part about a contender with its parameters.
+pub(super) fn contender(label: &str) -> String {
+    let kept = |letter: char| match letter {
+        letter if letter.is_whitespace() => '_',
+        // A browser would decode what follows it.
+        '%' => '_',
+        letter => letter,
+    };
+    let label: String = label.chars().map(kept).collect();
+    format!("contender-{label}")
+}
+
+/// A figure of a panel.
+pub(super) fn figure(panel: usize, id: &str) -> String {
+    format!("b{panel}-{id}")
+}
+
+/// A step of a case of a benchmark with load.
+pub(super) fn step(benchmark: usize, case: usize, step: usize) -> String {
+    format!("b{benchmark}-c{case}-s{step}")
+}

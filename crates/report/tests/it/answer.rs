@@ -1,0 +1,102 @@
+//! The first screen, and figures as files.
+
+use std::collections::BTreeSet;
+
+use bakeoff_model::record::Results;
+use bakeoff_report::{Analysis, ReportInput, figures, html};
+
+use crate::synthetic::{self, contender};
+
+fn session(contenders: &[synthetic::Contender], runs: u32) -> Results {
+    let mut results = Results::default();
+    for repetition in 1..=runs {
+        for one in contenders {
+            let order = results.runs.len();
+            let run = synthetic::run("city-get", one, repetition, order);
+            results.runs.push(run);
+        }
+    }
+    results
+}
+
+/// The text of the sentence on the first screen.
+fn answer(results: &Results) -> String {
+    let page = html(&Analysis::of(&ReportInput::new(results, "Synthetic")));
+    let begin = page.find("<p class=\"answer\">").unwrap();
+    let end = begin + page[begin..].find("</p>").unwrap();
+    let mut text = String::new();
+    for part in page[begin..end].split('<').skip(1) {
+        text.push_str(part.split_once('>').unwrap().1);
+    }
+    text
+}
+
+#[test]
+fn a_sure_leader_is_named_with_its_lead_and_its_price() {
+    let results = session(
+        &[
+            contender("synthetic-fast", 20_000.0, 50.0),
+            contender("synthetic-slow", 5000.0, 200.0),
+        ],
+        4,
+    );
+    let text = answer(&results);
+    assert!(
+        text.starts_with("synthetic-fast serves the most: "),
+        "{text}"
+    );
+    assert!(
+        text.contains("For sure it serves more than synthetic-slow, "),
+        "{text}"
+    );
+    assert!(
+        text.contains("The least CPU per request: synthetic-fast as well, "),
+        "{text}"
+    );
+}
+
+#[test]
+fn contenders_that_runs_do_not_tell_apart_are_not_set_apart() {
+    let names = [
+        "synthetic-a",
+        "synthetic-b",
+        "synthetic-c",
+        "synthetic-d",
+        "synthetic-e",
+    ];
+    let all = names.map(|name| contender(name, 10_000.0, 100.0));
+    let text = answer(&session(&all, 3));
+    assert!(text.contains(" serves the most on average, "), "{text}");
+    assert!(
+        text.contains("but these runs do not tell it from "),
+        "{text}"
+    );
+    assert!(text.contains(" and 2 more"), "{text}");
+    assert!(!text.contains("For sure"), "{text}");
+}
+
+#[test]
+fn one_run_has_no_interval() {
+    let text = answer(&session(&[contender("synthetic-a", 10_000.0, 100.0)], 1));
+    assert!(text.contains("(one run, no interval)"), "{text}");
+}
+
+#[test]
+fn every_figure_is_a_file_of_its_own() {
+    let analysis = Analysis::of(&ReportInput::new(synthetic::results(), "Synthetic"));
+    let all = figures(&analysis);
+    let names: BTreeSet<&str> = all.iter().map(|figure| figure.file.as_str()).collect();
+    assert_eq!(names.len(), all.len());
+    assert!(names.contains("city-get-throughput.svg"), "{names:?}");
+    for figure in &all {
+        let svg = &figure.svg;
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+        assert!(svg.contains(&format!("<title id=\"title\">{}", figure.title)));
+        assert!(svg.contains("<path"), "{} is empty", figure.file);
+        assert!(
+            !svg.contains("NaN") && !svg.contains("inf"),
+            "{}",
+            figure.file
+        );
+    }
+}
