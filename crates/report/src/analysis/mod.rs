@@ -12,6 +12,7 @@ pub(crate) mod cpu_parts;
 pub(crate) mod database;
 pub(crate) mod errors;
 pub(crate) mod failures;
+pub(crate) mod families;
 pub(crate) mod gc;
 pub(crate) mod labels;
 pub(crate) mod load;
