@@ -157,9 +157,23 @@ impl RunsDecision {
         )
     }
 
-    /// The decision, what it rests on and what it can find, as sentences.
+    /// The decision, what it rests on and the least that it can find, as sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
+        let worst = self.worst().map(|worst| worst.sentence(self));
+        [self.sentence()].into_iter().chain(worst).collect()
+    }
+
+    /// The same with what it can find in one benchmark, by each metric.
+    #[must_use]
+    pub fn sentences_of(&self, benchmark: &str) -> Vec<String> {
+        let families = self.families.iter();
+        let families = families.filter(|family| family.benchmark == benchmark);
+        let families = families.map(|family| family.sentence(self));
+        [self.sentence()].into_iter().chain(families).collect()
+    }
+
+    fn sentence(&self) -> String {
         let (runs, asked) = (self.runs, percent(self.asked.difference));
         let why = match self.because {
             DecisionReason::Enough => {
@@ -175,11 +189,7 @@ impl RunsDecision {
                 "those of the pilot, which has no two contenders to compare".to_owned()
             }
         };
-        let mut sentences = vec![format!("{runs} runs of each contender: {why}.")];
-        if let Some(worst) = self.worst() {
-            sentences.push(worst.sentence(self));
-        }
-        sentences
+        format!("{runs} runs of each contender: {why}.")
     }
 }
 
@@ -195,12 +205,12 @@ impl FamilyDecision {
             );
         };
         format!(
-            "It can find a difference of {} in four of five such sessions, and {} in {:.0} % of \
-             them, between any two by {metric} of {benchmark}, as far as the pilot tells: over its \
-             {pilot} runs, the ratio of {a} and {b} spread by {}.",
+            "By {metric} of {benchmark}, four of five such sessions tell a difference of {} \
+             between any two apart, and {:.0} % of them one of {}: in the pilot of {pilot} runs, \
+             the ratio of {a} and {b}, which need most, had a standard deviation of {}.",
             percent(detectable),
-            percent(decision.asked.difference),
             power * 100.0,
+            percent(decision.asked.difference),
             percent(deviation),
         )
     }

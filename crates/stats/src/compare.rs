@@ -236,6 +236,13 @@ impl Pairs {
         self.cells.get(first)?.get(second)?.as_ref()
     }
 
+    /// How many pairs have a p-value: the size of the family.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        let cells = self.cells.iter().flatten().flatten();
+        cells.filter(|found| found.p_value.is_some()).count() / 2
+    }
+
     /// Each against each: `cells()[first][second]`.
     #[must_use]
     pub fn cells(&self) -> &[Vec<Option<Comparison>>] {
