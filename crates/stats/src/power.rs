@@ -49,7 +49,7 @@ impl Exactness {
     /// mean over what the standard deviation may be estimated as.
     #[must_use]
     pub fn power(&self, difference: f64, threshold: &Threshold) -> f64 {
-        let critical = student_quantile(1.0 - threshold.level / 2.0, self.freedom);
+        let critical = self.critical(threshold);
         let relevant = threshold.relevance.ln_1p() / self.error;
         let truth = difference.ln_1p() / self.error;
         let reach = 8.0 / self.freedom.sqrt();
@@ -67,6 +67,17 @@ impl Exactness {
             weight * deviation_density(share, self.freedom) * normal_cdf(truth - needed)
         });
         (terms.sum::<f64>() * width / 3.0).min(1.0)
+    }
+
+    /// What the estimate has to exceed for certainty, in standard errors.
+    fn critical(&self, threshold: &Threshold) -> f64 {
+        student_quantile(1.0 - threshold.level / 2.0, self.freedom)
+    }
+
+    /// The smallest ratio that is significant, on the log scale.
+    #[must_use]
+    pub fn reach(&self, threshold: &Threshold) -> f64 {
+        self.critical(threshold) * self.error
     }
 
     /// The smallest difference that is found with a probability of [`POWER`], as a share: 0.05 =

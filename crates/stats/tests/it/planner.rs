@@ -39,15 +39,15 @@ fn samples(runs: &[Vec<(u32, f64)>; 2], number: u32) -> [Sample; 2] {
 
 /// Of 1,000 planned sessions, how many tell the two apart the right way round, and how many the
 /// wrong way or at all where they are equal; with the mean number of runs.
-fn sessions(deviation: f64, slower: f64, most: u32) -> (u32, u32, f64) {
-    let mut random = Random::new(2013);
+fn sessions(deviation: f64, until: f64, slower: f64) -> (u32, u32, f64) {
+    let (mut random, most) = (Random::new(2013), 100);
     let threshold = Threshold::of_family(1);
     let (mut found, mut wrong, mut made) = (0, 0, 0);
     for _ in 0..1000 {
         let all = runs(&mut random, most, deviation, slower);
         let [first, second] = samples(&all, PILOT_RUNS);
         let pair = PilotPair::of(&first, &second);
-        let needed = runs_needed(&pair, UNTIL, &threshold, (PILOT_RUNS, most));
+        let needed = runs_needed(&pair, until, &threshold, (PILOT_RUNS, most));
         let number = needed.unwrap_or(most);
         let [first, second] = samples(&all, number);
         match compare(&first, &second, &Criteria::new(Better::Higher)).verdict {
@@ -63,7 +63,7 @@ fn sessions(deviation: f64, slower: f64, most: u32) -> (u32, u32, f64) {
 #[test]
 fn a_slow_down_of_five_percent_is_found_with_the_runs_that_were_asked_for() {
     for deviation in [0.01, 0.02, 0.04] {
-        let (found, wrong, mean) = sessions(deviation, 0.05, 100);
+        let (found, wrong, mean) = sessions(deviation, UNTIL, 0.05);
         assert!(found >= 800, "{deviation}: {found} with {mean} runs");
         assert!(wrong <= 2, "{deviation}: {wrong}");
     }
@@ -71,9 +71,12 @@ fn a_slow_down_of_five_percent_is_found_with_the_runs_that_were_asked_for() {
 
 #[test]
 fn equal_contenders_are_seldom_told_apart_by_planned_sessions() {
-    for deviation in [0.02, 0.04] {
-        let (one, other, mean) = sessions(deviation, 0.0, 100);
-        assert!(one + other <= 60, "{deviation}: {one} + {other} of {mean}");
+    // At 20 % the relevant difference of 3 % does not help the test any more.
+    for (deviation, until) in [(0.02, UNTIL), (0.04, UNTIL), (0.11, 0.2)] {
+        let (one, other, mean) = sessions(deviation, until, 0.0);
+        let wrong = one + other;
+        // Of 1,000 at 6 %, there are more than 75 in one of thirty simulations.
+        assert!(wrong <= 75, "{deviation}: {wrong} with {mean} runs");
     }
 }
 
@@ -93,13 +96,13 @@ fn check(pair: &PilotPair, comparisons: usize, most: u32, expect: Option<u32>) {
 
 #[test]
 fn more_noise_and_more_comparisons_ask_for_more_runs() {
-    // The bound of two degrees of freedom is 2.117 times the deviation. The numbers are those of
+    // The bound of two degrees of freedom is 1.674 times the deviation. The numbers are those of
     // SciPy: `nct.sf` where the test decides, integrated where the relevance does.
     check(&pilot(0.01), 1, 100, Some(4));
-    check(&pilot(0.02), 1, 100, Some(9));
-    check(&pilot(0.02), 28, 100, Some(17));
-    check(&pilot(0.04), 1, 100, Some(26));
-    check(&pilot(0.04), 1, 25, None);
+    check(&pilot(0.02), 1, 100, Some(8));
+    check(&pilot(0.02), 28, 100, Some(13));
+    check(&pilot(0.04), 1, 100, Some(18));
+    check(&pilot(0.04), 1, 17, None);
     check(&pilot(0.001), 1, 100, Some(3));
     check(&pilot(0.0), 1, 100, Some(3));
 }

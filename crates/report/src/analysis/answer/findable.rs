@@ -1,6 +1,5 @@
 //! Which differences sessions like this one tell apart.
 
-use bakeoff_stats::distribution::student_quantile;
 use bakeoff_stats::{Exactness, Threshold};
 
 use super::super::summary::RankTable;
@@ -10,11 +9,10 @@ use crate::number::significant;
 /// difference that four of five sessions find. `None` where no pair has an interval.
 pub(super) fn sentence(table: &RankTable) -> Option<String> {
     let threshold = table.threshold();
-    // What has to be exceeded for certainty: cheap, and in the order of what can be found.
-    let reach =
-        |test: &Exactness| student_quantile(1.0 - threshold.level / 2.0, test.freedom) * test.error;
+    // Cheaper than what can be found, and in the same order.
+    let reach = |pair: &([&str; 2], Exactness)| pair.1.reach(&threshold);
     let mut pairs = pairs(table);
-    pairs.sort_by(|a, b| reach(&a.1).total_cmp(&reach(&b.1)));
+    pairs.sort_by(|a, b| reach(a).total_cmp(&reach(b)));
     let (best, worst) = (pairs.first()?, pairs.last()?);
     let found = |test: &Exactness| found(test, &threshold);
     let metric = "four of five such sessions tell apart by requests/s";
