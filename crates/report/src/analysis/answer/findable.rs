@@ -2,7 +2,7 @@
 
 use bakeoff_stats::{Exactness, Threshold};
 
-use super::super::summary::RankTable;
+use crate::analysis::summary::RankTable;
 use crate::number::significant;
 
 /// The pairs of the table that are told apart best and worst by throughput, each with the
