@@ -10,6 +10,12 @@ use crate::chores::{Chores, command};
 
 const PACKAGE: &str =
     "cargo package --workspace --exclude xtask --locked --allow-dirty --no-verify";
+/// The crate that has the files of a suite in it, and where it looks for them as a package (its
+/// `build.rs`).
+const SESSION: &str = "crates/session";
+const LIST: &str = "src/init/locations.files";
+const SUITE: &str = "suites/locations";
+const COPIES: &str = "bundled";
 /// As the workspace's own, so that dependencies are not compiled once more.
 const DEBUG: &str = "profile.dev.debug=\"line-tables-only\"";
 
@@ -23,7 +29,10 @@ pub(crate) fn package(chores: &mut Chores<'_>) -> anyhow::Result<()> {
         for old in packaged(&packages)? {
             fs::remove_file(packages.join(old))?;
         }
-        command(chores.root(), PACKAGE, &[])?;
+        bundle(chores.root())?;
+        let made = command(chores.root(), PACKAGE, &[]);
+        fs::remove_dir_all(chores.root().join(SESSION).join(COPIES))?;
+        made?;
         fs::create_dir_all(&crates)?;
         for name in packaged(&packages)? {
             let (file, to) = (packages.join(&name), crates.display());
@@ -47,6 +56,18 @@ pub(crate) fn package(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     chores.step("installed program", |_| {
         tried(&prefix.join("bin/bakeoff"), folder.path())
     })
+}
+
+/// Copies the files of the suite that is part of the program into its crate.
+fn bundle(root: &Path) -> anyhow::Result<()> {
+    let session = root.join(SESSION);
+    for file in fs::read_to_string(session.join(LIST))?.lines() {
+        let copy = session.join(COPIES).join(format!("{file}.file"));
+        fs::create_dir_all(copy.parent().unwrap_or(&session))?;
+        fs::copy(root.join(SUITE).join(file), &copy)
+            .with_context(|| format!("{LIST} names {file}, which the suite lacks"))?;
+    }
+    Ok(())
 }
 
 fn target(root: &Path) -> String {

@@ -208,11 +208,16 @@ const REQUESTS: u64 = 4;
 
 /// What a service says before the window, while connections are opened, does not count: only a
 /// pause makes it wait, long enough for a busy host.
-const UNTIL_THE_WINDOW: Act = Act::Pause(Duration::from_millis(400));
+const UNTIL_THE_WINDOW_NS: u64 = 400 * MILLISECOND;
+
+fn until_the_window() -> Act {
+    Act::Pause(Duration::from_nanos(UNTIL_THE_WINDOW_NS))
+}
 
 fn check(name: &str, address: &str, class: ErrorClass, change: fn(&mut LoadSpec)) {
     let mut spec = websocket_spec(address, 2, REQUESTS);
-    spec.timeout_answer_ns = answer_limit_ns(Some(class));
+    // What is not to come in time must still come after the pause where it comes at all.
+    spec.timeout_answer_ns = answer_limit_ns(Some(class)) + 2 * UNTIL_THE_WINDOW_NS;
     change(&mut spec);
     let total = run(&spec);
     assert_eq!(total.count(class), REQUESTS, "{name}: {:?}", total.errors);
@@ -303,7 +308,7 @@ fn what_is_no_websocket_has_its_class() {
         ),
     ];
     for (name, acts, class) in cases {
-        let acts = [vec![UNTIL_THE_WINDOW], acts].concat();
+        let acts = [vec![until_the_window()], acts].concat();
         check(name, &scripted(None, acts), class, |_| ());
     }
 }
@@ -312,7 +317,7 @@ on_each_reactor!(wrong_messages_have_their_class);
 
 fn wrong_messages_have_their_class() {
     let texts: Vec<u8> = b"\x81\x05hello".repeat(50);
-    let acts = vec![UNTIL_THE_WINDOW, Act::Send(texts), Act::Hold];
+    let acts = vec![until_the_window(), Act::Send(texts), Act::Hold];
     let address = scripted(None, acts);
     check("another length", &address, ErrorClass::WrongBody, |spec| {
         spec.requests[0].expect = Some(Expect {

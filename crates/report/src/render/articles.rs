@@ -16,7 +16,7 @@ use crate::number::count;
 /// A page, and the drawings beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Article {
-    /// The source's name in `published.toml`: the name of the page and of the folder of its figures.
+    /// The source's name in `published.toml`: the name of the page and of its figures' folder.
     pub name: String,
     /// Its title.
     pub title: String,

@@ -10,53 +10,18 @@ use crate::duel::{Side, contender_file};
 /// The suites that can be an example.
 pub const NAMES: [&str; 1] = ["locations"];
 
-/// Files of the suite, by their path in it. They are links, so that the packaged crate, which has
-/// nothing of what is around its folder, has them as files. `.link` keeps Cargo from taking a
-/// contender for a package of its own.
-macro_rules! files {
-    ($($path:literal),+ $(,)?) => {
-        &[$((
-            $path,
-            include_bytes!(concat!("locations/", $path, ".link")).as_slice(),
-        )),+]
-    };
-}
-
-const SUITE: &str = include_str!("locations/suite.toml.link");
-const CONTRACT: &str = include_str!("locations/contenders/README.md.link");
 const HEAD: &str = include_str!("template/like-locations.toml");
 const README: &str = include_str!("template/like-locations.md");
 const OWN: &str = include_str!("template/own-contender.toml");
 
-/// What is copied as it is. The contender is the one with the fewest files that builds with nothing
-/// but a compiler; the recording is of what it asks the backend.
-const FILES: &[(&str, &[u8])] = files![
-    "checks/1-get.toml",
-    "checks/2-featured.toml",
-    "checks/3-search.toml",
-    "checks/4-closest.toml",
-    "checks/5-associated-featured.toml",
-    "checks/6-openapi.toml",
-    "contenders/actix-4/Cargo.lock",
-    "contenders/actix-4/Cargo.toml",
-    "contenders/actix-4/README.md",
-    "contenders/actix-4/build.rs",
-    "contenders/actix-4/contender.toml",
-    "contenders/actix-4/src/api.rs",
-    "contenders/actix-4/src/api/docs.rs",
-    "contenders/actix-4/src/api/error.rs",
-    "contenders/actix-4/src/api/parameters.rs",
-    "contenders/actix-4/src/api/tests.rs",
-    "contenders/actix-4/src/config.rs",
-    "contenders/actix-4/src/domain.rs",
-    "contenders/actix-4/src/main.rs",
-    "contenders/actix-4/src/store.rs",
-    "data/README.md",
-    "data/cities.ndjson.gz",
-    "data/mapping.json",
-    "data/regions.ndjson.gz",
-    "recordings/actix-4.jsonl",
-];
+/// Files of the suite, by their paths in it (`locations.files`, see `build.rs`). The contender is
+/// the one with the fewest files that builds with nothing but a compiler; the recording is of what
+/// it asks the backend.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/locations.rs"));
+
+/// Files that are not copied but made anew, of their text in the suite.
+const SUITE: &str = "suite.toml";
+const CONTRACT: &str = "contenders/README.md";
 
 /// Profiles that are about what others published, and mean nothing in another suite.
 const LEFT_OUT: [&str; 2] = ["[profile.seed]", "[profile.record]"];
@@ -93,14 +58,16 @@ const COMMENTS: [(&str, &str); 5] = [
 
 /// The files of a suite that is like one of [`NAMES`].
 pub(super) fn files(folder: &Path, sides: &[Side], workdir: &Path) -> Vec<(String, Vec<u8>)> {
-    let contract = section(CONTRACT, "## What the service does", "## Trying it");
+    let contract = text(CONTRACT);
+    let contract = section(contract, "## What the service does", "## Trying it");
     let readme = filled(README, folder).replace("@CONTRACT@", contract.trim_end());
     let mut files = vec![
-        ("suite.toml".to_owned(), suite_file(folder).into_bytes()),
-        ("contenders/README.md".to_owned(), readme.into_bytes()),
+        (SUITE.to_owned(), suite_file(folder).into_bytes()),
+        (CONTRACT.to_owned(), readme.into_bytes()),
     ];
     let as_it_is = FILES
         .iter()
+        .filter(|(path, _)| ![SUITE, CONTRACT].contains(path))
         .map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
     files.extend(as_it_is);
     for side in sides {
@@ -116,10 +83,11 @@ pub(super) fn files(folder: &Path, sides: &[Side], workdir: &Path) -> Vec<(Strin
 
 /// The suite's own file with its name, without its rounds, and with comments that teach.
 fn suite_file(folder: &Path) -> String {
-    let rounds = SUITE.find("\n[[round]]").unwrap_or(SUITE.len());
+    let suite = text(SUITE);
+    let rounds = suite.find("\n[[round]]").unwrap_or(suite.len());
     let mut text = filled(HEAD, folder);
     let mut comments = COMMENTS.to_vec();
-    for paragraph in SUITE[..rounds].split("\n\n") {
+    for paragraph in suite[..rounds].split("\n\n") {
         // The last paragraph ends in the comment above the first round.
         let lines = paragraph
             .lines()
@@ -138,6 +106,13 @@ fn suite_file(folder: &Path) -> String {
     format!("{}\n", text.trim_end())
 }
 
+/// The text of a file of the suite.
+fn text(path: &str) -> &'static str {
+    let file = FILES.iter().find(|(file, _)| *file == path);
+    file.and_then(|(_, bytes)| std::str::from_utf8(bytes).ok())
+        .unwrap_or_default()
+}
+
 fn filled(text: &str, folder: &Path) -> String {
     text.replace("@FOLDER@", &title(folder))
 }
@@ -154,7 +129,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{COMMENTS, CONTRACT, FILES, files, suite_file};
+    use super::{COMMENTS, CONTRACT, FILES, files, suite_file, text};
 
     const LOCATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suites/locations");
 
@@ -213,7 +188,7 @@ mod tests {
             .find(|(path, _)| path == "contenders/README.md");
         let readme = String::from_utf8(readme.unwrap().1.clone()).unwrap();
         assert!(readme.contains("| `/city/v1/closest` |"), "{readme}");
-        assert!(CONTRACT.contains("## Trying it") && !readme.contains("## Trying it"));
+        assert!(text(CONTRACT).contains("## Trying it") && !readme.contains("## Trying it"));
         assert!(!readme.contains('@'), "{readme}");
     }
 }
