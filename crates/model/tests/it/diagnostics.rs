@@ -259,7 +259,7 @@ fn missing_keys() {
     suite.toml:2:1: missing key `name` in `suite`
       hint: the name of the suite's folder
     suite.toml:9:1: missing key `runs` in `profile.quick`
-      hint: repetitions
+      hint: repetitions: a number, or a table that says which difference they are to find
     suite.toml:15:1: missing key `path` in `benchmark[0].request[0]`
       hint: path and query
     "#);

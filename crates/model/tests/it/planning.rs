@@ -325,7 +325,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: carousel, gc, open, seed, standard
+      hint: did you mean `seed`? known: carousel, gc, open, seed, standard, until
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`

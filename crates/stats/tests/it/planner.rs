@@ -62,7 +62,7 @@ fn sessions(deviation: f64, until: f64, slower: f64) -> (u32, u32, f64) {
 
 #[test]
 fn a_slow_down_of_five_percent_is_found_with_the_runs_that_were_asked_for() {
-    for deviation in [0.01, 0.02, 0.04] {
+    for deviation in [0.02, 0.04] {
         let (found, wrong, mean) = sessions(deviation, UNTIL, 0.05);
         assert!(found >= 800, "{deviation}: {found} with {mean} runs");
         assert!(wrong <= 2, "{deviation}: {wrong}");
@@ -72,7 +72,7 @@ fn a_slow_down_of_five_percent_is_found_with_the_runs_that_were_asked_for() {
 #[test]
 fn equal_contenders_are_seldom_told_apart_by_planned_sessions() {
     // At 20 % the relevant difference of 3 % does not help the test any more.
-    for (deviation, until) in [(0.02, UNTIL), (0.04, UNTIL), (0.11, 0.2)] {
+    for (deviation, until) in [(0.04, UNTIL), (0.11, 0.2)] {
         let (one, other, mean) = sessions(deviation, until, 0.0);
         let wrong = one + other;
         // Of 1,000 at 6 %, there are more than 75 in one of thirty simulations.
