@@ -33,7 +33,7 @@ fn a_pilot_decides_and_a_number_of_runs_replaces_it() {
         0,
         &[
             "6 to 8 runs, ",
-            "3 to 4 runs of each contender, at most 1 h: after 3 it is decided how many tell a",
+            "3 to 4 runs of each contender, at most 1 h: after 3 it is decided how many",
         ],
     );
     world
