@@ -70,6 +70,11 @@ impl Pace {
         self.begun = Some((first, now));
     }
 
+    /// After the runs up to now, those that are left have this expectation.
+    fn decided(&mut self, left: Duration) {
+        self.expected = self.ended + self.at_work + left;
+    }
+
     /// What is left when the rest takes as long, measured by the plan, as what has ended.
     fn left(&self, now: Instant) -> Duration {
         let rest = self.expected.saturating_sub(self.ended);
@@ -221,6 +226,7 @@ impl<W: Write> Progress<W> {
         match event {
             Event::SessionBegan {
                 runs,
+                runs_certain,
                 finished_before,
                 expected_ns,
                 shortest_ns,
@@ -233,7 +239,8 @@ impl<W: Write> Progress<W> {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
                 };
-                self.line(&format!("{runs} runs{before}, {time}"));
+                let runs = text::runs(*runs_certain, *runs);
+                self.line(&format!("{runs}{before}, {time}"));
                 for warning in warnings {
                     self.note("", warning);
                 }
@@ -441,6 +448,21 @@ impl<W: Write> Observer for Progress<W> {
             | Event::BackendStarting { .. }
             | Event::BackendReady { .. }
             | Event::CeilingUnknown { .. } => self.preparation(event),
+            Event::RunsDecided {
+                decision,
+                expected_ns,
+                ..
+            } => {
+                self.pace.decided(Duration::from_nanos(*expected_ns));
+                self.line("");
+                for line in decision
+                    .sentences()
+                    .iter()
+                    .flat_map(|text| wrapped(text, 78))
+                {
+                    self.line(&line);
+                }
+            }
             Event::RunBegan {
                 index,
                 runs,
