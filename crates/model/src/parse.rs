@@ -19,6 +19,7 @@ pub(crate) mod raw_published;
 mod raw_scenario;
 mod request;
 mod rounds;
+mod runs;
 mod scenario;
 pub(crate) mod shape;
 mod source;

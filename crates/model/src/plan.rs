@@ -15,6 +15,7 @@ use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
+use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
@@ -43,7 +44,10 @@ pub struct Plan {
     pub backend_delay: Option<Delay>,
     /// Seed of the order.
     pub seed: u64,
-    /// The runs.
+    /// What is decided after a pilot: how many of these runs are made. Absent where all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_until: Option<RunsUntil>,
+    /// The runs, at most.
     pub runs: Vec<PlannedRun>,
 }
 
@@ -138,16 +142,28 @@ impl RunKind {
 }
 
 impl Plan {
+    /// The runs that are made in any case: all, or those of a pilot and the cold starts.
+    pub fn certain(&self) -> impl Iterator<Item = &PlannedRun> {
+        let runs = self.runs.iter();
+        runs.filter(|run| self.runs_until.is_none() || run.is_certain())
+    }
+
     /// Expected duration of all runs, at most, without builds.
     #[must_use]
     pub fn expected(&self) -> Duration {
-        self.runs.iter().map(|run| run.expected).sum()
+        let all = self.runs.iter().map(|run| run.expected).sum();
+        match self.runs_until.and_then(|until| until.within) {
+            Some(within) => within
+                .max(self.certain().map(|run| run.expected).sum())
+                .min(all),
+            None => all,
+        }
     }
 
-    /// The same where every contender is warm as soon as may be.
+    /// The same where every contender is warm as soon as may be, and a pilot asks for no more.
     #[must_use]
     pub fn shortest(&self) -> Duration {
-        self.runs.iter().map(PlannedRun::shortest).sum()
+        self.certain().map(PlannedRun::shortest).sum()
     }
 }
 
@@ -158,6 +174,24 @@ impl PlannedRun {
     pub fn case_label(&self) -> String {
         let control = if self.control { " (A/A)" } else { "" };
         case_label(&self.contender, &self.parameters) + control
+    }
+
+    /// Whether a pilot decides if it is made: cold starts have a number of their own.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.kind != RunKind::Startup
+    }
+
+    /// Whether it is made after this decision.
+    #[must_use]
+    pub fn is_in(&self, decision: &RunsDecision) -> bool {
+        !self.is_decided() || self.repetition <= decision.runs
+    }
+
+    /// Whether it is made whatever a pilot decides.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        !self.is_decided() || self.repetition <= PILOT_RUNS
     }
 
     /// Expected duration where the contender is warm as soon as may be.
@@ -322,6 +356,10 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         backend: options.backend,
         backend_delay: options.backend_delay,
         seed: options.seed,
+        runs_until: match options.runs {
+            Some(_) => None,
+            None => profile.runs.until(),
+        },
         runs: runs(profile, cases, options, suite),
     })
 }
@@ -347,7 +385,7 @@ fn runs(
     let mut runs = Vec::new();
     let repetitions = |case: &Case<'_>| match (options.runs, case.benchmark.kind) {
         (Some(runs), _) => runs,
-        (None, BenchmarkKind::Load | BenchmarkKind::Capacity) => profile.runs,
+        (None, BenchmarkKind::Load | BenchmarkKind::Capacity) => profile.runs.at_most(),
         (None, BenchmarkKind::Startup { starts }) => starts,
     };
     let most = cases.iter().map(repetitions).max().unwrap_or_default();

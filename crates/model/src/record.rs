@@ -16,6 +16,7 @@ use crate::load::{Connections, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{GcLog, HostTime, ResourceSample};
+use crate::runs::RunsDecision;
 use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
@@ -377,6 +378,8 @@ pub struct Results {
     pub flame_graphs: Vec<FlameGraph>,
     /// What the contenders are compared with, where that is what they were.
     pub baseline: Option<Baseline>,
+    /// How many runs a pilot found necessary, where one decided.
+    pub runs_decision: Option<RunsDecision>,
 }
 
 /// How a qualification round ended, as the round that it feeds was told.

@@ -14,6 +14,7 @@ pub use crate::limits::Limits;
 use crate::load::{Protocol, RequestSpec};
 use crate::names::UnknownName;
 use crate::published::Published;
+use crate::runs::Runs;
 use crate::scenario::Scenario;
 use crate::service_url::ServiceUrl;
 pub use crate::step::Step;
@@ -228,7 +229,7 @@ pub struct Profile {
     /// Limits of the contender.
     pub limits: Limits,
     /// Repetitions.
-    pub runs: u32,
+    pub runs: Runs,
     /// The steps of benchmarks without steps of their own.
     pub steps: Vec<Step>,
     /// In which order they are played.

@@ -19,6 +19,15 @@ struct Place {
     runs: usize,
 }
 
+/// Which part of all runs to make some of them are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    /// How many come before.
+    pub(crate) before: usize,
+    /// How many there are in all.
+    pub(crate) runs: usize,
+}
+
 /// Plays the planned runs of one session; the caller has built and started everything else.
 pub struct Driver<'a, L> {
     /// What it works with.
@@ -41,11 +50,25 @@ impl<L: LoadGenerator> Driver<'_, L> {
         pending: &[PendingRun],
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
+        let part = Part {
+            before: 0,
+            runs: pending.len(),
+        };
+        self.play_part(pending, &part, observer).await
+    }
+
+    /// Makes some of the pending runs in order.
+    pub(crate) async fn play_part(
+        &self,
+        pending: &[PendingRun],
+        part: &Part,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
         let mut index = 0;
         while let Some(first) = pending.get(index) {
             let place = |offset: usize| Place {
-                index: index + offset,
-                runs: pending.len(),
+                index: part.before + index + offset,
+                runs: part.runs,
             };
             let rest = &pending[index..];
             let beside = rest.iter().take_while(|one| one.run.is_beside(&first.run));

@@ -7,6 +7,7 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Qualification, Record};
+use bakeoff_model::runs::RunsDecision;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,8 +40,11 @@ pub enum Event {
     },
     /// A session begins: the runs of one results folder.
     SessionBegan {
-        /// Runs to make, without those that a resumed session has already.
+        /// Runs to make, without those that a resumed session has already; at most, where a pilot
+        /// is to decide.
         runs: usize,
+        /// How many of them are made whatever a pilot decides; all of them where none does.
+        runs_certain: usize,
         /// Runs that were finished before.
         finished_before: usize,
         /// Expected duration of the runs, at most, ns.
@@ -94,6 +98,18 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// After the pilot it is decided how many runs there are to be; the rest of the plan is not
+    /// made.
+    RunsDecided {
+        /// How many, why, and what they can find.
+        decision: Box<RunsDecision>,
+        /// Runs that are left to make now.
+        runs: usize,
+        /// Their expected duration, at most, ns.
+        expected_ns: u64,
+        /// The same where every contender is warm as soon as may be, ns.
+        shortest_ns: u64,
+    },
     /// Something that a killed session left behind was removed.
     Swept {
         /// What it was.
@@ -120,7 +136,7 @@ pub enum Event {
     RunBegan {
         /// Its position among the runs to make, from 0.
         index: usize,
-        /// Runs to make.
+        /// Runs to make; at most, before a pilot has decided.
         runs: usize,
         /// The run as planned.
         run: Box<PlannedRun>,

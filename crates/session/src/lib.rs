@@ -16,6 +16,7 @@ pub mod event;
 pub mod flame;
 pub mod hint;
 pub mod init;
+mod pilot;
 pub mod placement;
 pub mod recording;
 mod rounds;

@@ -189,6 +189,7 @@ fn open_round(
         qualified: fed,
         backend_url: file.backend_url.clone(),
         baseline: None,
+        runs_decision: None,
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {

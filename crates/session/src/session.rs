@@ -20,6 +20,7 @@ use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
 use crate::flame;
 use crate::hint::hinted;
+use crate::pilot;
 use crate::selection::{self, Selection};
 use crate::store::recorder::Recorder;
 use crate::store::results::{self, Progress};
@@ -120,7 +121,7 @@ pub(crate) async fn carry_out(
     let OpenSession {
         folder,
         recorder,
-        session,
+        mut session,
         base,
     } = open;
     let pending = pending(&session.plan, &folder)?;
@@ -132,7 +133,9 @@ pub(crate) async fn carry_out(
         watcher: &mut *audience.watcher,
     };
     let outcome = tokio::select! {
-        outcome = play(&session, base.as_ref(), &folder, &pending, &mut observers) => Some(outcome),
+        outcome = play(&mut session, base.as_ref(), &folder, &pending, &mut observers) => {
+            Some(outcome)
+        }
         () = (audience.interruption)() => None,
     };
     let Some(outcome) = outcome else {
@@ -146,8 +149,7 @@ pub(crate) async fn carry_out(
         })?;
         return Ok(Ended::Interrupted);
     };
-    outcome?;
-    end(&folder, &session, pending.len(), observers.watcher)
+    end(&folder, &session, outcome?, observers.watcher)
 }
 
 /// Tells observers how the session ended, judged by its records.
@@ -179,14 +181,14 @@ fn end(
     })
 }
 
-/// Builds, starts the backend and plays all pending runs.
+/// Builds, starts the backend and plays all pending runs; how many were made.
 async fn play(
-    session: &SessionFile,
+    session: &mut SessionFile,
     base: Option<&Base>,
     results: &Path,
     pending: &[PendingRun],
     observers: &mut Observers<'_>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     let plan = &session.plan;
     let placement = selection::placement(plan);
     let mut folder = suite_folder::read(&session.suite_folder)?;
@@ -239,10 +241,15 @@ async fn play(
         now: clock::now_rfc3339,
         former: &|run| results::capacities_before(results, run),
     };
-    let mut played = driver.play(pending, observers).await;
-    if played.is_ok() && session.flame_graphs {
-        let runs = flame::runs(plan, &contenders);
-        played = flame::draw_all(&driver, &runs, results, observers).await;
+    let decide =
+        |plan: &Plan, asked| Ok(pilot::decide(plan, asked, &results::read_records(results)?));
+    let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
+    if let Ok(made) = played
+        && session.flame_graphs
+    {
+        let runs = flame::runs(&session.plan, &contenders);
+        let drawn = flame::draw_all(&driver, &runs, results, observers).await;
+        played = drawn.map(|()| made);
     }
     testbed.close().await;
     played
@@ -261,10 +268,14 @@ fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<Strin
 }
 
 fn began(plan: &Plan, pending: &[PendingRun], warnings: Vec<String>) -> Event {
-    let expected: Duration = pending.iter().map(|one| one.run.expected).sum();
-    let shortest: Duration = pending.iter().map(|one| one.run.shortest()).sum();
+    let left = Plan {
+        runs: pending.iter().map(|one| one.run.clone()).collect(),
+        ..plan.clone()
+    };
+    let (expected, shortest) = (left.expected(), left.shortest());
     Event::SessionBegan {
         runs: pending.len(),
+        runs_certain: left.certain().count(),
         finished_before: plan.runs.len() - pending.len(),
         expected_ns: duration_ns::whole(expected),
         shortest_ns: duration_ns::whole(shortest),
@@ -349,6 +360,7 @@ fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
         qualified: Vec::new(),
         backend_url: new.backend_url.clone(),
         baseline: base.as_ref().map(|base| base.baseline.clone()),
+        runs_decision: None,
         suite_folder: suite_folder.path,
     };
     let recorder = Recorder::create(&folder, &session)?;
@@ -378,7 +390,7 @@ pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String>
 
 /// Runs that have not come to an end of their own, in order, with their next attempt. Carousels
 /// are made again as a whole: their runs are compared with each other, slice by slice.
-fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
+pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
     let progress = results::progress(folder)?;
     let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();
     let pending = plan.runs.iter().filter_map(|run| {

@@ -140,6 +140,7 @@ mod tests {
             backend,
             backend_delay: None,
             seed: 0,
+            runs_until: None,
             runs,
         };
         let host = Host {

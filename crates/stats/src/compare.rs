@@ -3,6 +3,7 @@
 
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, Method, is_ratio};
+use crate::power::{Exactness, RELEVANCE};
 use crate::sample::{Estimate, Sample};
 
 /// Which direction is good.
@@ -72,7 +73,7 @@ impl Criteria {
         Self {
             better,
             confidence: 0.95,
-            relevance: 0.03,
+            relevance: RELEVANCE,
         }
     }
 }
@@ -86,6 +87,8 @@ pub struct Comparison {
     pub ratio: Estimate,
     /// How they were compared.
     pub method: Method,
+    /// How exact the comparison is; `None` without an interval.
+    pub exactness: Option<Exactness>,
     /// Two-sided p-value of equality, of this comparison alone.
     pub p_value: Option<f64>,
     /// The same after the correction for all comparisons of the family; the verdict rests on it.
@@ -155,6 +158,7 @@ fn comparison(
             runs,
         },
         method: found.map_or(Method::None, |found| found.method),
+        exactness: found.map(LogRatio::exactness),
         p_value: found.map(LogRatio::p_equal),
         p_adjusted,
         verdict: found.zip(p_adjusted).map_or(Verdict::Inconclusive, |both| {
@@ -227,6 +231,13 @@ impl Pairs {
     #[must_use]
     pub fn get(&self, first: usize, second: usize) -> Option<&Comparison> {
         self.cells.get(first)?.get(second)?.as_ref()
+    }
+
+    /// How many pairs have a p-value: the size of the family.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        let cells = self.cells.iter().flatten().flatten();
+        cells.filter(|found| found.p_value.is_some()).count() / 2
     }
 
     /// Each against each: `cells()[first][second]`.

@@ -8,6 +8,7 @@
 use bakeoff_base::number::length_as_f64 as count;
 
 use crate::distribution::{student_cdf, student_quantile};
+use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
 
 /// With at least so many common blocks the two are compared block by block. Pairs have n - 1
@@ -116,6 +117,15 @@ impl LogRatio {
         (is_ratio(interval.low) && is_ratio(interval.high)).then_some(interval)
     }
 
+    /// How exact it is.
+    #[must_use]
+    pub fn exactness(&self) -> Exactness {
+        Exactness {
+            error: self.error,
+            freedom: self.freedom,
+        }
+    }
+
     /// Two-sided p-value for "they are equal".
     #[must_use]
     pub fn p_equal(&self) -> f64 {
@@ -145,7 +155,7 @@ impl LogRatio {
 }
 
 /// The logarithms; `None` when there is a value that is not positive.
-fn logs(sample: &Sample) -> Option<Vec<f64>> {
+pub(crate) fn logs(sample: &Sample) -> Option<Vec<f64>> {
     let values = sample.values().iter();
     let positive = values.clone().all(|value| *value > 0.0);
     positive.then(|| values.map(|value| value.ln()).collect())

@@ -21,7 +21,7 @@ use bakeoff_session::together;
 
 use crate::args::PlanArgs;
 use crate::exit;
-use crate::output::text::{between, human, wrapped};
+use crate::output::text::{self, between, human, wrapped};
 
 /// Runs the command.
 pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
@@ -68,28 +68,28 @@ fn all_rounds(
     if args.json || args.case.is_some() {
         bail!("--json and --case are about the plan of one round: name one with --round");
     }
-    let (mut runs, mut shortest, mut longest) = (0, Duration::ZERO, Duration::ZERO);
+    let (mut fewest, mut most) = (0, 0);
+    let (mut shortest, mut longest) = (Duration::ZERO, Duration::ZERO);
     for round in selection::rounds_in_order(suite) {
         let plan = planned(suite, args, Some(round))?;
         let time = between(plan.shortest(), plan.expected());
-        writeln!(
-            output,
-            "{:<20} {:>4} runs, {time}",
-            round.name,
-            plan.runs.len(),
-        )?;
+        let certain = plan.certain().count();
+        let words = text::runs(certain, plan.runs.len());
+        writeln!(output, "{:<20} {words:>9}, {time}", round.name)?;
         if !round.winners_of.is_empty() {
             let joining = format!("and the winners of {}", round.winners_of.join(", "));
             for line in wrapped(&joining, 76) {
                 writeln!(output, "  {line}")?;
             }
         }
-        runs += plan.runs.len();
+        fewest += certain;
+        most += plan.runs.len();
         shortest += plan.shortest();
         longest += plan.expected();
     }
     let time = between(shortest, longest);
-    writeln!(output, "{:<20} {runs:>4} runs, {time}", "all")?;
+    let words = text::runs(fewest, most);
+    writeln!(output, "{:<20} {words:>9}, {time}", "all")?;
     Ok(exit::DONE)
 }
 
@@ -112,10 +112,15 @@ fn write_text(
     )?;
     writeln!(
         output,
-        "{} runs, {} without builds",
-        plan.runs.len(),
+        "{}, {} without builds",
+        text::runs(plan.certain().count(), plan.runs.len()),
         between(plan.shortest(), plan.expected())
     )?;
+    if let Some(until) = &plan.runs_until {
+        for line in wrapped(&until.sentence(), 78) {
+            writeln!(output, "{line}")?;
+        }
+    }
     let cores = |list: &[usize]| match list {
         [] => "all cores".to_owned(),
         _ => format!(

@@ -37,6 +37,14 @@ pub(crate) fn human(duration: Duration) -> String {
     }
 }
 
+/// A number of runs that is known within bounds: `12 runs`, `12 to 120 runs`.
+pub(crate) fn runs(fewest: usize, most: usize) -> String {
+    match fewest == most {
+        true => format!("{most} runs"),
+        false => format!("{fewest} to {most} runs"),
+    }
+}
+
 /// A time that is known within bounds: `about 20 min 0 s`, `20 min 0 s to 1 h 5 min`.
 pub(crate) fn between(shortest: Duration, longest: Duration) -> String {
     let (from, to) = (human(shortest), human(longest));

@@ -16,6 +16,7 @@ mod flame;
 mod init;
 mod interruption;
 mod load_ends;
+mod pilot;
 mod records;
 mod rounds;
 mod rows;

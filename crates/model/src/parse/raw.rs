@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::raw_contender::MatrixValues;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
+use super::runs::RunsValue;
 use super::transport::TransportTable;
 use super::warm_up::WarmUpTable;
 use crate::capacity::{Arrivals, Rates};
@@ -152,9 +153,8 @@ pub(crate) struct ProfileTable {
     /// Limits of the contender; what is absent is not limited.
     #[serde(default)]
     pub(crate) limits: LimitsTable,
-    /// Repetitions.
-    #[schemars(range(min = 1))]
-    pub(crate) runs: u32,
+    /// Repetitions: a number, or a table that says which difference they are to find.
+    pub(crate) runs: RunsValue,
     /// The length of a recorded slice; `1s` unless given.
     pub(crate) slice: Option<DurationText>,
     /// Repeat the slow lifecycle checks in each run instead of the first one of each contender.
@@ -171,7 +171,7 @@ pub(crate) struct ProfileTable {
     #[schemars(length(min = 1))]
     pub(crate) step: Vec<StepTable>,
     /// Whether one contender is measured twice, under two labels, and has to come out the same;
-    /// `true` unless given where `runs` is 5 or more.
+    /// `true` unless given where `runs` is 5 or more, or may become so.
     pub(crate) control: Option<bool>,
     /// Its steps also replace those of benchmarks that have steps of their own.
     #[serde(default)]

@@ -86,14 +86,15 @@ impl<'s> Shape<'s, '_, '_> {
     }
 
     fn wrong_type(&mut self, types: &[&str], node: &Node, place: &KeyPath) -> Option<Value> {
-        let expected = match types[0] {
+        let expected = types.iter().map(|name| match *name {
             "object" => "a table",
             "array" => "a list",
             "boolean" => "true or false",
             "integer" => "a whole number",
             "number" => "a number",
             _ => "a string",
-        };
+        });
+        let expected = expected.collect::<Vec<&str>>().join(" or ");
         let found = node.describe();
         let hint = match (types[0], &node.kind) {
             ("string", Kind::Scalar(value)) => Some(format!("write it in quotes: \"{value}\"")),

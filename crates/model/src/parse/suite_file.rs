@@ -14,6 +14,7 @@ use super::raw::{
 };
 use super::request;
 use super::rounds;
+use super::runs;
 use super::scenario;
 use super::shape;
 use super::source::{KeyPath, Reading};
@@ -134,6 +135,7 @@ fn profiles(
             let (place, is_carousel) = (place.key("warm-up"), table.carousel.is_some());
             warm_up::until_warm(reading, &place, warm_up, &mut steps, is_carousel, slice);
         }
+        let runs = runs::runs(reading, &place.key("runs"), &table.runs);
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
         let profile = Profile {
             name: name.clone(),
@@ -142,13 +144,13 @@ fn profiles(
                 cpus: table.limits.cpus,
                 memory_bytes: table.limits.memory.map(|memory| memory.0),
             },
-            runs: table.runs,
+            runs,
             steps,
             step_order: step_order(table.ladder.as_ref()),
             carousel: table.carousel.as_ref().map(|table| Carousel {
                 cycles: table.cycles,
             }),
-            control: table.control.unwrap_or(table.runs >= CONTROL_RUNS_MIN),
+            control: table.control.unwrap_or(runs.at_most() >= CONTROL_RUNS_MIN),
             replaces_steps: table.replaces_steps,
             lifecycle_every_run: table.lifecycle_every_run,
             slice,

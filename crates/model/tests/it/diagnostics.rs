@@ -99,7 +99,7 @@ fn wrong_types_in_three_places() {
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:4:8: `suite.port`: expected a whole number, found the string "8080"
       hint: write it without quotes: 8080
-    suite.toml:10:8: `profile.quick.runs`: expected a whole number, found the number 2.5
+    suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found the number 2.5
     suite.toml:16:8: `benchmark[0].request[0].path`: expected a string, found a list
     suite.toml:17:33: `benchmark[0].request[0].expect.values."$.day"`: a date is not possible here
     "#);
@@ -259,7 +259,7 @@ fn missing_keys() {
     suite.toml:2:1: missing key `name` in `suite`
       hint: the name of the suite's folder
     suite.toml:9:1: missing key `runs` in `profile.quick`
-      hint: repetitions
+      hint: repetitions: a number, or a table that says which difference they are to find
     suite.toml:15:1: missing key `path` in `benchmark[0].request[0]`
       hint: path and query
     "#);
@@ -277,11 +277,11 @@ fn missing_keys() {
 fn syntax_errors_keep_the_rest_readable() {
     let suite = SUITE
         .replace("port = 8080", "port = ")
-        .replace("runs = 2", "runs = \"two\"")
+        .replace("runs = 2", "runs = \"no\"")
         .replace("name = \"get\"", "name = \"get");
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:4:8: not TOML: string values must be quoted, expected literal string
-    suite.toml:10:8: `profile.quick.runs`: expected a whole number, found the string "two"
+    suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found the string "no"
     suite.toml:14:12: not TOML: invalid basic string, expected `"`
     "#);
 }
@@ -926,6 +926,33 @@ fn a_carousel_replaces_steps() {
     suite.toml:13:10: `profile.quick` has both `carousel` and `ladder`
       hint: keep the one that is meant; two profiles can have both
     "#);
+}
+
+#[test]
+fn runs_until_a_difference_are_bounded_and_can_find_it() {
+    let check = |runs: &str| {
+        let suite = SUITE.replace("runs = 2", &format!("runs = {runs}"));
+        suite_complaints(&suite)
+    };
+    let bounds = "{ until = \"2%\", at-most = 3, within = \"2\" }";
+    assert_snapshot!(check(bounds), @r#"
+    suite.toml:10:18: `profile.quick.runs.until`: "2%" is not above 3%
+      hint: differences up to 3 % get no verdict, however many runs there are
+    suite.toml:10:34: `profile.quick.runs.at-most`: must be at least 4, found 3
+    suite.toml:10:46: `profile.quick.runs.within`: "2" is a duration without a unit
+      hint: write a number and a unit out of ns, us, ms, s, m, h: "250ms", "1.5s"
+    "#);
+    assert_snapshot!(check("{ until = \"much\", atmost = 30 }"), @r#"
+    suite.toml:10:18: `profile.quick.runs.until`: "much" is not a share up to 100%
+      hint: the difference that is to be told apart: "5%"
+    suite.toml:10:26: unknown key `atmost` in `profile.quick.runs`
+      hint: did you mean `at-most`?
+    "#);
+    assert_eq!(
+        check("[{ until = 5 }]"),
+        "suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found a list"
+    );
+    assert_eq!(check("{ until = \"5%\", at-most = 30 }"), "no complaints");
 }
 
 #[test]

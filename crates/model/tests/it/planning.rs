@@ -6,6 +6,7 @@ use std::time::Duration;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::load::{Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
+use bakeoff_model::runs::RunsUntil;
 use bakeoff_model::suite::{Contender, StepOrder, Suite};
 use insta::assert_snapshot;
 
@@ -324,7 +325,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: carousel, gc, open, seed, standard
+      hint: did you mean `seed`? known: carousel, gc, open, seed, standard, until
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`
@@ -452,6 +453,54 @@ fn a_profile_may_replace_the_steps_of_benchmarks() {
     }
     assert_eq!(planned(&suite, "seed"), [(16, false)]);
     assert_eq!(planned(&suite, "carousel"), [(3, true)]);
+}
+
+#[test]
+fn a_pilot_decides_about_the_end_of_a_plan_only() {
+    let made = |runs: Option<u32>| {
+        let options = PlanOptions {
+            profile: "until".to_owned(),
+            benchmarks: vec!["city-get".to_owned(), "start-up".to_owned()],
+            contenders: vec!["axum".to_owned(), "actix-4".to_owned()],
+            runs,
+            ..options()
+        };
+        made(&options)
+    };
+    let (plan, fixed, few) = (made(None), made(Some(30)), made(Some(3)));
+    let until = plan.runs_until.unwrap();
+    assert_eq!(
+        until.sentence(),
+        "3 to 30 runs of each contender, at most 2 h: after 3 it is decided how many tell a \
+         difference of 5 % apart."
+    );
+    let load = |plan: &Plan| -> Vec<String> {
+        let runs = plan.runs.iter().filter(|run| run.kind == RunKind::Load);
+        runs.map(|run| run.id.clone()).collect()
+    };
+    // Two cases and the control; `--runs` replaces the pilot.
+    assert_eq!(load(&plan).len(), 3 * 30);
+    assert_eq!(load(&plan), load(&fixed));
+    assert_eq!((fixed.runs_until, few.runs_until), (None, None));
+    assert_eq!(load(&plan)[..9], load(&few));
+    // Cold starts have a number of their own.
+    assert_eq!(plan.certain().count(), 9 + 2 * 20);
+    assert_eq!(few.certain().count(), few.runs.len());
+    let within = Duration::from_secs(2 * 3600);
+    let certain: Duration = plan.certain().map(|run| run.expected).sum();
+    assert!(certain < within && certain >= plan.shortest());
+    let all: Duration = plan.runs.iter().map(|run| run.expected).sum();
+    assert_eq!(plan.expected(), all.min(within));
+    let short = Plan {
+        runs_until: Some(RunsUntil {
+            within: Some(Duration::from_secs(1)),
+            ..until
+        }),
+        ..plan
+    };
+    assert_eq!(short.expected(), certain, "the pilot is made in any case");
+    let text = serde_json::to_string(&short).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), short);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub(crate) mod cpu_parts;
 pub(crate) mod database;
 pub(crate) mod errors;
 pub(crate) mod failures;
+pub(crate) mod families;
 pub(crate) mod gc;
 pub(crate) mod labels;
 pub(crate) mod load;
@@ -36,6 +37,7 @@ mod warnings;
 mod winner;
 
 use bakeoff_model::record::{Qualification, Results};
+use bakeoff_model::runs::RunsDecision;
 
 use crate::input::ReportInput;
 use baseline::AgainstBase;
@@ -74,6 +76,12 @@ pub struct Analysis<'r> {
 }
 
 impl<'r> Analysis<'r> {
+    /// How many runs a pilot found necessary, and what they can find; empty where none decided.
+    pub(crate) fn runs_decision(&self) -> Vec<String> {
+        let decision = self.results.runs_decision.as_ref();
+        decision.map(RunsDecision::sentences).unwrap_or_default()
+    }
+
     /// Analyses all results.
     #[must_use]
     pub fn of(input: &ReportInput<'r>) -> Self {

@@ -1,7 +1,7 @@
 //! Who is ranked where, by how much, how sure, and who is not ranked and why.
 
 use bakeoff_model::validity::Verdict;
-use bakeoff_stats::{Better, Criteria, Pairs, Sample, rank};
+use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
 
 use super::benchmark::BenchmarkData;
 use super::checks::CheckTable;
@@ -71,6 +71,13 @@ pub struct RankTable {
     pub throughput_matrix: Matrix,
     /// The same by CPU per request.
     pub cpu_matrix: Matrix,
+}
+
+impl RankTable {
+    /// What a verdict on a pair of the table by throughput asks.
+    pub(crate) fn threshold(&self) -> Threshold {
+        Threshold::of_family(self.throughput_matrix.pairs.compared())
+    }
 }
 
 pub(crate) fn of_benchmark(

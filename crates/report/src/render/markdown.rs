@@ -29,6 +29,10 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     for warning in &analysis.warnings {
         let _ = write!(text, "\n> **Note:** {}\n", escape(warning));
     }
+    let decision = analysis.runs_decision();
+    if !decision.is_empty() {
+        let _ = write!(text, "\n{}\n", escape(&decision.join(" ")));
+    }
     push_rounds(&mut text, analysis);
     for load in &analysis.loads {
         push_benchmark(&mut text, &load.summary);

@@ -1,9 +1,10 @@
 //! What a comparison of a few services comes to, as one sentence: who, by how much, how sure, at
 //! what cost; or that the runs do not tell.
 
-use bakeoff_stats::{Comparison, Verdict};
+use bakeoff_stats::{Comparison, Threshold, Verdict};
 
 use crate::analysis::Analysis;
+use crate::analysis::answer::findable;
 use crate::analysis::control::VOID;
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
@@ -20,8 +21,9 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
     match summary.tables.as_slice() {
         [table] if summary.unranked.is_empty() && table.rows.len() > 1 => {
             let (best, next) = (&table.rows[0], &table.rows[1]);
+            let threshold = table.threshold();
             let mut text = match &next.against_best {
-                Some(comparison) => compared(best, next, comparison),
+                Some(comparison) => compared(best, next, comparison, &threshold),
                 None => numbers(best, next),
             };
             if !table.verdict.ranks() {
@@ -35,11 +37,11 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
 }
 
 /// Two of one table.
-fn compared(best: &Row, next: &Row, comparison: &Comparison) -> String {
+fn compared(best: &Row, next: &Row, comparison: &Comparison, threshold: &Threshold) -> String {
     let (a, b) = (&best.label, &next.label);
     // It is of the next one against the best.
     let point = 1.0 / comparison.ratio.point;
-    let Some(interval) = comparison.ratio.interval else {
+    let Some((interval, test)) = comparison.ratio.interval.zip(comparison.exactness) else {
         return numbers(best, next);
     };
     let (low, high) = (1.0 / interval.high, 1.0 / interval.low);
@@ -61,12 +63,11 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison) -> String {
             "{a} serves {ratio} times the requests per second of {b} {sure}{cost}, which is {VOID}"
         ),
         Verdict::Inconclusive => {
-            // On a logarithmic scale the interval reaches as far to both sides of its point.
-            let reach = ((high / low).sqrt() - 1.0) * 100.0;
-            let reach = significant(reach);
+            let difference = findable::found(&test, threshold);
             format!(
                 "The runs do not tell {a} and {b} apart, {ratio} times the requests per second \
-                 {sure}{cost}; a difference of {reach} % would have shown"
+                 {sure}{cost}; a difference of {difference} would have shown in four of five such \
+                 sessions"
             )
         }
     }

@@ -84,6 +84,9 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
     for warning in &analysis.warnings {
         wrap(&mut text, "warning: ", warning, width);
     }
+    for sentence in analysis.runs_decision() {
+        wrap(&mut text, "", &sentence, width);
+    }
     for load in &analysis.loads {
         let benchmark = &load.summary;
         text.push('\n');

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use bakeoff_model::record::Results;
-use bakeoff_report::{Analysis, ReportInput, figures, html};
+use bakeoff_model::runs::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
+use bakeoff_report::{Analysis, ReportInput, figures, html, markdown, terminal_table};
 
 use crate::synthetic::{self, contender};
 
@@ -53,6 +54,70 @@ fn a_sure_leader_is_named_with_its_lead_and_its_price() {
         text.contains("The least CPU per request: synthetic-fast as well, "),
         "{text}"
     );
+}
+
+#[test]
+fn the_first_screen_says_which_differences_can_be_found() {
+    let contenders = [
+        contender("synthetic-fast", 20_000.0, 50.0),
+        contender("synthetic-slow", 5000.0, 200.0),
+        contender("synthetic-slower", 4000.0, 250.0),
+    ];
+    let page = |contenders: &[synthetic::Contender]| {
+        let results = session(contenders, 5);
+        html(&Analysis::of(&ReportInput::new(&results, "Synthetic")))
+    };
+    let both = page(&contenders[..2]);
+    let text = "A difference that four of five such sessions tell apart by requests/s: ";
+    assert!(both.contains(text));
+    let text = "Differences that four of five such sessions tell apart by requests/s: from ";
+    assert!(page(&contenders).contains(text));
+}
+
+#[test]
+fn a_pilots_decision_is_in_every_document() {
+    let mut results = session(
+        &[
+            contender("synthetic-fast", 20_000.0, 50.0),
+            contender("synthetic-slow", 5000.0, 200.0),
+        ],
+        5,
+    );
+    results.runs_decision = Some(RunsDecision {
+        asked: RunsUntil {
+            difference: 0.05,
+            at_most: 5,
+            within: None,
+        },
+        pilot: 3,
+        runs: 5,
+        because: DecisionReason::AtMost,
+        families: vec![FamilyDecision {
+            benchmark: "city-get".to_owned(),
+            metric: "requests per second".to_owned(),
+            comparisons: 1,
+            pair: ["synthetic-fast".to_owned(), "synthetic-slow".to_owned()],
+            deviation: Some(0.034),
+            needed: None,
+            power: Some(0.613),
+            detectable: Some(0.0721),
+        }],
+    });
+    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    let texts = [
+        "5 runs of each contender: the most that the profile allows; 5 % would need more.",
+        "four of five such sessions tell a difference of 7.2 % between any two apart, and 61 % of \
+         them one of 5 %",
+    ];
+    for document in [
+        html(&analysis),
+        markdown(&analysis),
+        terminal_table(&analysis, 1000),
+    ] {
+        for text in texts {
+            assert!(document.contains(text), "{text:?} is missing in {document}");
+        }
+    }
 }
 
 #[test]

@@ -146,7 +146,9 @@ impl Base {
         let shape = turns::make(&mut suite.suite, &options.profile, &loads)?;
         self.notes.extend(shape);
         let profile = suite.suite.profiles.get(&options.profile);
-        let runs = options.runs.or(profile.map(|profile| profile.runs));
+        let runs = options
+            .runs
+            .or(profile.map(|profile| profile.runs.at_most()));
         enough(runs.unwrap_or_default(), &self.baseline.fail_if)?;
         self.join(suite);
         options.contenders = Vec::new();

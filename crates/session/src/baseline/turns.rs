@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bakeoff_model::load::Pace;
+use bakeoff_model::runs::Runs;
 use bakeoff_model::step;
 use bakeoff_model::suite::{Carousel, Profile, Step, Suite};
 
@@ -54,7 +55,7 @@ pub(super) fn make(
             profile.steps = steps;
             notes.push(note);
         }
-        profile.runs = CAROUSELS;
+        profile.runs = Runs::Fixed(CAROUSELS);
         // Also where only benchmarks have steps: it keeps their cases beside each other.
         profile.carousel = Some(Carousel { cycles: CYCLES });
     }
@@ -168,6 +169,7 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
+    use bakeoff_model::runs::Runs;
     use bakeoff_model::suite::{
         Benchmark, BenchmarkKind, Carousel, Limits, Profile, Step, StepOrder, Suite,
     };
@@ -191,7 +193,7 @@ mod tests {
             name: "p".to_owned(),
             describe: String::new(),
             limits: Limits::default(),
-            runs: 2,
+            runs: Runs::Fixed(2),
             steps,
             step_order: StepOrder::Listed,
             carousel,
@@ -238,7 +240,12 @@ mod tests {
         let warm_up: Vec<bool> = steps.iter().map(|step| step.warm_up).collect();
         assert_eq!(warm_up, [true, true, false]);
         let cycles = carousel.unwrap().cycles;
-        let found = (steps[2].connections, lengths, cycles, profile.runs);
+        let found = (
+            steps[2].connections,
+            lengths,
+            cycles,
+            profile.runs.at_most(),
+        );
         assert_eq!(found, expect);
         assert!(notes.join("\n").contains(note), "{notes:?}");
     }

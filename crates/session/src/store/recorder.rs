@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
+use bakeoff_model::runs::RunsDecision;
 
 use super::file::{explain, write_whole};
 use super::session_file::SessionFile;
@@ -121,6 +122,17 @@ impl Recorder {
         Ok(())
     }
 
+    /// Keeps how many runs there are to be: in the file either before or after it, so that a
+    /// session that is killed here decides again by the same records, or has decided.
+    fn decide(&self, decision: &RunsDecision) -> anyhow::Result<()> {
+        let path = self.folder.join(SessionFile::NAME);
+        let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+        let mut session: SessionFile = serde_json::from_str(&text)?;
+        session.decide(decision);
+        let text = serde_json::to_string_pretty(&session)?;
+        write_whole(&path, text.as_bytes())
+    }
+
     /// Ends the files of all runs that have not ended, as interrupted; each run with its record.
     pub(crate) fn interrupt(&mut self, at: &str) -> anyhow::Result<Vec<(String, Record)>> {
         let mut ended = Vec::new();
@@ -148,6 +160,7 @@ impl Observer for Recorder {
                 Ok(())
             }
             Event::Recorded { record } => self.append(record),
+            Event::RunsDecided { decision, .. } => self.decide(decision),
             _ => Ok(()),
         }
     }

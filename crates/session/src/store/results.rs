@@ -32,6 +32,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
     results.skipped = session.skipped;
     results.qualifications = session.qualified;
     results.baseline = session.baseline;
+    results.runs_decision = session.runs_decision;
     if let Some(round) = session.round {
         results.decides = round.decides;
         results.round = Some(round.name);

@@ -8,6 +8,7 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
+use bakeoff_model::runs::RunsDecision;
 use serde::{Deserialize, Serialize};
 
 use super::round_file::RoundFile;
@@ -45,9 +46,20 @@ pub struct SessionFile {
     /// as seen from the results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
+    /// How many runs a pilot found necessary, once that is decided; the plan has no others then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_decision: Option<RunsDecision>,
 }
 
 impl SessionFile {
     /// The file's name in a results folder.
     pub const NAME: &str = "session.json";
+
+    /// Takes a decision: the runs that it leaves are the plan, and nothing is to be decided any
+    /// more.
+    pub(crate) fn decide(&mut self, decision: &RunsDecision) {
+        self.plan.runs.retain(|run| run.is_in(decision));
+        self.plan.runs_until = None;
+        self.runs_decision = Some(decision.clone());
+    }
 }

@@ -226,9 +226,9 @@ impl Client for FakeClient {
 }
 
 /// Plays each step as one slice of the step's duration.
-struct FakeGenerator(Script);
+pub(super) struct FakeGenerator(Script);
 
-struct FakeLoad {
+pub(super) struct FakeLoad {
     script: Script,
     steps: Vec<Vec<LoadEvent>>,
     events: VecDeque<LoadEvent>,
@@ -430,7 +430,7 @@ impl Cases for FakeCases {
     }
 }
 
-fn case(pending: &PendingRun) -> Case {
+pub(crate) fn case(pending: &PendingRun) -> Case {
     let begin = Begin {
         format: bakeoff_model::record::FORMAT,
         run: pending.run.clone(),
@@ -620,6 +620,9 @@ fn word(event: &Event) -> String {
                 Outcome::Interrupted => "interrupted".to_owned(),
             },
         },
+        Event::RunsDecided { decision, runs, .. } => {
+            format!("decided {}, {runs} left", decision.runs)
+        }
         other => format!("{other:?}"),
     }
 }
@@ -649,26 +652,52 @@ pub(super) async fn play_on(
         Some(_) => BackendName::Postgres,
         None => BackendName::None,
     };
-    let runtime = FakeRuntime(script, Arc::clone(&log.journal));
-    let client = FakeClient(script);
-    let driver = Driver {
-        parts: Parts {
-            suite,
-            runtime: &runtime,
-            generator: &FakeGenerator(script),
-            client: &client,
-            backend: backend.map(|backend| backend as &dyn BackendProbe),
-            host_cores: 8,
-            host_time: || None,
-        },
-        cases: &FakeCases {
-            backend: name,
-            has_probe: !script.probe.is_empty(),
-        },
-        now: || "now".to_owned(),
-        former: &found_before,
-    };
+    let fakes = Fakes::new(script, name, &log.journal);
+    let driver = fakes.driver(suite, backend);
     driver.play(runs, log).await
+}
+
+/// Everything fake that a driver works with.
+pub(super) struct Fakes {
+    runtime: FakeRuntime,
+    generator: FakeGenerator,
+    client: FakeClient,
+    cases: FakeCases,
+}
+
+impl Fakes {
+    pub(super) fn new(script: Script, backend: BackendName, journal: &Journal) -> Self {
+        Self {
+            runtime: FakeRuntime(script, Arc::clone(journal)),
+            generator: FakeGenerator(script),
+            client: FakeClient(script),
+            cases: FakeCases {
+                backend,
+                has_probe: !script.probe.is_empty(),
+            },
+        }
+    }
+
+    pub(super) fn driver<'a>(
+        &'a self,
+        suite: &'a Suite,
+        backend: Option<&'a FakeBackend>,
+    ) -> Driver<'a, FakeGenerator> {
+        Driver {
+            parts: Parts {
+                suite,
+                runtime: &self.runtime,
+                generator: &self.generator,
+                client: &self.client,
+                backend: backend.map(|backend| backend as &dyn BackendProbe),
+                host_cores: 8,
+                host_time: || None,
+            },
+            cases: &self.cases,
+            now: || "now".to_owned(),
+            former: &found_before,
+        }
+    }
 }
 
 pub(super) const GOOD: Script = Script {

@@ -4,6 +4,7 @@
 mod capacity;
 mod carousel;
 pub(crate) mod fakes;
+mod pilot;
 mod warm_up;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod capacity;
+mod planner;
 mod scipy;
 mod simulation;
 mod verdicts;

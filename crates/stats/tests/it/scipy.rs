@@ -1,7 +1,9 @@
 //! Every number that SciPy can also compute. `fixtures/make.py` made the file.
 
-use bakeoff_stats::distribution::{student_cdf, student_quantile};
-use bakeoff_stats::{Interval, LogRatio, Method, Sample};
+use bakeoff_stats::distribution::{
+    chi_squared_quantile, normal_cdf, student_cdf, student_quantile,
+};
+use bakeoff_stats::{Exactness, Interval, LogRatio, Method, Sample, Threshold};
 use serde_json::Value;
 
 fn fixture() -> Value {
@@ -73,6 +75,51 @@ fn the_distribution_is_that_of_scipy() {
         let three = numbers(three);
         close(student_quantile(three[0], three[1]), three[2], 9);
     }
+}
+
+#[test]
+fn the_distributions_behind_the_planner_are_those_of_scipy() {
+    let fixture = fixture();
+    for three in fixture["chi_squared"].as_array().unwrap() {
+        let three = numbers(three);
+        close(chi_squared_quantile(three[0], three[1]), three[2], 9);
+    }
+    for pair in fixture["normal"].as_array().unwrap() {
+        let pair = numbers(pair);
+        // To ten digits of the whole, as probabilities are used.
+        assert!((normal_cdf(pair[0]) - pair[1]).abs() < 1e-12, "{pair:?}");
+    }
+}
+
+#[test]
+fn power_is_that_of_the_noncentral_t_distribution() {
+    for case in fixture()["power"].as_array().unwrap() {
+        let case = numbers(case);
+        let [difference, error, freedom, level, alone, relevant] = case[..] else {
+            panic!("six numbers: {case:?}");
+        };
+        let test = Exactness { error, freedom };
+        for (relevance, expected) in [(0.0, alone), (0.03, relevant)] {
+            let found = test.power(difference, &Threshold { level, relevance });
+            assert!((found - expected).abs() < 1e-4, "{found} {case:?}");
+        }
+    }
+    // power.t.test(n = 20, delta = 1, sd = 1) of R, from its manual page: 0.8689528.
+    let test = Exactness {
+        error: (2.0_f64 / 20.0).sqrt(),
+        freedom: 38.0,
+    };
+    let threshold = Threshold {
+        level: 0.05,
+        relevance: 0.0,
+    };
+    close(test.power(1_f64.exp() - 1.0, &threshold), 0.868_952_8, 5);
+    // power.t.test(power = .90, delta = 1) of R: 22.02110 in each of two groups.
+    let test = Exactness {
+        error: (2.0_f64 / 22.021_10).sqrt(),
+        freedom: 2.0 * (22.021_10 - 1.0),
+    };
+    close(test.power(1_f64.exp() - 1.0, &threshold), 0.9, 5);
 }
 
 #[track_caller]

@@ -2,6 +2,7 @@
 //! cost in a sentence, everybody in one figure, and what that is worth. It repeats what the tables
 //! say and decides nothing: ranks, ties and intervals are theirs.
 
+pub(crate) mod findable;
 mod words;
 
 use bakeoff_stats::Estimate;
@@ -64,9 +65,15 @@ const LESS: &str = "less is better";
 
 /// One for each benchmark, in the report's order.
 pub(crate) fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
-    let loads = analysis.loads.iter().map(of_load);
+    let decision = analysis.results.runs_decision.as_ref();
+    let decided = |mut answer: Answer| {
+        let sentences = decision.map(|decision| decision.sentences_of(&answer.name));
+        answer.worth.extend(sentences.unwrap_or_default());
+        answer
+    };
+    let loads = analysis.loads.iter().map(of_load).map(decided);
     let startups = analysis.startups.iter().map(of_startup);
-    let capacities = analysis.capacities.iter().map(of_capacity);
+    let capacities = analysis.capacities.iter().map(of_capacity).map(decided);
     loads.chain(startups).chain(capacities).collect()
 }
 
@@ -113,7 +120,7 @@ fn caveat(row: &Row) -> Option<String> {
     (!validity.is_fair()).then(|| validity.name().to_owned())
 }
 
-/// Validity, runs and the control.
+/// Validity, runs, what they can find, and the control.
 fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
     let summary = &load.summary;
     let rows = || summary.tables.iter().flat_map(|table| &table.rows);
@@ -144,6 +151,9 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
             false => format!("{fewest} to {}", counted(most, unit)),
         };
         worth.push(format!("{each} of each contender, in one session."));
+    }
+    if !summary.void {
+        worth.extend(summary.tables.first().and_then(findable::sentence));
     }
     worth.extend(
         summary

@@ -1,0 +1,83 @@
+//! How many runs a profile asks for: a number, or a table that says what they are to find.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+
+use super::source::{KeyPath, Reading};
+use crate::runs::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
+use crate::slo;
+use crate::units::DurationText;
+
+/// Repetitions: a number, or as many as tell a difference apart.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum RunsValue {
+    /// So many.
+    Number(u32),
+    /// As many as a pilot finds necessary.
+    Until(RunsTable),
+}
+
+/// As many as tell a difference apart; decided once, after a pilot of three runs.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct RunsTable {
+    /// The difference between any two contenders that four of five sessions are to tell apart:
+    /// `5%`.
+    pub(crate) until: String,
+    /// The most runs of each contender.
+    #[schemars(range(min = 4))]
+    pub(crate) at_most: u32,
+    /// The longest time for all runs of the session, without builds; no bound unless given. The
+    /// pilot is made in any case.
+    pub(crate) within: Option<DurationText>,
+}
+
+/// One schema of both, because that is what [`super::shape`] can speak of.
+impl JsonSchema for RunsValue {
+    fn schema_name() -> Cow<'static, str> {
+        "Runs".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = RunsTable::json_schema(generator);
+        schema.insert("type".to_owned(), serde_json::json!(["integer", "object"]));
+        let description = "A number, or a table: as many as tell a difference apart, decided once, \
+                           after a pilot of three.";
+        schema.insert("description".to_owned(), description.into());
+        schema.insert("format".to_owned(), "uint32".into());
+        schema.insert("minimum".to_owned(), 1.into());
+        schema
+    }
+}
+
+/// What a profile asks for.
+pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue) -> Runs {
+    let table = match value {
+        RunsValue::Number(runs) => return Runs::Fixed(*runs),
+        RunsValue::Until(table) => table,
+    };
+    let difference = slo::share(&table.until).filter(|share| (..=1.0).contains(share));
+    let place = place.key("until");
+    let (message, hint) = match difference {
+        Some(share) if share > DIFFERENCE_MIN => {
+            return Runs::Until(RunsUntil {
+                difference: share,
+                at_most: table.at_most.max(PILOT_RUNS),
+                within: table.within.map(|within| within.0),
+            });
+        }
+        Some(_) => (
+            format!("`{place}`: {:?} is not above 3%", table.until),
+            "differences up to 3 % get no verdict, however many runs there are",
+        ),
+        None => (
+            format!("`{place}`: {:?} is not a share up to 100%", table.until),
+            "the difference that is to be told apart: \"5%\"",
+        ),
+    };
+    reading.complain(&place, &message, Some(hint.to_owned()));
+    Runs::Fixed(table.at_most)
+}

@@ -1,0 +1,48 @@
+//! Which differences sessions like this one tell apart.
+
+use bakeoff_stats::{Exactness, Threshold};
+
+use crate::analysis::summary::RankTable;
+use crate::number::significant;
+
+/// The pairs of the table that are told apart best and worst by throughput, each with the
+/// difference that four of five sessions find. `None` where no pair has an interval.
+pub(super) fn sentence(table: &RankTable) -> Option<String> {
+    let threshold = table.threshold();
+    // Cheaper than what can be found, and in the same order.
+    let reach = |pair: &([&str; 2], Exactness)| pair.1.reach(&threshold);
+    let mut pairs = pairs(table);
+    pairs.sort_by(|a, b| reach(a).total_cmp(&reach(b)));
+    let (best, worst) = (pairs.first()?, pairs.last()?);
+    let found = |test: &Exactness| found(test, &threshold);
+    let metric = "four of five such sessions tell apart by requests/s";
+    if pairs.len() == 1 {
+        return Some(format!("A difference that {metric}: {}.", found(&best.1)));
+    }
+    let named = |(pair, test): &([&str; 2], Exactness)| {
+        let [one, other] = pair;
+        format!("{} ({one} and {other})", found(test))
+    };
+    let (best, worst) = (named(best), named(worst));
+    Some(format!(
+        "Differences that {metric}: from {best} to {worst}."
+    ))
+}
+
+/// `7.3 %`.
+pub(crate) fn found(test: &Exactness, threshold: &Threshold) -> String {
+    format!("{} %", significant(test.detectable(threshold) * 100.0))
+}
+
+fn pairs(table: &RankTable) -> Vec<([&str; 2], Exactness)> {
+    let mut pairs = Vec::new();
+    for (place, first) in table.rows.iter().enumerate() {
+        for (other, second) in table.rows.iter().enumerate().skip(place + 1) {
+            let found = table.throughput_matrix.pairs.get(place, other);
+            if let Some(test) = found.and_then(|found| found.exactness) {
+                pairs.push(([first.label.as_str(), second.label.as_str()], test));
+            }
+        }
+    }
+    pairs
+}

@@ -1,0 +1,63 @@
+//! What is compared with what: the samples behind the verdicts of each benchmark, for who plans how
+//! many runs there are to be.
+
+use bakeoff_stats::Sample;
+
+use super::Analysis;
+use super::capacity::CapacitySummary;
+use super::metric::Metric;
+use super::row::Row;
+use super::summary::BenchmarkSummary;
+
+/// Contenders of one benchmark by one metric. All pairs of them are one family of comparisons; in
+/// documents those that something else held back are a smaller family of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family<'a> {
+    /// The benchmark.
+    pub benchmark: &'a str,
+    /// The metric.
+    pub metric: String,
+    /// Label and sample of each contender with a number.
+    pub samples: Vec<(&'a str, &'a Sample)>,
+}
+
+impl Analysis<'_> {
+    /// All families with two contenders or more: by requests per second and by CPU per request of
+    /// benchmarks with load, and by each objective of capacities.
+    #[must_use]
+    pub fn families(&self) -> Vec<Family<'_>> {
+        let loads = self.loads.iter().flat_map(|load| of_load(&load.summary));
+        let capacities = self.capacities.iter();
+        let capacities = capacities.flat_map(|capacity| of_capacity(&capacity.summary));
+        let all = loads.chain(capacities);
+        all.filter(|family| family.samples.len() > 1).collect()
+    }
+}
+
+fn of_capacity(summary: &CapacitySummary) -> impl Iterator<Item = Family<'_>> {
+    summary.tables.iter().map(|table| {
+        let samples = table.rows.iter();
+        let samples = samples.map(|row| (row.label.as_str(), &row.sample));
+        Family {
+            benchmark: &summary.name,
+            metric: format!("the rate with {}", table.objective),
+            samples: samples.collect(),
+        }
+    })
+}
+
+fn of_load(summary: &BenchmarkSummary) -> [Family<'_>; 2] {
+    let family = |name: &str, metric: fn(&Row) -> Option<&Metric>| {
+        let rows = summary.tables.iter().flat_map(|table| &table.rows);
+        let samples = rows.filter_map(|row| Some((row.label.as_str(), &metric(row)?.sample)));
+        Family {
+            benchmark: &summary.name,
+            metric: name.to_owned(),
+            samples: samples.collect(),
+        }
+    };
+    [
+        family("requests per second", |row| Some(&row.throughput)),
+        family("CPU per request", |row| row.cpu_us.as_ref()),
+    ]
+}

@@ -1,0 +1,161 @@
+//! How many runs a session needs to tell a given difference apart, from a pilot of a few.
+//!
+//! The number is decided once, from the spread that the pilot shows, and not by looking at the
+//! ratio again and again until it is sure, which would find differences where there are none. The
+//! test whose power is planned is the one that [`mod@crate::compare`] makes of so many runs.
+
+use bakeoff_base::number::length_as_f64 as count;
+
+use crate::distribution::chi_squared_quantile;
+use crate::log_ratio::{PAIRED_BLOCKS_MIN, logs};
+use crate::power::{Exactness, POWER, Threshold};
+use crate::sample::{Sample, variance};
+
+/// How sure the bound of a pilot's variance is. Three runs can show half of the spread by luck, and
+/// a session that was planned for it would find nothing. With this bound the power that is asked
+/// for is that of all sessions, those with a lucky pilot among them: simulated, 81 % or more.
+pub const BOUND_CONFIDENCE: f64 = 0.7;
+
+/// Fewer runs than this are enough only where the relevant difference is what keeps equal
+/// contenders from being told apart, and not the test. A session that may stop soon stops where
+/// its first runs are calm by luck, and these runs are then part of the test: with fewer, 5 %
+/// become up to 9 %.
+pub const DECIDED_RUNS_MIN: u32 = 8;
+
+/// Less spread than this on the log scale is none: the last digits of equal values.
+const DEVIATION_MIN: f64 = 1e-12;
+
+/// What a pilot says about the noise between two contenders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PilotPair {
+    /// They have fewer than two blocks in common, or a value that is not positive.
+    Unknown,
+    /// All runs are equal to the last digit: no number of runs brings a verdict.
+    WithoutSpread,
+    /// A spread.
+    Known(Spread),
+}
+
+/// The spread of the log ratio of two contenders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Variance of the log ratios of common blocks.
+    paired: f64,
+    /// Common blocks less one.
+    paired_freedom: f64,
+    /// Sum of the variances of the two, each over its runs.
+    apart: f64,
+    /// Degrees of freedom of that sum, for each block less one (Satterthwaite, Biometrics 1946): 1
+    /// where one of the two has all the variance, 2 where both have the same.
+    apart_freedom: f64,
+    /// They are compared in pairs however few there are.
+    carousels: bool,
+}
+
+impl PilotPair {
+    /// Two samples of the pilot, with their blocks.
+    #[must_use]
+    pub fn of(first: &Sample, second: &Sample) -> Self {
+        let common = first.common_blocks(second);
+        let Some((a, b)) = logs(first).zip(logs(second)) else {
+            return Self::Unknown;
+        };
+        let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
+        let variances = (variance(&differences), variance(&a), variance(&b));
+        let (Some(paired), Some(of_a), Some(of_b)) = variances else {
+            return Self::Unknown;
+        };
+        let apart = of_a + of_b;
+        if paired.max(apart).sqrt() <= DEVIATION_MIN {
+            return Self::WithoutSpread;
+        }
+        Self::Known(Spread {
+            paired,
+            paired_freedom: count(differences.len() - 1),
+            apart,
+            apart_freedom: match apart > 0.0 {
+                true => apart * apart / (of_a * of_a + of_b * of_b),
+                false => 1.0,
+            },
+            carousels: first.is_of_carousels() && second.is_of_carousels(),
+        })
+    }
+}
+
+impl Spread {
+    /// The standard deviation of the log ratios of common blocks, as the pilot has it: 0.03 = 3 %.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        self.paired.sqrt()
+    }
+
+    /// How exact the comparison would be with so many runs, by the upper bound of the variance:
+    /// of pairs as of pairs, and of few whole runs as of two samples.
+    #[must_use]
+    pub fn exactness(&self, runs: u32) -> Exactness {
+        let number = f64::from(runs);
+        let in_pairs = self.carousels || runs as usize >= PAIRED_BLOCKS_MIN;
+        let (value, known_by, freedom) = match in_pairs {
+            true => (self.paired, self.paired_freedom, number - 1.0),
+            false => (
+                self.apart,
+                self.apart_freedom * self.paired_freedom,
+                self.apart_freedom * (number - 1.0),
+            ),
+        };
+        Exactness {
+            error: (upper_bound(value, known_by) / number)
+                .sqrt()
+                .max(DEVIATION_MIN),
+            freedom,
+        }
+    }
+}
+
+/// The variance that is not exceeded with [`BOUND_CONFIDENCE`], by an estimate with so many degrees
+/// of freedom: these times the estimate, divided by the variance, are distributed as chi-squared.
+fn upper_bound(variance: f64, freedom: f64) -> f64 {
+    variance * freedom / chi_squared_quantile(1.0 - BOUND_CONFIDENCE, freedom)
+}
+
+/// The smallest number of runs, from `least` to `most`, with which two that differ by `difference`
+/// (0.05 = 5 %) are told apart with a probability of [`POWER`]; `None` where `most` are too few.
+/// [`PilotPair::Unknown`] needs more than any.
+#[must_use]
+pub fn runs_needed(
+    pair: &PilotPair,
+    difference: f64,
+    threshold: &Threshold,
+    range: (u32, u32),
+) -> Option<u32> {
+    let (least, most) = range;
+    let spread = match pair {
+        PilotPair::Unknown => return None,
+        PilotPair::WithoutSpread => return Some(least),
+        PilotPair::Known(spread) => spread,
+    };
+    let enough = |runs: u32| {
+        let test = spread.exactness(runs);
+        let calm = test.reach(threshold) <= threshold.relevance.ln_1p();
+        (calm || runs >= DECIDED_RUNS_MIN) && test.power(difference, threshold) >= POWER
+    };
+    // From the first number of pairs on, more runs have more power; below it the test is another.
+    let paired = u32::try_from(PAIRED_BLOCKS_MIN)
+        .unwrap_or(u32::MAX)
+        .max(least);
+    if let Some(runs) = (least..paired.min(most + 1)).find(|runs| enough(*runs)) {
+        return Some(runs);
+    }
+    let (mut low, mut high) = (paired, most);
+    if low > high || !enough(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        match enough(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    Some(high)
+}
