@@ -20,7 +20,7 @@ use crate::log::Log;
 use crate::sweep::unique_name;
 
 use super::engine::{Engine, is_missing, plain};
-use super::session::{labels, remove_container};
+use super::session::{remove_container};
 
 /// Open files that a container may have, where that is permitted: far more than any step has
 /// connections.

@@ -8,6 +8,8 @@ use bakeoff_base::text::hex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::docker::interpreter::interpreter;
+
 use super::error::ClusterError;
 use super::pods::{PROGRAM, RECORDINGS};
 
@@ -34,7 +36,7 @@ impl PodImage {
             ClusterError::new(format!("cannot make an image of {}: {error}", program.display()))
         };
         let content = std::fs::read(program).map_err(failed)?;
-        if let Some(interpreter) = crate::build::interpreter(&content) {
+        if let Some(interpreter) = interpreter(program) {
             return Err(ClusterError::new(format!(
                 "{} wants {interpreter}, so it cannot run in an image of its own",
                 program.display()

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead as _, Write as _};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,13 +16,15 @@ use kube::Api;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
+use crate::backend::ReplayNotes;
 use crate::http;
 use crate::meter::Meter;
-use crate::ready::{Unanswered, await_answer, monotonic_ns};
+use crate::ready::monotonic_ns;
 
 use super::error::ClusterError;
 use super::exec::Attached;
-use super::pods::CGROUP_MOUNT;
+use super::pods::{CGROUP_MOUNT, REPLAY_FOLDER};
+use super::watch::{meter, watch};
 
 /// What is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,14 +32,22 @@ use super::pods::CGROUP_MOUNT;
 pub(super) enum Question {
     /// Send one request over a fresh connection.
     Ask(Box<Request>),
-    /// Wait for the first valid answer.
-    Await {
-        at: SocketAddr,
-        path: String,
-        limit_ns: u64,
-    },
+    /// Wait for the program of a Pod of this node, and for its first valid answer.
+    Watch(Watched),
     /// What has this container cost?
     Sample { container: String },
+    /// What has the replay backend of this Pod noted?
+    Notes,
+}
+
+/// A Pod whose start is to be timed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Watched {
+    /// Its UID.
+    pub(super) pod: String,
+    pub(super) port: u16,
+    pub(super) path: String,
+    pub(super) limit_ns: u64,
 }
 
 /// One request.
@@ -64,12 +74,26 @@ pub(super) enum Reply {
     },
     /// No response, and why.
     NoResponse(String),
-    /// The service answers; how long ago it began to listen.
-    Ready { listened_ago_ns: u64 },
-    /// Nobody listens yet.
-    NoListener,
+    /// The service has answered. All three are told as times ago, because clocks of nodes differ.
+    Answered {
+        executed_ago_ns: u64,
+        listened_ago_ns: u64,
+        answered_ago_ns: u64,
+    },
+    /// No program of the Pod began.
+    NoProgram,
+    /// The program ended.
+    Ended,
+    /// Nobody listens where it should; where it listens instead.
+    NoListener { listens: Vec<String> },
     /// Somebody listens; this came instead of a valid answer.
     NoAnswer(String),
+    /// Requests that the replay backend answered, and those that it had no answer to since the
+    /// last question.
+    Notes {
+        requests: Option<u64>,
+        unknown: Vec<String>,
+    },
     /// What the container has cost.
     Sample(Box<ResourceSample>),
 }
@@ -104,13 +128,16 @@ pub fn serve() -> std::io::Result<()> {
         .enable_all()
         .build()?;
     let mut meters = HashMap::new();
+    let notes = ReplayNotes::in_folder(Path::new(REPLAY_FOLDER));
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?)? {
             Question::Ask(request) => runtime.block_on(response(&request)),
-            Question::Await { at, path, limit_ns } => {
-                awaited(at, &path, Duration::from_nanos(limit_ns))
-            }
+            Question::Watch(watched) => watch(Path::new(CGROUP_MOUNT), &watched),
+            Question::Notes => Reply::Notes {
+                requests: runtime.block_on(notes.requests()),
+                unknown: notes.unknown(),
+            },
             Question::Sample { container } => sample(&mut meters, container),
         };
         serde_json::to_writer(&mut output, &reply)?;
@@ -134,23 +161,12 @@ async fn response(request: &Request) -> Reply {
     }
 }
 
-fn awaited(at: SocketAddr, path: &str, limit: Duration) -> Reply {
-    match await_answer(at, path, limit, &mut || false) {
-        Ok(answered) => Reply::Ready {
-            listened_ago_ns: monotonic_ns().saturating_sub(answered.listened_ns),
-        },
-        Err(Unanswered::NoAnswer(found)) => Reply::NoAnswer(found),
-        Err(Unanswered::NoListener | Unanswered::Ended) => Reply::NoListener,
-    }
-}
-
 fn sample(meters: &mut HashMap<String, Meter>, container: String) -> Reply {
-    let find = || Meter::below(Path::new(CGROUP_MOUNT), &container);
     if !meters.contains_key(&container)
-        && let Some(meter) = find()
+        && let Some(meter) = meter(Path::new(CGROUP_MOUNT), &container)
     {
         // Contenders come one after the other: the files of former ones lead nowhere.
-        meters.retain(|_, meter| !meter.is_gone());
+        meters.retain(|_, meter: &mut Meter| !meter.processes().is_empty());
         meters.insert(container.clone(), meter);
     }
     let sample = meters.get(&container).map(Meter::sample);
@@ -159,22 +175,4 @@ fn sample(meters: &mut HashMap<String, Meter>, container: String) -> Reply {
         ..ResourceSample::default()
     };
     Reply::Sample(Box::new(sample.unwrap_or_else(absent)))
-}
-
-/// The folder of a container below `root`, whose name holds the container's identity.
-pub(crate) fn container_folder(root: &Path, container: &str, depth: u32) -> Option<PathBuf> {
-    let folders = std::fs::read_dir(root).ok()?.flatten();
-    let folders = folders.filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir()));
-    let folders: Vec<PathBuf> = folders.map(|one| one.path()).collect();
-    let is_it = |folder: &&PathBuf| {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        name.contains(container)
-    };
-    if let Some(found) = folders.iter().find(is_it) {
-        return Some(found.clone());
-    }
-    let deeper = depth.checked_sub(1)?;
-    folders
-        .iter()
-        .find_map(|folder| container_folder(folder, container, deeper))
 }

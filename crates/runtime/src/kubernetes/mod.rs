@@ -16,6 +16,7 @@ mod pods;
 mod runtime;
 mod session;
 mod state;
+mod watch;
 
 pub use cluster::Cluster;
 pub use error::ClusterError;

@@ -13,6 +13,8 @@ use crate::api::StartSpec;
 pub(super) const PROGRAM: &str = "/bakeoff";
 /// The recordings in the same image.
 pub(super) const RECORDINGS: &str = "/recordings";
+/// Where a replay backend keeps its notes in its Pod.
+pub(super) const REPLAY_FOLDER: &str = "/tmp";
 /// Where a meter sees the cgroup files of its node.
 pub(super) const CGROUP_MOUNT: &str = "/host/cgroup";
 /// Who runs in Pods: nobody.
@@ -82,7 +84,11 @@ impl Common {
             }],
         });
         let host = json!({"path": "/sys/fs/cgroup", "type": "Directory"});
-        self.pod(order, container, json!({"volumes": [{"name": "cgroup", "hostPath": host}]}))
+        self.pod(order, container, json!({
+            // Processes of containers, by the numbers that its cgroup files list.
+            "hostPID": true,
+            "volumes": [{"name": "cgroup", "hostPath": host}],
+        }))
     }
 
     fn pod(&self, order: &PodOrder<'_>, mut container: Value, mut spec: Value) -> Pod {

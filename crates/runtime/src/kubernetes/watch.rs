@@ -1,0 +1,169 @@
+//! What a meter sees of its node: when a Pod's program begins, when it answers, where its group is.
+//!
+//! The API server tells that a Pod runs up to a second after its program began; a native service
+//! has answered by then. So its start is timed on its node, on one clock, by what the kernel shows.
+//! Needs the node's process numbers (`hostPID`) and its cgroup files, and nobody's rights.
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::cgroup::Version;
+use crate::docker::watch::{is_prepared, listeners, own_address};
+use crate::meter::Meter;
+use crate::ready::{Unanswered, await_answer, monotonic_ns};
+
+use super::inside::{Reply, Watched};
+
+/// Distance of two looks for a Pod's group, which the kubelet makes long before its program.
+const POLL_GROUP: Duration = Duration::from_millis(2);
+/// Distance of two looks for a Pod's program.
+const POLL: Duration = Duration::from_micros(200);
+/// The process that holds a Pod's network.
+const HOLDER: &str = "pause";
+/// Groups of containers are less deep than this: kubepods, class, Pod, container.
+const DEPTH: u32 = 5;
+
+/// A Pod's program that began.
+struct Begun {
+    pid: u32,
+    /// Last moment at which it had not yet begun, monotonic ns.
+    at_ns: u64,
+}
+
+/// Waits for the program of a Pod and its first valid answer, and times both. Blocks.
+pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
+    let deadline = Instant::now() + Duration::from_nanos(watched.limit_ns);
+    let Some(begun) = await_program(root, &watched.pod, deadline) else {
+        return Reply::NoProgram;
+    };
+    let Some(address) = own_address(begun.pid) else {
+        return Reply::NoAnswer("a Pod without an IPv4 address of its own".to_owned());
+    };
+    let at = SocketAddr::new(IpAddr::V4(address), watched.port);
+    let left = deadline.saturating_duration_since(Instant::now());
+    let mut ended = || !Path::new(&format!("/proc/{}", begun.pid)).exists();
+    match await_answer(at, &watched.path, left, &mut ended) {
+        Ok(answered) => {
+            let now_ns = monotonic_ns();
+            Reply::Answered {
+                executed_ago_ns: now_ns.saturating_sub(begun.at_ns),
+                listened_ago_ns: now_ns.saturating_sub(answered.listened_ns),
+                answered_ago_ns: now_ns.saturating_sub(answered.answered_ns),
+            }
+        }
+        Err(Unanswered::NoAnswer(found)) => Reply::NoAnswer(found),
+        Err(Unanswered::NoListener) => Reply::NoListener {
+            listens: listeners(begun.pid),
+        },
+        Err(Unanswered::Ended) => Reply::Ended,
+    }
+}
+
+fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
+    let memory = root.join("memory");
+    let hierarchy = if memory.is_dir() { memory } else { root.to_owned() };
+    let group = loop {
+        if let Some(group) = group_of(&hierarchy, pod) {
+            break group;
+        }
+        if Instant::now() >= deadline {
+            return None;
+        }
+        thread::sleep(POLL_GROUP);
+    };
+    let mut before_ns = monotonic_ns();
+    while Instant::now() < deadline {
+        let now_ns = monotonic_ns();
+        if let Some(pid) = program(&group) {
+            return Some(Begun {
+                pid,
+                at_ns: before_ns,
+            });
+        }
+        before_ns = now_ns;
+        thread::sleep(POLL);
+    }
+    None
+}
+
+/// The process in one of the groups of a Pod's containers that is neither the holder of its network
+/// nor a preparation.
+fn program(group: &Path) -> Option<u32> {
+    let containers = fs::read_dir(group).ok()?.flatten();
+    let lists = containers.filter_map(|one| fs::read_to_string(one.path().join("cgroup.procs")).ok());
+    let pids: Vec<u32> = lists
+        .flat_map(|list| list.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    let is_holder = |pid: u32| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.trim_end() == HOLDER
+    };
+    pids.into_iter().find(|pid| *pid > 0 && is_prepared(*pid) && !is_holder(*pid))
+}
+
+/// The meter of a container by the cgroup files below `root`; `None` while it has no group.
+pub(super) fn meter(root: &Path, container: &str) -> Option<Meter> {
+    if root.join("cgroup.controllers").exists() {
+        let group = group_of(root, container)?;
+        let dirs = ["cpu", "memory", "unified"].map(|name| (name.to_owned(), group.clone()));
+        return Some(Meter::of_dirs(Version::V2, &dirs));
+    }
+    let names = ["cpu", "cpuacct", "memory", "unified"];
+    let group = |name: &str| Some((name.to_owned(), group_of(&root.join(name), container)?));
+    let dirs: Vec<(String, PathBuf)> = names.iter().filter_map(|name| group(name)).collect();
+    let has = |name: &str| dirs.iter().any(|(have, _)| have == name);
+    (has("cpu") && has("memory")).then(|| Meter::of_dirs(Version::V1, &dirs))
+}
+
+/// The group of a Pod or a container, whose name holds its identity; systemd's names have
+/// underscores for the dashes.
+fn group_of(root: &Path, identity: &str) -> Option<PathBuf> {
+    below(root, &[identity.to_owned(), identity.replace('-', "_")], DEPTH)
+}
+
+fn below(folder: &Path, names: &[String; 2], depth: u32) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let folders: Vec<PathBuf> = entries
+        .filter(|one| one.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|one| one.path())
+        .collect();
+    let is_it = |folder: &&PathBuf| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        names.iter().any(|wanted| name.contains(wanted.as_str()))
+    };
+    if let Some(found) = folders.iter().find(is_it) {
+        return Some(found.clone());
+    }
+    let deeper = depth.checked_sub(1)?;
+    folders.iter().find_map(|folder| below(folder, names, deeper))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{group_of, meter};
+
+    #[test]
+    fn groups_are_found_under_either_driver() {
+        let root = tempfile::tempdir().unwrap();
+        let check = |folder: &str| {
+            let folder = root.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            assert_eq!(group_of(root.path(), "12-ab"), Some(folder.clone()));
+            fs::remove_dir(&folder).unwrap();
+        };
+        check("kubepods/burstable/pod12-ab");
+        check("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod12_ab.slice");
+        assert_eq!(group_of(root.path(), "12-ab"), None);
+    }
+
+    #[test]
+    fn a_container_without_a_group_has_no_meter() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(meter(root.path(), "0123").is_none());
+    }
+}
