@@ -79,7 +79,10 @@ mod tests {
     fn values_are_what_a_cluster_takes() {
         for (name, value) in labels() {
             let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-            assert!(value.len() <= 63 && value.chars().all(fits), "{name}: {value}");
+            assert!(
+                value.len() <= 63 && value.chars().all(fits),
+                "{name}: {value}"
+            );
         }
     }
 }

@@ -33,7 +33,10 @@ impl PodImage {
         folder: &Path,
     ) -> Result<Self, ClusterError> {
         let failed = |error: io::Error| {
-            ClusterError::new(format!("cannot make an image of {}: {error}", program.display()))
+            ClusterError::new(format!(
+                "cannot make an image of {}: {error}",
+                program.display()
+            ))
         };
         let content = std::fs::read(program).map_err(failed)?;
         if let Some(interpreter) = interpreter(program) {
@@ -69,7 +72,9 @@ impl PodImage {
             ClusterError::new(format!("`{filled}` did not load {}: {why}", self.reference))
                 .with_hint("BAKEOFF_IMAGE_LOADER names the command; `{}` is the archive")
         };
-        let output = std::process::Command::new("sh").args(["-c", &filled]).output();
+        let output = std::process::Command::new("sh")
+            .args(["-c", &filled])
+            .output();
         let output = output.map_err(|error| failed(error.to_string()))?;
         if output.status.success() {
             return Ok(());
@@ -98,7 +103,12 @@ fn layer(program: &[u8], recordings: Option<&Path>) -> io::Result<Vec<u8>> {
     found.sort();
     for path in found.iter().filter(|path| path.is_file()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        file(&mut tar, &format!("{RECORDINGS}/{name}"), &std::fs::read(path)?, 0o644)?;
+        file(
+            &mut tar,
+            &format!("{RECORDINGS}/{name}"),
+            &std::fs::read(path)?,
+            0o644,
+        )?;
     }
     tar.into_inner()
 }
@@ -157,6 +167,11 @@ fn oci(layer: &[u8], reference: &str) -> io::Result<Vec<u8>> {
     });
     let index = json!({"schemaVersion": 2, "manifests": [manifest]});
     file(&mut tar, "index.json", index.to_string().as_bytes(), 0o644)?;
-    file(&mut tar, "oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#, 0o644)?;
+    file(
+        &mut tar,
+        "oci-layout",
+        br#"{"imageLayoutVersion":"1.0.0"}"#,
+        0o644,
+    )?;
     tar.into_inner()
 }

@@ -109,8 +109,9 @@ impl Inside {
     }
 
     pub(super) async fn ask(&self, question: &Question) -> Result<Reply, ClusterError> {
-        let strange =
-            |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
+        let strange = |error: serde_json::Error| {
+            ClusterError::new(format!("a Pod replied strangely: {error}"))
+        };
         let line = serde_json::to_string(question).map_err(strange)?;
         let mut attached = self.0.lock().await;
         attached.say(&line).await?;

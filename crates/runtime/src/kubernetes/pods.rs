@@ -84,11 +84,15 @@ impl Common {
             }],
         });
         let host = json!({"path": "/sys/fs/cgroup", "type": "Directory"});
-        self.pod(order, container, json!({
-            // Processes of containers, by the numbers that its cgroup files list.
-            "hostPID": true,
-            "volumes": [{"name": "cgroup", "hostPath": host}],
-        }))
+        self.pod(
+            order,
+            container,
+            json!({
+                // Processes of containers, by the numbers that its cgroup files list.
+                "hostPID": true,
+                "volumes": [{"name": "cgroup", "hostPath": host}],
+            }),
+        )
     }
 
     fn pod(&self, order: &PodOrder<'_>, mut container: Value, mut spec: Value) -> Pod {
@@ -132,8 +136,12 @@ fn literal(value: &str) -> String {
 
 /// The limits as quantities; whole thousandths of a core.
 fn limits(limits: &Limits) -> BTreeMap<&'static str, String> {
-    let cpu = limits.cpus.map(|cpus| ("cpu", format!("{:.0}m", cpus * 1e3)));
-    let memory = limits.memory_bytes.map(|bytes| ("memory", bytes.to_string()));
+    let cpu = limits
+        .cpus
+        .map(|cpus| ("cpu", format!("{:.0}m", cpus * 1e3)));
+    let memory = limits
+        .memory_bytes
+        .map(|bytes| ("memory", bytes.to_string()));
     cpu.into_iter().chain(memory).collect()
 }
 
@@ -142,7 +150,13 @@ pub(super) fn pod_name(label: &str, number: u64) -> String {
     let plain: String = label
         .to_ascii_lowercase()
         .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
         .take(40)
         .collect();
     format!("c-{}-{number}", plain.trim_matches('-'))
@@ -193,9 +207,15 @@ mod tests {
         let pod = serde_json::to_value(common.contender(&order, &spec)).unwrap();
         let limits = json!({"cpu": "1500m", "memory": "536870912"});
         let container = &pod["spec"]["containers"][0];
-        assert_eq!(container["resources"], json!({"limits": limits, "requests": limits}));
+        assert_eq!(
+            container["resources"],
+            json!({"limits": limits, "requests": limits})
+        );
         assert_eq!(container["env"], json!([{"name": "X", "value": "$$(Y)"}]));
-        assert_eq!(container["securityContext"]["capabilities"], json!({"drop": ["ALL"]}));
+        assert_eq!(
+            container["securityContext"]["capabilities"],
+            json!({"drop": ["ALL"]})
+        );
         assert_eq!(pod["spec"]["securityContext"]["runAsNonRoot"], json!(true));
     }
 

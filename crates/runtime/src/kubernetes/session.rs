@@ -75,7 +75,9 @@ impl Drop for Namespaces {
                 .build();
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async {
-                let Some(cluster) = cluster.afresh() else { return };
+                let Some(cluster) = cluster.afresh() else {
+                    return;
+                };
                 for name in names {
                     // What cannot be removed now is left to the next sweep.
                     let _ = delete(&cluster, &name).await;
@@ -93,7 +95,10 @@ async fn make(cluster: &Cluster, name: &str, security: &str) -> Result<(), Clust
     let namespace = json!({"metadata": {"name": name, "labels": labels}});
     let namespace: Namespace =
         serde_json::from_value(namespace).expect("what is written above is a namespace");
-    let made = cluster.namespaces().create(&PostParams::default(), &namespace).await;
+    let made = cluster
+        .namespaces()
+        .create(&PostParams::default(), &namespace)
+        .await;
     let what = format!("make the namespace {name}");
     made.map_err(|error| ClusterError::of(&what, &error))?;
     Ok(())
@@ -108,12 +113,18 @@ async fn delete(cluster: &Cluster, name: &str) -> Result<(), ClusterError> {
     let parameters = DeleteParams::default().grace_period(0);
     // Pods first, without the grace that they would get from the namespace's end.
     let pods = cluster.pods(name);
-    let emptied = pods.delete_collection(&parameters, &ListParams::default()).await;
-    let deleted = cluster.namespaces().delete(name, &DeleteParams::default()).await;
+    let emptied = pods
+        .delete_collection(&parameters, &ListParams::default())
+        .await;
+    let deleted = cluster
+        .namespaces()
+        .delete(name, &DeleteParams::default())
+        .await;
     match (emptied, deleted) {
-        (_, Err(error)) if !is_missing(&error) => {
-            Err(ClusterError::of(&format!("remove the namespace {name}"), &error))
-        }
+        (_, Err(error)) if !is_missing(&error) => Err(ClusterError::of(
+            &format!("remove the namespace {name}"),
+            &error,
+        )),
         _ => Ok(()),
     }
 }
@@ -131,7 +142,9 @@ async fn remove(cluster: &Cluster, name: &str) -> Result<(), ClusterError> {
             "the namespace {name} is still there {} s after it was deleted",
             REMOVAL.as_secs()
         ))
-        .with_hint(format!("`kubectl describe namespace {name}` says what holds it"))
+        .with_hint(format!(
+            "`kubectl describe namespace {name}` says what holds it"
+        ))
     })
 }
 
@@ -144,7 +157,10 @@ pub(super) async fn sweep(cluster: &Cluster) -> Result<Vec<String>, SweepError> 
     let ours = ListParams::default().labels(SESSION);
     let found = cluster.namespaces().list(&ours).await;
     let found = found.map_err(|error| {
-        failed("namespaces", &ClusterError::of("list the namespaces", &error))
+        failed(
+            "namespaces",
+            &ClusterError::of("list the namespaces", &error),
+        )
     })?;
     let mut removed = Vec::new();
     for namespace in found {
@@ -154,7 +170,9 @@ pub(super) async fn sweep(cluster: &Cluster) -> Result<Vec<String>, SweepError> 
         }
         let name = namespace.metadata.name.unwrap_or_default();
         let what = format!("namespace {name}");
-        remove(cluster, &name).await.map_err(|error| failed(&what, &error))?;
+        remove(cluster, &name)
+            .await
+            .map_err(|error| failed(&what, &error))?;
         removed.push(what);
     }
     Ok(removed)

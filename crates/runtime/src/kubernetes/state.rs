@@ -58,7 +58,10 @@ pub(super) fn state(pod: &Pod) -> PodState {
         let node = node.unwrap_or_default();
         format!("{reason} on node {node}: {message}")
     });
-    if let Some(ended) = container.as_ref().and_then(|one| ended(one, evicted.clone())) {
+    if let Some(ended) = container
+        .as_ref()
+        .and_then(|one| ended(one, evicted.clone()))
+    {
         return PodState::Ended(ended);
     }
     if let ("Failed", why) = (status.phase.as_deref().unwrap_or_default(), evicted) {
@@ -154,7 +157,8 @@ mod tests {
 
     #[test]
     fn failures_are_sentences() {
-        let waiting = container(&json!({"waiting": {"reason": "ErrImageNeverPull", "message": "no"}}));
+        let waiting =
+            container(&json!({"waiting": {"reason": "ErrImageNeverPull", "message": "no"}}));
         let expect = "Pod a: ErrImageNeverPull: no".to_owned();
         let found = read(&json!({"phase": "Pending", "containerStatuses": waiting}));
         assert_eq!(found, PodState::Hopeless(expect));
@@ -163,7 +167,10 @@ mod tests {
         let PodState::Ended(ended) = read(&json!({"containerStatuses": killed})) else {
             panic!("it has ended");
         };
-        assert_eq!(ended.exit.to_string(), "was ended by signal 9, out of memory");
+        assert_eq!(
+            ended.exit.to_string(),
+            "was ended by signal 9, out of memory"
+        );
 
         let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "low on memory"});
         let PodState::Ended(ended) = read(&evicted) else {

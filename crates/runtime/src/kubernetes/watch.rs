@@ -64,7 +64,11 @@ pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
 
 fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
     let memory = root.join("memory");
-    let hierarchy = if memory.is_dir() { memory } else { root.to_owned() };
+    let hierarchy = if memory.is_dir() {
+        memory
+    } else {
+        root.to_owned()
+    };
     let group = loop {
         if let Some(group) = group_of(&hierarchy, pod) {
             break group;
@@ -93,15 +97,21 @@ fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
 /// nor a preparation.
 fn program(group: &Path) -> Option<u32> {
     let containers = fs::read_dir(group).ok()?.flatten();
-    let lists = containers.filter_map(|one| fs::read_to_string(one.path().join("cgroup.procs")).ok());
+    let lists =
+        containers.filter_map(|one| fs::read_to_string(one.path().join("cgroup.procs")).ok());
     let pids: Vec<u32> = lists
-        .flat_map(|list| list.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>())
+        .flat_map(|list| {
+            list.lines()
+                .filter_map(|line| line.parse().ok())
+                .collect::<Vec<_>>()
+        })
         .collect();
     let is_holder = |pid: u32| {
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         name.trim_end() == HOLDER
     };
-    pids.into_iter().find(|pid| *pid > 0 && is_prepared(*pid) && !is_holder(*pid))
+    pids.into_iter()
+        .find(|pid| *pid > 0 && is_prepared(*pid) && !is_holder(*pid))
 }
 
 /// The meter of a container by the cgroup files below `root`; `None` while it has no group.
@@ -121,7 +131,11 @@ pub(super) fn meter(root: &Path, container: &str) -> Option<Meter> {
 /// The group of a Pod or a container, whose name holds its identity; systemd's names have
 /// underscores for the dashes.
 fn group_of(root: &Path, identity: &str) -> Option<PathBuf> {
-    below(root, &[identity.to_owned(), identity.replace('-', "_")], DEPTH)
+    below(
+        root,
+        &[identity.to_owned(), identity.replace('-', "_")],
+        DEPTH,
+    )
 }
 
 fn below(folder: &Path, names: &[String; 2], depth: u32) -> Option<PathBuf> {
@@ -138,7 +152,9 @@ fn below(folder: &Path, names: &[String; 2], depth: u32) -> Option<PathBuf> {
         return Some(found.clone());
     }
     let deeper = depth.checked_sub(1)?;
-    folders.iter().find_map(|folder| below(folder, names, deeper))
+    folders
+        .iter()
+        .find_map(|folder| below(folder, names, deeper))
 }
 
 #[cfg(test)]
