@@ -516,6 +516,7 @@ pub(crate) fn load(
         unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
+        lost: Vec::new(),
     }
 }
 

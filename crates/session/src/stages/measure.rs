@@ -286,9 +286,10 @@ fn unexpected(event: LoadEvent) -> Halt {
     match event {
         LoadEvent::Failed { message } => failed(&message),
         LoadEvent::Done => failed("it ended before its load did"),
-        LoadEvent::Ready { .. } | LoadEvent::Interval(_) | LoadEvent::StepDone { .. } => {
-            failed("its events came out of order")
-        }
+        LoadEvent::Ready { .. }
+        | LoadEvent::Began { .. }
+        | LoadEvent::Interval(_)
+        | LoadEvent::StepDone { .. } => failed("its events came out of order"),
     }
 }
 
