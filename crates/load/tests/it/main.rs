@@ -36,6 +36,7 @@ mod ends;
 mod frames;
 mod hostile;
 mod http2;
+mod parts;
 mod pipelined;
 mod scenarios;
 mod secure;

@@ -287,17 +287,16 @@ impl Merge {
         if self.phase != Phase::Over && !self.members.iter().any(Member::lives) {
             return self.give_up();
         }
-        match self.phase {
-            Phase::Opening if self.all(|one| one.stage == Stage::Ready) => {
-                self.phase = Phase::Step;
-                self.make_ready();
-            }
-            Phase::Step => self.advance_step(),
-            Phase::Between if self.all(|one| one.stage == Stage::Ended) => {
-                self.phase = Phase::Over;
-                self.ready.push_back(LoadEvent::Done);
-            }
-            Phase::Opening | Phase::Between | Phase::Over => {}
+        if self.phase == Phase::Opening && self.all(|one| one.stage == Stage::Ready) {
+            self.phase = Phase::Step;
+            self.make_ready();
+        }
+        if self.phase == Phase::Step {
+            self.advance_step();
+        }
+        if self.phase == Phase::Between && self.all(|one| one.stage == Stage::Ended) {
+            self.phase = Phase::Over;
+            self.ready.push_back(LoadEvent::Done);
         }
     }
 
