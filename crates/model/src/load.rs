@@ -18,7 +18,7 @@ use crate::scenario::Scenario;
 
 pub use crate::request::RequestSpec;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
-pub use fleet::{ClockOffset, FleetReceipt, LostGenerator, PartReceipt};
+pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::Part;
 
 /// One order for the load generator: a target, what to ask it, and the steps to go through.

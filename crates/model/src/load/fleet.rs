@@ -39,6 +39,19 @@ pub struct FleetReceipt {
     pub parts: Vec<PartReceipt>,
 }
 
+/// The same as it is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetRecord {
+    /// The step, as in its slices.
+    pub step: usize,
+    /// The cycle of a carousel; absent in whole runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<u32>,
+    /// What each load generator did.
+    #[serde(flatten)]
+    pub receipt: FleetReceipt,
+}
+
 /// What one load generator of a fleet did in a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartReceipt {

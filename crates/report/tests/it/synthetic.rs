@@ -185,6 +185,7 @@ pub(crate) fn run_of_steps(
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        fleets: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: None,

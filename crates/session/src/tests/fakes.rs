@@ -610,6 +610,7 @@ fn word(event: &Event) -> String {
                     format!("turn {cycle}.{position} step {step} slice {slice}")
                 }
             },
+            Record::Fleet(fleet) => format!("fleet of {}", fleet.receipt.parts.len()),
             Record::Trial(trial) => {
                 let outcome = trial.verdicts[0].outcome;
                 let (step, purpose, rate) = (trial.step, trial.purpose, trial.rate_per_s);
