@@ -15,7 +15,7 @@ use crate::conditions::{BackendName, RuntimeKind};
 use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
-use crate::runs::{PILOT_RUNS, RunsUntil};
+use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
@@ -180,6 +180,12 @@ impl PlannedRun {
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.kind != RunKind::Startup
+    }
+
+    /// Whether it is made after this decision.
+    #[must_use]
+    pub fn is_in(&self, decision: &RunsDecision) -> bool {
+        !self.is_decided() || self.repetition <= decision.runs
     }
 
     /// Whether it is made whatever a pilot decides.

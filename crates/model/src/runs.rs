@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::duration_ns;
-use crate::plan::PlannedRun;
 
 /// Runs of a pilot: those that are made before the number of runs is decided.
 pub const PILOT_RUNS: u32 = 3;
@@ -72,8 +71,8 @@ impl RunsUntil {
             .within
             .map_or_else(String::new, |within| format!(", at most {}", time(within)));
         format!(
-            "{PILOT_RUNS} to {} runs of each contender{within}: after {PILOT_RUNS} it is decided how many \
-             tell a difference of {} apart.",
+            "{PILOT_RUNS} to {} runs of each contender{within}: after {PILOT_RUNS} it is decided \
+             how many tell a difference of {} apart.",
             self.at_most,
             percent(self.difference),
         )
@@ -137,12 +136,6 @@ pub struct FamilyDecision {
 }
 
 impl RunsDecision {
-    /// Whether a run is made after it. Cold starts have a number of their own.
-    #[must_use]
-    pub fn includes(&self, run: &PlannedRun) -> bool {
-        !run.is_decided() || run.repetition <= self.runs
-    }
-
     /// The family that can find the least; `None` where nothing can be compared.
     #[must_use]
     pub fn worst(&self) -> Option<&FamilyDecision> {

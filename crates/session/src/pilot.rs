@@ -45,7 +45,7 @@ pub(crate) async fn play<L: LoadGenerator>(
     driver.play_part(&pilot, &part, observer).await?;
     let mut left: Vec<PendingRun> = rest.into_iter().cloned().collect();
     let decision = decide(&session.plan, asked)?;
-    left.retain(|one| decision.includes(&one.run));
+    left.retain(|one| one.run.is_in(&decision));
     observer.observe(&decided(&decision, &left))?;
     session.decide(&decision);
     let part = Part {
@@ -229,7 +229,7 @@ mod tests {
     use bakeoff_model::suite::Carousel;
     use bakeoff_report::Family;
     use bakeoff_stats::Sample;
-    use bakeoff_stats::compare::RELEVANCE;
+    use bakeoff_stats::power::RELEVANCE;
 
     use super::{affordable, decision};
     use crate::tests::fakes::{case, pending};

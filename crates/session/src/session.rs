@@ -133,7 +133,9 @@ pub(crate) async fn carry_out(
         watcher: &mut *audience.watcher,
     };
     let outcome = tokio::select! {
-        outcome = play(&mut session, base.as_ref(), &folder, &pending, &mut observers) => Some(outcome),
+        outcome = play(&mut session, base.as_ref(), &folder, &pending, &mut observers) => {
+            Some(outcome)
+        }
         () = (audience.interruption)() => None,
     };
     let Some(outcome) = outcome else {

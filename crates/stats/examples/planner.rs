@@ -41,8 +41,8 @@ struct Tally {
 
 fn main() {
     println!(
-        "| contenders | deviation | of the block | until | at most | runs, mean | at most reached | \
-         any false | found |"
+        "| contenders | deviation | of the block | until | at most | runs, mean | \
+         at most reached | any false | found |"
     );
     println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     let noise = [

@@ -3,11 +3,8 @@
 
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, Method, is_ratio};
-use crate::power::Exactness;
+use crate::power::{Exactness, RELEVANCE};
 use crate::sample::{Estimate, Sample};
-
-/// The smallest difference that gets a verdict: 3 %.
-pub const RELEVANCE: f64 = 0.03;
 
 /// Which direction is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

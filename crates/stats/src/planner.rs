@@ -12,13 +12,14 @@ use crate::power::{Exactness, POWER, Threshold};
 use crate::sample::{Sample, variance};
 
 /// How sure the bound of a pilot's variance is. Three runs can show half of the spread by luck, and
-/// a session that was planned for it would find nothing. With this bound the power that is asked for
-/// is that of all sessions, those with a lucky pilot among them: simulated, 81 % or more.
+/// a session that was planned for it would find nothing. With this bound the power that is asked
+/// for is that of all sessions, those with a lucky pilot among them: simulated, 81 % or more.
 pub const BOUND_CONFIDENCE: f64 = 0.7;
 
-/// Fewer runs than this are enough only where the relevant difference is what keeps equal contenders
-/// from being told apart, and not the test. A session that may stop soon stops where its first runs
-/// are calm by luck, and these runs are then part of the test: with fewer, 5 % become up to 9 %.
+/// Fewer runs than this are enough only where the relevant difference is what keeps equal
+/// contenders from being told apart, and not the test. A session that may stop soon stops where
+/// its first runs are calm by luck, and these runs are then part of the test: with fewer, 5 %
+/// become up to 9 %.
 pub const DECIDED_RUNS_MIN: u32 = 8;
 
 /// Less spread than this on the log scale is none: the last digits of equal values.

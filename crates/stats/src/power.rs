@@ -3,6 +3,9 @@
 
 use crate::distribution::{deviation_density, normal_cdf, student_quantile};
 
+/// The smallest difference that gets a verdict: 3 %.
+pub const RELEVANCE: f64 = 0.03;
+
 /// With this probability a difference is to be found: in four of five sessions.
 pub const POWER: f64 = 0.8;
 
@@ -13,8 +16,8 @@ const PARTS: u32 = 400;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
     /// The two-sided level of the test: 0.05 divided by the comparisons of the family, which is
-    /// what the first step of Holm's correction asks. Later steps ask less, so a power at this level
-    /// is a lower bound.
+    /// what the first step of Holm's correction asks. Later steps ask less, so a power at this
+    /// level is a lower bound.
     pub level: f64,
     /// The smallest difference that gets a verdict: 0.03 = 3 %.
     pub relevance: f64,
@@ -27,7 +30,7 @@ impl Threshold {
         let comparisons = bakeoff_base::number::length_as_f64(comparisons.max(1));
         Self {
             level: 0.05 / comparisons,
-            relevance: crate::compare::RELEVANCE,
+            relevance: RELEVANCE,
         }
     }
 }
@@ -44,9 +47,9 @@ pub struct Exactness {
 impl Exactness {
     /// Probability that two that differ by `difference` (0.05 = 5 %) are told apart in the right
     /// direction: the t test rejects, *and* the point ratio is beyond the relevant one. Without
-    /// relevance this is the power by the noncentral t distribution (Johnson, Kotz and Balakrishnan,
-    /// *Continuous Univariate Distributions* 2, 1995, chapter 31; `power.t.test` of R), here as the
-    /// mean over what the standard deviation may be estimated as.
+    /// relevance this is the power by the noncentral t distribution (Johnson, Kotz and
+    /// Balakrishnan, *Continuous Univariate Distributions* 2, 1995, chapter 31; `power.t.test` of
+    /// R), here as the mean over what the standard deviation may be estimated as.
     #[must_use]
     pub fn power(&self, difference: f64, threshold: &Threshold) -> f64 {
         let critical = self.critical(threshold);

@@ -4,6 +4,7 @@ mod builds;
 pub(crate) mod capacity;
 pub(crate) mod documents;
 mod json;
+mod pace;
 pub(crate) mod progress;
 pub(crate) mod terminal;
 pub(crate) mod text;

@@ -9,12 +9,15 @@ use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
 use bakeoff_model::histogram::Histogram;
+use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{IntervalRecord, Outcome, Record};
+use bakeoff_model::runs::RunsDecision;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer};
 
 use super::builds::Builds;
 use super::capacity;
+use super::pace::Pace;
 use super::text::{self, between, human, last_lines, wrapped};
 
 /// What a line has room for.
@@ -48,45 +51,6 @@ struct StepTotal {
     peak_bytes: u64,
     service_time: Histogram,
     unfair: Option<&'static str>,
-}
-
-/// What the plan expected of the runs against the time that they took.
-#[derive(Debug, Default)]
-struct Pace {
-    /// Of all runs of the session.
-    expected: Duration,
-    /// Of the runs that have ended.
-    ended: Duration,
-    /// Of the run at work.
-    at_work: Duration,
-    /// When the first run began, and the one at work.
-    begun: Option<(Instant, Instant)>,
-}
-
-impl Pace {
-    fn run_begins(&mut self, expected: Duration, now: Instant) {
-        self.ended += std::mem::replace(&mut self.at_work, expected);
-        let first = self.begun.map_or(now, |(first, _)| first);
-        self.begun = Some((first, now));
-    }
-
-    /// After the runs up to now, those that are left have this expectation.
-    fn decided(&mut self, left: Duration) {
-        self.expected = self.ended + self.at_work + left;
-    }
-
-    /// What is left when the rest takes as long, measured by the plan, as what has ended.
-    fn left(&self, now: Instant) -> Duration {
-        let rest = self.expected.saturating_sub(self.ended);
-        let Some((first, at_work)) = self.begun else {
-            return rest;
-        };
-        let factor = match self.ended {
-            Duration::ZERO => 1.0,
-            ended => (at_work - first).as_secs_f64() / ended.as_secs_f64(),
-        };
-        rest.mul_f64(factor).saturating_sub(now - at_work)
-    }
 }
 
 impl Progress<std::io::Stderr> {
@@ -148,6 +112,26 @@ impl<W: Write> Progress<W> {
             let _ = write!(self.output, "\r\x1b[K{text}");
             let _ = self.output.flush();
         }
+    }
+
+    fn decided(&mut self, decision: &RunsDecision) {
+        self.line("");
+        let sentences = decision.sentences();
+        for line in sentences.iter().flat_map(|text| wrapped(text, 78)) {
+            self.line(&line);
+        }
+    }
+
+    fn run_begins(&mut self, number: &str, run: &PlannedRun, attempt: u32) {
+        let again = match attempt {
+            0 | 1 => String::new(),
+            _ => format!(", attempt {attempt}"),
+        };
+        let (label, benchmark) = (run.case_label(), &run.benchmark);
+        let (repetition, left) = (run.repetition, self.time_left());
+        self.line(&format!(
+            "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"
+        ));
     }
 
     fn time_left(&self) -> String {
@@ -454,14 +438,7 @@ impl<W: Write> Observer for Progress<W> {
                 ..
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
-                self.line("");
-                for line in decision
-                    .sentences()
-                    .iter()
-                    .flat_map(|text| wrapped(text, 78))
-                {
-                    self.line(&line);
-                }
+                self.decided(decision);
             }
             Event::RunBegan {
                 index,
@@ -469,16 +446,8 @@ impl<W: Write> Observer for Progress<W> {
                 run,
                 attempt,
             } => {
-                let again = match attempt {
-                    0 | 1 => String::new(),
-                    _ => format!(", attempt {attempt}"),
-                };
                 self.pace.run_begins(run.expected, Instant::now());
-                let (label, benchmark) = (run.case_label(), &run.benchmark);
-                let (number, repetition, left) = (index + 1, run.repetition, self.time_left());
-                self.line(&format!(
-                    "\n[{number}/{runs}] {label} · {benchmark} · run {repetition}{again} · {left}"
-                ));
+                self.run_begins(&format!("{}/{runs}", index + 1), run, *attempt);
             }
             Event::StageBegan { stage, .. } => self.stage(*stage),
             Event::StepBegan {
@@ -519,11 +488,9 @@ impl<W: Write> Observer for Progress<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use bakeoff_session::event::{Event, Observer as _};
 
-    use super::{Pace, Progress};
+    use super::Progress;
 
     fn building(contender: &str, index: usize) -> Event {
         Event::Building {
@@ -568,23 +535,5 @@ mod tests {
         let text = String::from_utf8(output).unwrap();
         let line = "\r\u{1b}[Kbuilding one (1 of 3) 0 s · 2 to come";
         assert_eq!(text, line.repeat(2));
-    }
-
-    #[test]
-    fn the_time_left_follows_the_pace_of_the_runs_that_have_ended() {
-        let begun = Instant::now();
-        let at = |seconds| begun + Duration::from_secs(seconds);
-        let of_run = Duration::from_secs(30);
-        let mut pace = Pace {
-            expected: 4 * of_run,
-            ..Pace::default()
-        };
-        assert_eq!(pace.left(at(0)).as_secs(), 120, "nothing has begun");
-        pace.run_begins(of_run, at(10));
-        assert_eq!(pace.left(at(20)).as_secs(), 110, "nothing has ended");
-        pace.run_begins(of_run, at(70));
-        assert_eq!(pace.left(at(70)).as_secs(), 180, "one took twice the time");
-        assert_eq!(pace.left(at(100)).as_secs(), 150);
-        assert_eq!(pace.left(at(1000)).as_secs(), 0, "never below nothing");
     }
 }

@@ -277,11 +277,11 @@ fn missing_keys() {
 fn syntax_errors_keep_the_rest_readable() {
     let suite = SUITE
         .replace("port = 8080", "port = ")
-        .replace("runs = 2", "runs = \"two\"")
+        .replace("runs = 2", "runs = \"no\"")
         .replace("name = \"get\"", "name = \"get");
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:4:8: not TOML: string values must be quoted, expected literal string
-    suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found the string "two"
+    suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found the string "no"
     suite.toml:14:12: not TOML: invalid basic string, expected `"`
     "#);
 }
@@ -948,7 +948,10 @@ fn runs_until_a_difference_are_bounded_and_can_find_it() {
     suite.toml:10:26: unknown key `atmost` in `profile.quick.runs`
       hint: did you mean `at-most`?
     "#);
-    assert_snapshot!(check("[{ until = 5 }]"), @"suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found a list");
+    assert_eq!(
+        check("[{ until = 5 }]"),
+        "suite.toml:10:8: `profile.quick.runs`: expected a whole number or a table, found a list"
+    );
     assert_eq!(check("{ until = \"5%\", at-most = 30 }"), "no complaints");
 }
 

@@ -58,7 +58,7 @@ impl SessionFile {
     /// Takes a decision: the runs that it leaves are the plan, and nothing is to be decided any
     /// more.
     pub(crate) fn decide(&mut self, decision: &RunsDecision) {
-        self.plan.runs.retain(|run| decision.includes(run));
+        self.plan.runs.retain(|run| run.is_in(decision));
         self.plan.runs_until = None;
         self.runs_decision = Some(decision.clone());
     }
