@@ -41,8 +41,8 @@ pub fn wall_ns() -> u64 {
     seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// How far the host's clock is ahead of the monotonic one, ns. The thread may lose its core between two
-/// readings: of a few pairs the closest one counts.
+/// How far the host's clock is ahead of the monotonic one, ns. The thread may lose its core between
+/// two readings: of a few pairs the closest one counts.
 #[must_use]
 pub fn wall_ahead_ns() -> u64 {
     let pair = |_| {

@@ -141,7 +141,8 @@ proptest! {
 
     #[test]
     fn seeds_differ(of in 2_u32..200, seed: u64) {
-        let seeds: BTreeSet<u64> = spec(&[1], seed).parts(of).iter().map(|part| part.seed).collect();
+        let parts = spec(&[1], seed).parts(of);
+        let seeds: BTreeSet<u64> = parts.iter().map(|part| part.seed).collect();
         prop_assert_eq!(seeds.len(), of as usize);
     }
 }

@@ -94,7 +94,7 @@ impl Merge {
     }
 
     /// The next event of the whole load, as far as there is one.
-    pub fn next(&mut self) -> Option<LoadEvent> {
+    pub fn next_event(&mut self) -> Option<LoadEvent> {
         self.ready.pop_front()
     }
 

@@ -133,7 +133,7 @@ impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
             if self.held && self.unattended {
                 self.go().await?;
             }
-            if let Some(event) = self.merge.next() {
+            if let Some(event) = self.merge.next_event() {
                 self.held = match event {
                     LoadEvent::Ready { .. } => true,
                     LoadEvent::StepDone { .. } => !self.merge.is_ending(),
