@@ -270,10 +270,12 @@ async fn play(spec: &LoadSpec, scripts: Vec<Scripted>) -> Vec<LoadEvent> {
 }
 
 fn slices(events: &[LoadEvent]) -> Vec<&LoadInterval> {
-    let slice = |event| match event {
-        &LoadEvent::Interval(ref slice) => Some(slice.as_ref()),
-        _ => None,
-    };
+    fn slice(event: &LoadEvent) -> Option<&LoadInterval> {
+        match event {
+            LoadEvent::Interval(slice) => Some(slice),
+            _ => None,
+        }
+    }
     events.iter().filter_map(slice).collect()
 }
 
