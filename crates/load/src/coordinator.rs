@@ -1,25 +1,23 @@
 //! The coordinator: starts the threads, leads them through the steps, merges their tallies, and is
 //! the only one that talks to the caller.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
-use bakeoff_model::load::{
-    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, ReactorChoice,
-    RequestInterval, RequestSpec, UserCount,
-};
+use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadSpec, ReactorChoice, StepSpec};
 use rustix::io::Errno;
 
-use crate::clock::{cpu_between, now_ns, thread_cpu};
+use crate::clock::{cpu_between, now_ns, thread_cpu, wall_ahead_ns};
 use crate::error::LoadError;
+use crate::interval::{interval, own_connections};
 use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
 use crate::prepare::request::Requests;
 use crate::prepare::scenario::Script;
 use crate::prepare::validate::validate;
+use crate::shard::Shard;
 use crate::shared::{Allowance, Go, Stop};
 use crate::tally::Tally;
 use crate::transport::reactor::Reactor;
@@ -27,7 +25,7 @@ use crate::transport::reactor::epoll::Epoll;
 use crate::transport::reactor::uring::Uring;
 use crate::transport::socket::Endpoint;
 use crate::transport::tls::Settings;
-use crate::worker::channels::{Command, Report, Shard, WorkerChannels};
+use crate::worker::channels::{Command, Report, WorkerChannels};
 use crate::worker::{Worker, parts_of};
 
 /// Empty tallies that each thread finds laid out; a third one covers a late coordinator.
@@ -36,18 +34,23 @@ const SPARES: usize = 2;
 /// Time between the command to open a window and its opening, so that every thread is there, ns.
 const LEAD_NS: u64 = 10_000_000;
 
+/// How far ahead an instant for the opening of a window may lie, ns; who waits for a later one
+/// waits because two clocks differ.
+const START_AHEAD_NS_MAX: u64 = 60_000_000_000;
+
 /// Carries out a spec from its first step to its last.
 ///
 /// `emit` gets the events in order, from the calling thread, each slice a few milliseconds after
 /// it ended. When the spec is stepwise, `go(step)` is called twice for each step but the first and
 /// blocks: until its connections may be opened, so that the caller can read what the step before
 /// cost, and after its [`LoadEvent::Ready`] until the window may open. At the first of the two it
-/// may have the step before made [`Go::Again`]. [`Go::End`] ends the run there, `stop` ends it
-/// anywhere. What the service does wrong is counted in the intervals.
+/// may have the step before made [`Go::Again`], at the second it may say [`Go::At`] which instant
+/// the window opens. [`Go::End`] ends the run there, `stop` ends it anywhere. What the service does
+/// wrong is counted in the intervals.
 ///
 /// # Errors
-/// [`LoadError::Spec`] when the spec makes no sense, [`LoadError::System`] when the host refuses
-/// threads, cores or the reactor that was asked for.
+/// [`LoadError::Spec`] when the spec makes no sense, or an instant lies more than a minute ahead;
+/// [`LoadError::System`] when the host refuses threads, cores or the reactor that was asked for.
 pub fn run(
     spec: &LoadSpec,
     stop: &Stop,
@@ -159,8 +162,10 @@ impl<'a> Coordinator<'a> {
             (threads, _) => threads,
         };
         // A thread without connections would only look like headroom.
-        let most = spec.steps.iter().map(|step| step.connections as usize);
-        let threads = threads.min(most.max().unwrap_or(1));
+        let part = spec.own_part();
+        let own = |step: &StepSpec| part.connections_of(step.connections);
+        let most = spec.steps.iter().map(own).max().unwrap_or(1).max(1);
+        let threads = u32::try_from(threads).unwrap_or(most).min(most);
         let (report, reports) = channel();
         let mut coordinator = Self {
             spec,
@@ -182,7 +187,11 @@ impl<'a> Coordinator<'a> {
             }
             coordinator.commands.push(command);
             coordinator.spares.push(spare);
-            let shard = Shard { thread, threads };
+            let shard = Shard {
+                thread,
+                threads,
+                part,
+            };
             let reports = report.clone();
             let channels = WorkerChannels {
                 commands,
@@ -213,7 +222,7 @@ impl<'a> Coordinator<'a> {
         while step < self.spec.steps.len() {
             if self.spec.stepwise && done {
                 match go(step) {
-                    Go::On => {}
+                    Go::On | Go::At(_) => {}
                     Go::Again => step -= 1,
                     Go::End => break,
                 }
@@ -229,14 +238,18 @@ impl<'a> Coordinator<'a> {
                 nofile: self.nofile,
                 streams,
             });
-            if self.spec.stepwise && go(step) == Go::End {
-                break;
-            }
+            let asked_ns = match self.spec.stepwise.then(|| go(step)) {
+                Some(Go::End) => break,
+                Some(Go::At(unix_ns)) => Some(unix_ns),
+                None | Some(Go::On | Go::Again) => None,
+            };
+            let start_ns = start_ns(asked_ns)?;
             self.cpu = thread_cpu();
-            self.allowance.set(self.spec.steps[step].requests_max);
-            self.command(Command::Open(now_ns() + LEAD_NS));
-            self.gather(step, emit)?;
-            emit(LoadEvent::StepDone { step });
+            let part = self.spec.own_part();
+            self.allowance.set(&self.spec.steps[step], part);
+            self.command(Command::Open(start_ns));
+            self.gather(step, asked_ns, emit)?;
+            emit(LoadEvent::StepDone { step, fleet: None });
             (step, done) = (step + 1, true);
         }
         emit(LoadEvent::Done);
@@ -268,7 +281,7 @@ impl<'a> Coordinator<'a> {
     fn prepare(&self, step: usize) -> Result<(Connections, u32), LoadError> {
         self.command(Command::Prepare(step));
         let mut connections = Connections {
-            asked: self.spec.steps[step].connections,
+            asked: own_connections(self.spec, step),
             ..Connections::default()
         };
         let mut fewest = None;
@@ -283,14 +296,28 @@ impl<'a> Coordinator<'a> {
         Ok((connections, fewest.unwrap_or(0)))
     }
 
-    /// Merges the slices of all threads as they end, until all threads are done with the step.
-    fn gather(&mut self, step: usize, emit: &mut dyn FnMut(LoadEvent)) -> Result<(), LoadError> {
+    /// Merges the slices of all threads as they end, until all threads are done with the step. Says
+    /// when it began where an instant was asked for.
+    fn gather(
+        &mut self,
+        step: usize,
+        asked_ns: Option<u64>,
+        emit: &mut dyn FnMut(LoadEvent),
+    ) -> Result<(), LoadError> {
         let threads = self.commands.len();
         let mut gathered: Vec<(usize, Option<Box<Tally>>)> = Vec::new();
         let (mut drained, mut finished, mut emitted) = (0, 0, 0);
+        let (mut opened, mut began_ns) = (0, 0);
         while drained < threads {
             let (thread, tally) = match self.next_report()? {
                 (thread, Report::Slice(tally)) => (thread, tally),
+                (_, Report::Opened(at_ns)) => {
+                    (opened, began_ns) = (opened + 1, at_ns.max(began_ns));
+                    if let Some(asked_ns) = asked_ns.filter(|_| opened == threads) {
+                        emit(began(step, began_ns, asked_ns));
+                    }
+                    continue;
+                }
                 (_, Report::Drained) => {
                     drained += 1;
                     continue;
@@ -348,72 +375,33 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// A slice as files show it. `own` is the coordinator's CPU time, which is the load generator's
-/// too.
-fn interval(
-    spec: &LoadSpec,
-    step: usize,
-    tally: Tally,
-    threads: usize,
-    own: CpuTime,
-) -> LoadInterval {
-    let step_spec = &spec.steps[step];
-    let users = spec.scenario.is_some();
-    let open_load = !matches!(step_spec.pace, Pace::Closed | Pace::Users { .. });
-    // Responses that end a connection have no next request in their slot, and the time of messages
-    // that carry their own does not begin with a request.
-    let is_loop = match spec.target.protocol {
-        Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
-        _ => !spec.keep_alive_off,
+/// When a window opens, monotonic ns: soon, or at the instant of the wall clock that was asked for.
+fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
+    let soon_ns = now_ns() + LEAD_NS;
+    let Some(asked_ns) = asked_ns else {
+        return Ok(soon_ns);
     };
-    let names = spec.requests.iter().map(RequestSpec::label);
-    let mut unanswered = BTreeMap::new();
-    for (request, count) in tally.unanswered {
-        let name = spec.requests[request].label();
-        *unanswered.entry(name).or_default() += count;
-    }
-    let by_request = names
-        .zip(tally.by_request)
-        .map(|(name, part)| RequestInterval {
-            name,
-            requests: part.requests,
-            failures: part.failures,
-            times: part.times,
+    let at_ns = asked_ns.saturating_sub(wall_ahead_ns());
+    if at_ns.saturating_sub(soon_ns) > START_AHEAD_NS_MAX {
+        let ahead_s = (at_ns - soon_ns) / 1_000_000_000;
+        return Err(LoadError::Spec {
+            message: format!(
+                "the window is to open {ahead_s} s from now by this machine's wall clock, and a \
+                 minute is the longest wait: the clock of whoever asked differs from it"
+            ),
         });
-    LoadInterval {
+    }
+    Ok(at_ns.max(soon_ns))
+}
+
+/// What is said of a window that was to open at an instant of the wall clock.
+fn began(step: usize, at_ns: u64, asked_ns: u64) -> LoadEvent {
+    let unix_ns = at_ns + wall_ahead_ns();
+    LoadEvent::Began {
         step,
-        slice: tally.slice,
-        start_ns: tally.start_ns,
-        end_ns: tally.end_ns,
-        requests: tally.requests,
-        errors: tally.errors,
-        service_time: tally.service_time,
-        response_time: (open_load || users).then_some(tally.response_time),
-        send_lag: (open_load || users).then_some(tally.send_lag),
-        offered: open_load.then_some(tally.offered),
-        censored: tally.censored,
-        connections: Connections {
-            asked: step_spec.connections,
-            established: tally.established,
-            in_flight_max: Some(tally.in_flight_max),
-            reconnects: tally.reconnects,
-        },
-        sent_bytes: tally.sent_bytes,
-        received_bytes: tally.received_bytes,
-        turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
-        connecting_ns: Some(tally.connecting_ns),
-        generator_cpu: CpuTime {
-            user_ns: tally.cpu.user_ns + own.user_ns,
-            system_ns: tally.cpu.system_ns + own.system_ns,
-        },
-        generator_threads: threads.min(step_spec.connections as usize),
-        by_request: by_request.collect(),
-        unanswered,
-        users: users.then_some(UserCount {
-            finished: tally.users_finished,
-            gave_up: tally.users_gave_up,
-        }),
-        requests_per_connection: tally.per_connection,
+        at_ns,
+        unix_ns,
+        late_ns: unix_ns.saturating_sub(asked_ns),
     }
 }
 
@@ -430,7 +418,7 @@ fn serve<R: Reactor>(
     match worker {
         Ok(mut worker) => worker.run(),
         // A coordinator that is gone has its own reason.
-        Err(errno) => drop(reports.send((shard.thread, Report::Failed(errno)))),
+        Err(errno) => drop(reports.send((shard.thread as usize, Report::Failed(errno)))),
     }
 }
 
@@ -442,15 +430,15 @@ fn set_up<'a, R: Reactor>(
     context: &RunContext,
 ) -> Result<Worker<'a, R>, Errno> {
     if !spec.cores.is_empty() {
-        let core = spec.cores[shard.thread % spec.cores.len()];
+        let core = spec.cores[shard.thread as usize % spec.cores.len()];
         pin(&[core]).map_err(|_| Errno::INVAL)?;
     }
     own_files();
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
     let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
-    let script =
-        Script::prepare(spec, shard.thread, context.begun.clone()).map_err(|_| Errno::INVAL)?;
+    let script = Script::prepare(spec, shard.thread as usize, context.begun.clone())
+        .map_err(|_| Errno::INVAL)?;
     let reactor = make(context.endpoint.clone())?;
     Ok(Worker::new(
         spec,

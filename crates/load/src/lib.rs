@@ -16,6 +16,7 @@ mod error;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
+mod interval;
 mod limits;
 mod null_server;
 mod payload;
@@ -23,11 +24,13 @@ mod prepare;
 mod protocol;
 mod random;
 mod schedule;
+mod shard;
 mod shared;
 mod tally;
 mod transport;
 mod worker;
 
+pub use clock::{wall_ahead_ns, wall_ns};
 pub use coordinator::run;
 pub use error::LoadError;
 pub use limits::raise_nofile;

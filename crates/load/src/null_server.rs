@@ -8,6 +8,7 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -64,6 +65,14 @@ impl NullServer {
     /// # Errors
     /// When the kernel refuses to wait or to accept.
     pub fn serve(&self, listener: &TcpListener) -> io::Result<()> {
+        self.serve_counting(listener, &AtomicU64::new(0))
+    }
+
+    /// The same; `requests` is how many have come.
+    ///
+    /// # Errors
+    /// As those of [`NullServer::serve`].
+    pub fn serve_counting(&self, listener: &TcpListener, requests: &AtomicU64) -> io::Result<()> {
         if !self.cores.is_empty() {
             pin(&self.cores).map_err(io::Error::other)?;
         }
@@ -84,6 +93,7 @@ impl NullServer {
         let mut buffer = vec![0; 64 * 1024];
         // Slots with requests, and how many responses each is owed.
         let mut asking: Vec<(usize, usize)> = Vec::new();
+        let mut come = 0;
         loop {
             let found = match epoll::wait(&poller, &mut events[..], None) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -105,6 +115,8 @@ impl NullServer {
                     Some(requests) => asking.push((slot, requests)),
                 }
             }
+            come += asking.iter().map(|(_, asked)| *asked as u64).sum::<u64>();
+            requests.store(come, Ordering::Relaxed);
             for (slot, requests) in asking.drain(..) {
                 let Some(client) = &mut clients[slot] else {
                     continue;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use bakeoff_model::load::{Part, StepSpec};
+
 /// Ends a run early, from any thread: the running step is cut short there, and none follows.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
@@ -28,6 +30,9 @@ pub enum Go {
     On,
     /// The step that is done once more; where none is done, the same as [`Go::On`].
     Again,
+    /// The window of the step that is ready, at this instant of the wall clock, ns since the Unix
+    /// epoch, or at once where it has passed; between steps the same as [`Go::On`].
+    At(u64),
     /// Nothing: the run ends.
     End,
 }
@@ -39,11 +44,12 @@ pub(crate) struct Allowance(AtomicU64);
 impl Allowance {
     const UNBOUNDED: u64 = u64::MAX;
 
-    /// Allows this many; 0 = as many as there is time for.
-    pub(crate) fn set(&self, requests: u64) {
-        let requests = match requests {
+    /// Allows a part of a step its share of the requests that the step has; of a step without a
+    /// bound as many as there is time for.
+    pub(crate) fn set(&self, step: &StepSpec, part: Part) {
+        let requests = match step.requests_max {
             0 => Self::UNBOUNDED,
-            bound => bound,
+            bound => part.requests_of(bound, u64::from(step.connections)),
         };
         self.0.store(requests, Ordering::Relaxed);
     }

@@ -4,6 +4,10 @@
 //! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the
 //! load generator's slices and the meter's samples of one host share one axis.
 
+mod errors;
+mod fleet;
+mod part;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,6 +17,9 @@ use crate::histogram::Histogram;
 use crate::scenario::Scenario;
 
 pub use crate::request::RequestSpec;
+pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
+pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
+pub use part::Part;
 
 /// One order for the load generator: a target, what to ask it, and the steps to go through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +55,9 @@ pub struct LoadSpec {
     pub check_body_every: u32,
     /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
     /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened;
-    /// there, the line `again` has the step made once more.
+    /// there, the line `again` has the step made once more. The line `go at NS` has the window
+    /// open at that instant of the wall clock, ns since the Unix epoch, or at once where it has
+    /// passed; then a [`LoadEvent::Began`] follows.
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.
@@ -61,6 +70,9 @@ pub struct LoadSpec {
     /// pipelined requests of HTTP/1.1.
     #[serde(default = "crate::request::one")]
     pub in_flight: u32,
+    /// Make only this part of it, because other load generators make the rest; absent = all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 /// Where the load generator sends its requests.
@@ -220,110 +232,6 @@ pub enum Pace {
     },
 }
 
-/// Why a request did not count as successful. Classes are counted apart, each with its time.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorClass {
-    /// The connection was refused or could not be made.
-    ConnectRefused,
-    /// The connection was not made in time.
-    ConnectTimeout,
-    /// No byte of the answer came in time.
-    HeaderTimeout,
-    /// The answer began and did not end in time.
-    BodyTimeout,
-    /// The connection was reset.
-    Reset,
-    /// The connection was closed before the answer was whole.
-    EarlyClose,
-    /// What came is not HTTP.
-    BadFraming,
-    /// The status is not the expected one.
-    UnexpectedStatus,
-    /// The body (or a header) is not the expected one.
-    WrongBody,
-    /// TLS failed.
-    Tls,
-    /// The load generator ran out of file descriptors, ports or memory: its own fault, never the
-    /// service's.
-    Local,
-    /// A scheduled request that was not sent within the stated bound.
-    Dropped,
-}
-
-impl ErrorClass {
-    /// All classes in the order in which they are shown.
-    pub const ALL: [Self; 12] = [
-        Self::ConnectRefused,
-        Self::ConnectTimeout,
-        Self::HeaderTimeout,
-        Self::BodyTimeout,
-        Self::Reset,
-        Self::EarlyClose,
-        Self::BadFraming,
-        Self::UnexpectedStatus,
-        Self::WrongBody,
-        Self::Tls,
-        Self::Local,
-        Self::Dropped,
-    ];
-
-    /// The class as files and people write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ConnectRefused => "connect-refused",
-            Self::ConnectTimeout => "connect-timeout",
-            Self::HeaderTimeout => "header-timeout",
-            Self::BodyTimeout => "body-timeout",
-            Self::Reset => "reset",
-            Self::EarlyClose => "early-close",
-            Self::BadFraming => "bad-framing",
-            Self::UnexpectedStatus => "unexpected-status",
-            Self::WrongBody => "wrong-body",
-            Self::Tls => "tls",
-            Self::Local => "local",
-            Self::Dropped => "dropped",
-        }
-    }
-}
-
-/// Requests of one error class in one slice.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ErrorCount {
-    /// How many.
-    pub count: u64,
-    /// Sum of their times from send (or connect) to the failure, ns.
-    pub time_ns_sum: u64,
-    /// One of them in words, for a person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub example: Option<String>,
-    /// How many by message, [`MESSAGES_MAX`] different ones at most: others are in `count` alone.
-    /// Absent in records of before 2026-11-23.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub messages: BTreeMap<String, u64>,
-}
-
-/// Different messages of an error class that are counted apart in a slice: those of wrong bodies
-/// may all be different.
-pub const MESSAGES_MAX: usize = 8;
-
-impl ErrorCount {
-    /// Adds failures with this message.
-    pub fn add_message(&mut self, message: &str, count: u64) {
-        if self.example.is_none() {
-            self.example = Some(message.to_owned());
-        }
-        if let Some(counted) = self.messages.get_mut(message) {
-            *counted += count;
-        } else if self.messages.len() < MESSAGES_MAX {
-            self.messages.insert(message.to_owned(), count);
-        }
-    }
-}
-
 /// Connections of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
@@ -429,6 +337,9 @@ pub struct LoadInterval {
     /// last slice of a step only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_connection: Option<MinMax>,
+    /// Load generators that should have had a part in it and were lost before; a fleet only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostGenerator>,
 }
 
 /// Users of a scenario that came to an end in one slice.
@@ -483,12 +394,26 @@ pub enum LoadEvent {
         #[serde(default, skip_serializing_if = "is_zero")]
         streams: u32,
     },
+    /// The window opened, where the caller gave an instant for it. It comes before the slices.
+    Began {
+        /// The step.
+        step: usize,
+        /// When the last thread began, monotonic ns.
+        at_ns: u64,
+        /// The same instant on the wall clock, ns since the Unix epoch.
+        unix_ns: u64,
+        /// How much later than the given instant that was, ns.
+        late_ns: u64,
+    },
     /// A slice ended.
     Interval(Box<LoadInterval>),
     /// A step ended; its last slice was sent before.
     StepDone {
         /// The step.
         step: usize,
+        /// What each load generator did in it, where there are several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fleet: Option<Box<FleetReceipt>>,
     },
     /// All steps ended.
     Done,

@@ -12,7 +12,7 @@ use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
 use crate::flame_graph::FlameGraph;
-use crate::load::{Connections, LoadInterval};
+use crate::load::{Connections, FleetRecord, LoadInterval};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{GcLog, HostTime, ResourceSample};
@@ -45,6 +45,8 @@ pub enum Record {
     Idle(IdleRecord),
     /// A slice of a step.
     Interval(Box<IntervalRecord>),
+    /// A measured step of several load generators ended.
+    Fleet(FleetRecord),
     /// A trial of a search for a capacity ended.
     Trial(TrialRecord),
     /// What a search for a capacity found for one objective.
@@ -347,6 +349,8 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
+    /// What each of several load generators did, by measured step; empty where there was one.
+    pub fleets: Vec<FleetRecord>,
     /// Trials of a search for a capacity in order; their slices are among the others.
     pub trials: Vec<TrialRecord>,
     /// What that search found, by objective.
@@ -434,6 +438,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        fleets: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: None,
@@ -454,6 +459,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Record::Check(check) => run.checks.push(check),
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),
+            Record::Fleet(fleet) => run.fleets.push(fleet),
             Record::Trial(trial) => run.trials.push(trial),
             Record::Capacity(capacity) => run.capacities.push(capacity),
             Record::End(end) => run.end = Some(end),

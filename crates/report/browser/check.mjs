@@ -96,8 +96,8 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] }
 let [passed, failed] = [0, 0];
 try {
   for (const file of files) {
-    for (const view of views) {
-      const { faults, drawn, name } = await check(browser, file, view);
+    const checked = await Promise.all(views.map((view) => check(browser, file, view)));
+    for (const { faults, drawn, name } of checked) {
       console.log(`${faults.length ? "FAILED" : "ok"} ${file} (${name}): ${drawn} figures`);
       faults.forEach((fault) => console.log(`  ${fault}`));
       if (faults.length) failed += 1;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
-use bakeoff_model::load::{LoadEvent, LoadSpec};
+use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::suite::Suite;
@@ -67,6 +67,15 @@ pub trait RunningLoad {
 
     /// Opens the connections of the next step, or the window of the step that is ready.
     fn go(&mut self) -> impl Future<Output = anyhow::Result<()>>;
+
+    /// Opens the window of the step that is ready at this instant of the wall clock of its machine,
+    /// ns since the Unix epoch, or at once where it has passed; a [`LoadEvent::Began`] follows.
+    fn go_at(&mut self, unix_ns: u64) -> impl Future<Output = anyhow::Result<()>>;
+
+    /// The wall clock of its machine; `None` where it is the session's.
+    fn clock(&self) -> Option<ClockOffset> {
+        None
+    }
 
     /// Opens the connections of the step that is done once more, instead of those of the next.
     fn again(&mut self) -> impl Future<Output = anyhow::Result<()>>;

@@ -14,6 +14,7 @@ pub mod driver;
 pub mod duel;
 pub mod event;
 pub mod flame;
+pub mod fleet;
 pub mod hint;
 pub mod init;
 mod pilot;

@@ -331,6 +331,7 @@ mod tests {
             checks: Vec::new(),
             idle: Vec::new(),
             intervals: Vec::new(),
+            fleets: Vec::new(),
             trials: Vec::new(),
             capacities: Vec::new(),
             end: Some(EndRecord {

@@ -21,7 +21,7 @@ pub fn disturbance(slices: &[(Judged, &LoadInterval)]) -> Option<String> {
     slices.iter().for_each(|(judged, _)| step.add(judged));
     let validity = step.validity();
     let speaks = |reason: &&Reason| match &reason.finding {
-        Finding::GeneratorErrors { .. } => true,
+        Finding::GeneratorErrors { .. } | Finding::GeneratorLost { .. } => true,
         Finding::SendLag { lag_p99_ns, .. } => !are_held(slices, *lag_p99_ns),
         // A part of the time may be generator-bound by its send lag, which was looked at.
         Finding::PartOfTime { .. } => {

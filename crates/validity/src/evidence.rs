@@ -129,6 +129,10 @@ pub struct Evidence {
     pub(crate) per_connection: Option<MinMax>,
     pub(crate) turnaround_ns: Reading<u64>,
     pub(crate) connecting_ns: Reading<u64>,
+    /// Why load generators were lost, by name.
+    pub(crate) lost: BTreeMap<String, String>,
+    /// Their connections, times the time.
+    pub(crate) lost_ns: f64,
     /// CPU time of the load generator, of the time of all its threads.
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
@@ -172,6 +176,8 @@ impl Evidence {
             per_connection: load.requests_per_connection,
             turnaround_ns: Reading::NotApplicable,
             connecting_ns: Reading::NotApplicable,
+            lost: lost(load),
+            lost_ns: as_f64(lost_connections(load)) * as_f64(wall_ns),
             generator: Used {
                 used_ns: load.generator_cpu.total_ns(),
                 wall_ns: wall_ns.saturating_mul(load.generator_threads.max(1) as u64),
@@ -336,6 +342,10 @@ impl AddAssign<&Evidence> for Evidence {
         let sum = |own: &mut u64, other: &u64| *own += other;
         self.turnaround_ns.add(&other.turnaround_ns, sum);
         self.connecting_ns.add(&other.connecting_ns, sum);
+        let lost = other.lost.iter();
+        self.lost
+            .extend(lost.map(|(name, why)| (name.clone(), why.clone())));
+        self.lost_ns += other.lost_ns;
         self.generator.add(&other.generator);
         self.contender_cpu.add(&other.contender_cpu, Used::add);
         self.cpu_parts = self.cpu_parts.zip(other.cpu_parts).map(|(mut own, other)| {
@@ -350,6 +360,19 @@ impl AddAssign<&Evidence> for Evidence {
         self.host.add(&other.host, add_host);
         self.tcp.add(&other.tcp, add_tcp);
     }
+}
+
+/// Load generators that were lost and had a part in the step, and why.
+fn lost(load: &LoadInterval) -> BTreeMap<String, String> {
+    let with_load = load.lost.iter().filter(|lost| lost.connections > 0);
+    with_load
+        .map(|lost| (lost.name.clone(), lost.why.clone()))
+        .collect()
+}
+
+fn lost_connections(load: &LoadInterval) -> u64 {
+    let connections = load.lost.iter().map(|lost| u64::from(lost.connections));
+    connections.sum()
 }
 
 fn merge(into: &mut Option<Histogram>, from: Option<&Histogram>) {

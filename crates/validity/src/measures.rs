@@ -21,6 +21,8 @@ const RESPONSES_MIN: f64 = 2.0;
 const UNEQUAL_RESPONSES_MIN: u64 = 50;
 /// Requests in flight for each core of the contender from which on it should be busy.
 const IN_FLIGHT_PER_CORE: f64 = 16.0;
+/// Lost load generators that a finding names; of a thousand a whole node may be gone.
+const LOST_NAMED_MAX: usize = 8;
 /// Period in which the kernel deals out a cgroup's quota, ns.
 const PERIOD_NS: f64 = 1e8;
 
@@ -69,6 +71,17 @@ pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
 pub(crate) fn generator_errors(evidence: &Evidence) -> Measure {
     let count = evidence.count(ErrorClass::Local);
     Some((as_f64(count), Finding::GeneratorErrors { count }))
+}
+
+pub(crate) fn generator_lost(evidence: &Evidence) -> Measure {
+    let asked_ns = f64::from(evidence.asked) * as_f64(evidence.wall_ns);
+    let lost = evidence.lost.iter().take(LOST_NAMED_MAX);
+    let finding = Finding::GeneratorLost {
+        share: evidence.lost_ns / asked_ns.max(1.0),
+        count: evidence.lost.len() as u64,
+        generators: lost.map(|(name, why)| format!("{name}: {why}")).collect(),
+    };
+    Some((evidence.lost_ns / asked_ns.max(1.0), finding))
 }
 
 /// Where each connection ends by design, how many are open at a time says nothing.

@@ -121,6 +121,14 @@ pub const RULES: &[Rule] = &[
         measure: measures::generator_errors,
     },
     Rule {
+        name: "generator-lost",
+        condition: "connections of load generators that were lost, of those asked for",
+        side: Side::Above,
+        limits: &[limit(0.0, "0", Degraded), limit(0.02, "2 %", Invalid)],
+        source: "the load is less than its label says; as for `rate-missed`",
+        measure: measures::generator_lost,
+    },
+    Rule {
         name: "connections-starved",
         condition: "responses on the slowest connection, with two on average",
         side: Side::Below,

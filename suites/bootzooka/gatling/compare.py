@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Gatling and bakeoff on the same scenario, one after the other, against the same running contender.
 
-    suites/bootzooka/gatling/compare.py CONTENDER [--users N] [--pairs N] [--bakeoff PATH]
+    suites/bootzooka/gatling/compare.py CONTENDER [--users N] [--arrive SECONDS] [--pairs N] [--bakeoff PATH]
 
-`bakeoff up` starts CONTENDER (`axum`) with its PostgreSQL. Then so many users at once open the page and register: by Gatling, by
-bakeoff, and so on in turn. Prints Gatling's own block beside bakeoff's of each pair, and the medians over all pairs. Ends with
-status 1 unless all counts are equal and the medians of mean, p50 and p95 are within 5 % or 2 ms. Needs Python 3.11, Maven and JDK 17;
-Gatling comes from Maven Central, and sends nothing about itself (`gatling.conf`).
+`bakeoff up` starts CONTENDER (`axum`) with its PostgreSQL. Then so many users arrive evenly within so many seconds (0: all at once),
+open the page and register: by Gatling, by bakeoff, and so on in turn. Prints Gatling's own block beside bakeoff's of each pair, and the
+medians over all pairs. Ends with status 1 unless all counts are equal and the medians of mean, p50 and p95 are within 5 % or 2 ms.
+Needs Python 3.11, Maven and JDK 17; Gatling comes from Maven Central, and sends nothing about itself (`gatling.conf`).
 """
 
 import argparse
@@ -51,8 +51,9 @@ COMPARED = ["mean response time", "response time 50th percentile", "response tim
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("contender")
-    parser.add_argument("--users", type=int, default=50)
-    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--users", type=int, default=300)
+    parser.add_argument("--arrive", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--bakeoff", default=shutil.which("bakeoff") or "target/release/bakeoff")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -64,17 +65,20 @@ def main():
     with tempfile.TemporaryDirectory(prefix="bakeoff-gatling-") as folder:
         folder = pathlib.Path(folder)
         with up(bakeoff, options.contender, folder) as url:
-            write_suite(folder / "suite", url, options.users)
+            write_suite(folder / "suite", url, options.users, options.arrive)
             # Whoever is first would meet a contender that is cold.
             by_bakeoff(bakeoff, folder, "warm-up")
             for pair in range(options.pairs):
                 # In turn, so that neither always comes after the other.
-                runs = [lambda: by_gatling(url, options.users, pair), lambda: by_bakeoff(bakeoff, folder, f"out-{pair}")]
+                runs = [
+                    lambda: by_gatling(url, options.users, options.arrive, pair),
+                    lambda: by_bakeoff(bakeoff, folder, f"out-{pair}"),
+                ]
                 first, second = runs if pair % 2 == 0 else reversed(runs)
                 one, other = first(), second()
                 gatling, ours = (one, other) if pair % 2 == 0 else (other, one)
                 pairs.append((gatling, ours))
-                show(f"pair {pair + 1} of {options.pairs}: {options.users} users", gatling, ours)
+                show(f"pair {pair + 1} of {options.pairs}: {options.users} users within {options.arrive} s", gatling, ours)
     sys.exit(verdict(pairs))
 
 
@@ -97,7 +101,7 @@ def up(bakeoff, contender, folder):
         process.wait()
 
 
-def write_suite(folder, url, users):
+def write_suite(folder, url, users, arrive):
     """The benchmark `registration` for a service that runs already: its scenario, and one round."""
     text = (SUITE / "suite.toml").read_text()
     tables = text.split("\n[[benchmark]]\n")[1].split("\n[[benchmark.step]]\n")[0]
@@ -114,6 +118,7 @@ runs = 1
 connections = {users}
 duration = "2m"
 pace = "users"
+{f'arrive = "{arrive}s"' if arrive else ""}
 
 [[benchmark]]
 name = "registration"
@@ -155,8 +160,8 @@ def by_bakeoff(bakeoff, folder, name):
     return block
 
 
-def by_gatling(url, users, pair):
-    properties = {"url": url, "users": users, "run": f"{os.getpid()}p{pair}"}
+def by_gatling(url, users, arrive, pair):
+    properties = {"url": url, "users": users, "arrive": arrive, "run": f"{os.getpid()}p{pair}"}
     command = ["mvn", "--batch-mode", "gatling:test", *(f"-D{name}={value}" for name, value in properties.items())]
     done = load(command, cwd=HERE)
     if done.returncode != 0:

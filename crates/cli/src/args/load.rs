@@ -22,6 +22,13 @@ pub(crate) struct LoadArgs {
     /// Threads; 0 = one per core, but never more than connections.
     #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Processes that make the load together, each a part of it; all begin a step at one instant.
+    /// Then `--threads` are those of each.
+    #[arg(
+        long, value_name = "N", default_value_t = 1, conflicts_with_all = ["capacity", "cores"],
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
+    pub(crate) generators: u32,
     /// How long each step; `10s`, with `-n` as long as it takes, with `--capacity` `5s`.
     #[arg(short = 'd', long, value_name = "TIME")]
     pub(crate) duration: Option<Time>,

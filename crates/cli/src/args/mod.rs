@@ -347,7 +347,7 @@ pub(crate) struct NullServerArgs {
     /// Length of the body, bytes.
     #[arg(long, default_value_t = 13)]
     pub(crate) body_bytes: usize,
-    /// End when standard input does.
+    /// End when standard input does, and then print how many requests have come.
     #[arg(long)]
     pub(crate) until_input_ends: bool,
     /// CPU time that each response takes, microseconds.

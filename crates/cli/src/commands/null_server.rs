@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -10,10 +12,14 @@ use bakeoff_load::NullServer;
 use crate::args::NullServerArgs;
 use crate::exit;
 
-/// Ends the process when whoever started it is gone, even if killed.
-fn end_with_input() {
+/// Ends the process when whoever started it is gone, even if killed, and says how many requests
+/// have come.
+fn end_with_input(requests: &AtomicU64) {
     // An error is an end as well.
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    let requests = requests.load(Ordering::Relaxed);
+    // Nobody may be there to read it.
+    let _ = writeln!(std::io::stdout(), "{requests} requests");
     #[expect(clippy::disallowed_methods, reason = "the server has no other end")]
     std::process::exit(i32::from(exit::DONE));
 }
@@ -22,17 +28,17 @@ fn end_with_input() {
 pub(crate) fn null_server(args: &NullServerArgs) -> anyhow::Result<u8> {
     let listener = TcpListener::bind(args.listen)
         .with_context(|| format!("--listen {}: cannot listen there", args.listen))?;
+    let requests = Arc::new(AtomicU64::new(0));
+    writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
     if args.until_input_ends {
-        std::thread::spawn(end_with_input);
+        let requests = requests.clone();
+        std::thread::spawn(move || end_with_input(&requests));
     }
-    let mut output = std::io::stdout().lock();
-    writeln!(output, "{}", listener.local_addr()?)?;
-    output.flush()?;
     let server = NullServer {
         body_bytes: args.body_bytes,
         work: Duration::from_micros(args.work_us),
         cores: args.cores.clone(),
     };
-    server.serve(&listener)?;
+    server.serve_counting(&listener, &requests)?;
     Ok(exit::DONE)
 }

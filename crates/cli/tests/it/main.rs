@@ -13,6 +13,7 @@ mod duel;
 mod engine;
 mod equal_work;
 mod flame;
+mod generators;
 mod init;
 mod interruption;
 mod load_ends;

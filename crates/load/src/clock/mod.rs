@@ -30,18 +30,21 @@ fn kernel_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Nanoseconds since the Unix epoch by the host's clock, for timestamps of services.
+/// Nanoseconds since the Unix epoch by the host's clock, for timestamps of services and for
+/// instants that several machines share.
 #[inline]
-pub(crate) fn wall_ns() -> u64 {
+#[must_use]
+pub fn wall_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
     // A host whose clock stands before 1970 has no timestamps to compare with.
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// How far the host's clock is ahead of the monotonic one. The thread may lose its core between two
-/// readings: of a few pairs the closest one counts.
-pub(crate) fn wall_ahead_ns() -> u64 {
+/// How far the host's clock is ahead of the monotonic one, ns. The thread may lose its core between
+/// two readings: of a few pairs the closest one counts.
+#[must_use]
+pub fn wall_ahead_ns() -> u64 {
     let pair = |_| {
         let before_ns = now_ns();
         let wall_ns = wall_ns();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_model::check::Answer;
-use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
+use bakeoff_model::load::{self, LoadSpec, Protocol, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
 
 use super::request::{self, RenderedRequest};
@@ -34,8 +34,9 @@ pub(crate) struct Script {
     variables: usize,
     cookies: bool,
     go_on: bool,
-    /// Users that began, in all threads.
+    /// Users that began, in all threads of this part of the load.
     begun: Arc<AtomicU64>,
+    part: load::Part,
     random: Random,
     /// The beginning of all unique texts of this thread.
     nonce: String,
@@ -129,6 +130,7 @@ impl Script {
             cookies: scenario.cookies,
             go_on: scenario.after_failure == AfterFailure::GoOn,
             begun,
+            part: spec.own_part(),
             random: Random::new(seed),
             nonce: nonce(),
         }))
@@ -158,13 +160,13 @@ impl Script {
         state.cookies.clear();
         state.values.clear();
         state.values.resize(self.variables, None);
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let user = self.begun.fetch_add(1, Ordering::Relaxed);
         for feed in &self.feeds {
             match feed {
                 Feeder::Rows(variables, rows, order) => {
                     let count = rows.len() as u64;
                     let at = match order {
-                        RowOrder::InTurn => number % count,
+                        RowOrder::InTurn => self.part.value(user, count),
                         RowOrder::Random => self.random.bits() % count,
                     };
                     let row = usize::try_from(at).map_or(&rows[0], |at| &rows[at]);
@@ -174,7 +176,7 @@ impl Script {
                 }
                 Feeder::Sequence(variable, from, to) => {
                     let count = to.map_or(u64::MAX, |to| (to - from).saturating_add(1));
-                    let value = from.wrapping_add(number % count);
+                    let value = from.wrapping_add(self.part.value(user, count));
                     state.values[*variable] = Some(value.to_string());
                 }
                 Feeder::Random(variable, from, to) => {
@@ -183,7 +185,7 @@ impl Script {
                     state.values[*variable] = Some(value.to_string());
                 }
                 Feeder::Unique(variable) => {
-                    let value = format!("{}{}", self.nonce, base36(number));
+                    let value = format!("{}{}", self.nonce, base36(self.part.number(user)));
                     state.values[*variable] = Some(value);
                 }
             }

@@ -1,7 +1,7 @@
 //! Orders that make no sense, or that this engine cannot carry out: refused before anything is
 //! opened. Requests are checked where they are prepared.
 
-use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec};
+use bakeoff_model::load::{LoadSpec, Pace, Part, Protocol, RequestSpec, StepSpec};
 use bakeoff_model::transport::Transport;
 
 use crate::error::LoadError;
@@ -32,11 +32,13 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
     if spec.scenario.is_some() && messages {
         return fail("scenarios are of requests and responses: not over WebSocket".into());
     }
+    check_part(spec)?;
     for (index, step) in spec.steps.iter().enumerate() {
         if step.connections == 0 {
             return fail(format!("step {index}: no connections"));
         }
-        if step.connections > CONNECTIONS_MAX {
+        let own = spec.own_part().connections_of(step.connections);
+        if own > CONNECTIONS_MAX {
             return fail(format!(
                 "step {index}: more than {CONNECTIONS_MAX} connections"
             ));
@@ -65,13 +67,29 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
                 to_per_s,
             } => [from_per_s, to_per_s],
         };
-        if rates.iter().any(|rate| !(0.0..=RATE_MAX).contains(rate)) {
+        let share = f64::from(own) / f64::from(step.connections);
+        let can_send = |rate: &f64| (0.0..=RATE_MAX).contains(&(rate * share));
+        if !rates
+            .iter()
+            .all(|rate| rate.is_finite() && *rate >= 0.0 && can_send(rate))
+        {
             return fail(format!(
                 "step {index}: a rate is not within 0 and {RATE_MAX} per second"
             ));
         }
     }
     Ok(())
+}
+
+/// Refuses a part that a load does not have.
+fn check_part(spec: &LoadSpec) -> Result<(), LoadError> {
+    let Part { index, of } = spec.own_part();
+    if index < of {
+        return Ok(());
+    }
+    Err(LoadError::Spec {
+        message: format!("part {index} of {of}: parts are numbered from 0"),
+    })
 }
 
 /// Whether a scenario is one request without a before and after, which can have a rate.

@@ -1,17 +1,24 @@
 //! When requests of open load are due, as data: an ascending sequence of times since the window
 //! opened. Pure and seeded, so that it can be tested without a clock and repeated exactly.
 
-use bakeoff_model::load::Pace;
+use bakeoff_model::load::{Pace, Part, StepSpec};
 
 use crate::random::Random;
+use crate::shard::Shard;
 
-/// The arrivals of a step of open load, over all connections of all threads.
+/// The arrivals of a step of open load, over all connections of all threads of a part of the load.
+/// At a stated rate they are every so many of the whole schedule, so that those of all parts
+/// interleave as those of one load generator; of a Poisson process a part has one of its own, and
+/// together they are one again.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
     curve: Curve,
-    /// Index of the next request.
+    part: Part,
+    /// Connections of all parts.
+    connections: u64,
+    /// How many of its requests the part has had.
     next: u64,
-    /// Requests after which they end.
+    /// Requests of all parts after which they end.
     requests_max: u64,
     /// Time after which they end, ns.
     duration_ns: u64,
@@ -34,17 +41,22 @@ enum Curve {
 }
 
 impl Arrivals {
-    /// The arrivals of a step; `None` for closed load, which has none. `requests_max` 0 = no
-    /// bound.
-    pub(crate) fn new(pace: Pace, duration_ns: u64, requests_max: u64, seed: u64) -> Option<Self> {
-        let curve = match pace {
+    /// The arrivals of a part of a step; `None` for closed load, which has none.
+    pub(crate) fn new(step: &StepSpec, part: Part, seed: u64) -> Option<Self> {
+        let connections = u64::from(step.connections);
+        let duration_ns = step.duration_ns;
+        let curve = match step.pace {
             Pace::Closed | Pace::Users { .. } => return None,
             Pace::Constant { rate_per_s } => Curve::Constant(1e9 / rate_per_s),
-            Pace::Poisson { rate_per_s } => Curve::Poisson {
-                mean_ns: 1e9 / rate_per_s,
-                at_ns: 0.0,
-                random: Random::new(seed),
-            },
+            Pace::Poisson { rate_per_s } => {
+                // A part without connections has no requests; its end must be finite.
+                let own = part.share_of(connections).max(1);
+                Curve::Poisson {
+                    mean_ns: 1e9 / rate_per_s * (connections as f64 / own as f64),
+                    at_ns: 0.0,
+                    random: Random::new(seed),
+                }
+            }
             Pace::Ramp {
                 from_per_s,
                 to_per_s,
@@ -55,11 +67,12 @@ impl Arrivals {
         };
         Some(Self {
             curve,
+            part,
+            connections,
             next: 0,
-            requests_max: if requests_max == 0 {
-                u64::MAX
-            } else {
-                requests_max
+            requests_max: match step.requests_max {
+                0 => u64::MAX,
+                bound => bound,
             },
             duration_ns,
             over_ns: None,
@@ -72,9 +85,12 @@ impl Iterator for Arrivals {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        let at_ns = self.draw();
+        // What is not there comes after the last one of all.
+        let number = self.part.request(self.next, self.connections);
+        let number = number.unwrap_or(u64::MAX).min(self.requests_max);
+        let at_ns = self.draw(number);
         match at_ns {
-            Some(at_ns) if self.next < self.requests_max => {
+            Some(at_ns) if number < self.requests_max => {
                 self.next += 1;
                 Some(at_ns)
             }
@@ -88,9 +104,10 @@ impl Iterator for Arrivals {
 }
 
 impl Arrivals {
-    /// The next time of the curve within the duration.
-    fn draw(&mut self) -> Option<u64> {
-        let index = self.next as f64;
+    /// When the request of this number is due, if that is within the duration; of a Poisson process
+    /// the part's next one.
+    fn draw(&mut self, number: u64) -> Option<u64> {
+        let index = number as f64;
         let at_ns = match &mut self.curve {
             Curve::Constant(distance_ns) => index * *distance_ns,
             Curve::Poisson {
@@ -121,12 +138,13 @@ fn whole(at_ns: f64) -> Option<u64> {
         .then_some(at_ns as i64 as u64)
 }
 
-/// The part of a arrivals that one thread sends. Request n belongs to connection n modulo all, so
-/// that threads need not talk to each other and the union is exactly the arrivals as a whole.
+/// What one thread sends of the arrivals of its part. Request n belongs to connection n modulo all,
+/// so that threads need not talk to each other and the union is exactly the arrivals as a whole.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadArrivals {
     arrivals: Arrivals,
     index: u64,
+    /// Connections of the part.
     connections: u64,
     threads: u64,
     thread: u64,
@@ -134,14 +152,15 @@ pub(crate) struct ThreadArrivals {
 }
 
 impl ThreadArrivals {
-    /// The share of `thread` among `threads` that own `connections` in turn.
-    pub(crate) fn new(arrivals: Arrivals, connections: u64, threads: u64, thread: u64) -> Self {
+    /// The share of a thread among those that own the connections of the part in turn.
+    pub(crate) fn new(arrivals: Arrivals, shard: Shard) -> Self {
+        let connections = arrivals.part.share_of(arrivals.connections);
         let mut share = Self {
             arrivals,
             index: 0,
             connections: connections.max(1),
-            threads,
-            thread,
+            threads: u64::from(shard.threads),
+            thread: u64::from(shard.thread),
             due_ns: None,
         };
         share.advance();
@@ -175,14 +194,27 @@ impl ThreadArrivals {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_model::load::Pace;
+    use bakeoff_model::load::{LoadSpec, Pace, Part, StepSpec};
+    use proptest::prelude::*;
 
     use super::{Arrivals, ThreadArrivals};
+    use crate::shard::Shard;
 
     const SECOND: u64 = 1_000_000_000;
 
+    fn step(pace: Pace, connections: u32, seconds: u64, requests_max: u64) -> StepSpec {
+        StepSpec {
+            connections,
+            duration_ns: seconds * SECOND,
+            pace,
+            warm_up: false,
+            requests_max,
+            close_after: false,
+        }
+    }
+
     fn arrivals(pace: Pace, seconds: u64, seed: u64) -> Arrivals {
-        Arrivals::new(pace, seconds * SECOND, 0, seed).unwrap()
+        Arrivals::new(&step(pace, 1, seconds, 0), Part::WHOLE, seed).unwrap()
     }
 
     /// Kolmogorov-Smirnov distance of the distances between requests to the exponential
@@ -258,17 +290,23 @@ mod tests {
     fn the_shares_of_all_threads_are_the_schedule() {
         let pace = Pace::Poisson { rate_per_s: 500.0 };
         for (connections, threads) in [(1, 1), (3, 2), (7, 3), (2, 2), (64, 5)] {
-            let mut all = Vec::new();
+            let mut found = Vec::new();
             for thread in 0..threads {
-                let mut share =
-                    ThreadArrivals::new(arrivals(pace, 4, 7), connections, threads, thread);
+                let step = step(pace, connections, 4, 0);
+                let shard = Shard {
+                    thread,
+                    threads,
+                    part: Part::WHOLE,
+                };
+                let all = Arrivals::new(&step, Part::WHOLE, 7).unwrap();
+                let mut share = ThreadArrivals::new(all, shard);
                 while let Some(at) = share.due_ns() {
-                    all.push(at);
+                    found.push(at);
                     share.advance();
                 }
             }
-            all.sort_unstable();
-            assert_eq!(all, arrivals(pace, 4, 7).collect::<Vec<_>>());
+            found.sort_unstable();
+            assert_eq!(found, arrivals(pace, 4, 7).collect::<Vec<_>>());
         }
     }
 
@@ -280,7 +318,90 @@ mod tests {
         };
         assert_eq!(arrivals(ramp, 1, 0).count(), 0);
         assert_eq!(arrivals(Pace::Poisson { rate_per_s: 0.0 }, 1, 0).count(), 0);
-        let bounded = Arrivals::new(Pace::Constant { rate_per_s: 1e6 }, SECOND, 10, 0).unwrap();
+        let pace = Pace::Constant { rate_per_s: 1e6 };
+        let bounded = Arrivals::new(&step(pace, 1, 1, 10), Part::WHOLE, 0).unwrap();
         assert_eq!(bounded.count(), 10);
+    }
+
+    /// The arrivals of each part, and when the last of them are over.
+    fn of_parts(step: &StepSpec, of: u32) -> Vec<(Vec<u64>, u64)> {
+        let whole = LoadSpec {
+            seed: 7,
+            ..LoadSpec::default()
+        };
+        let parts = whole.parts(of).into_iter().map(|spec| {
+            let mut arrivals = Arrivals::new(step, spec.own_part(), spec.seed).unwrap();
+            let times = arrivals.by_ref().collect();
+            (times, arrivals.over_ns.unwrap())
+        });
+        parts.collect()
+    }
+
+    #[test]
+    fn a_part_of_a_poisson_process_is_one_at_its_share_of_the_rate() {
+        let rate_per_s = 20_000.0;
+        let step = step(Pace::Poisson { rate_per_s }, 5, 5, 0);
+        let parts = of_parts(&step, 3);
+        let mut all: Vec<u64> = Vec::new();
+        for ((times, _), share) in parts.into_iter().zip([0.4, 0.4, 0.2]) {
+            let distance = ks_exponential(&times, rate_per_s * share);
+            assert!(distance < 1.95, "{distance}");
+            all.extend(times);
+        }
+        all.sort_unstable();
+        let distance = ks_exponential(&all, rate_per_s);
+        assert!(distance < 1.95, "together: {distance}");
+    }
+
+    #[test]
+    fn a_part_without_connections_has_no_requests_and_an_end() {
+        for (pace, requests_max, over_s) in [
+            (Pace::Constant { rate_per_s: 10.0 }, 0, 4..=4),
+            (Pace::Constant { rate_per_s: 10.0 }, 10, 1..=1),
+            (Pace::Poisson { rate_per_s: 10.0 }, 10, 0..=3),
+        ] {
+            let step = step(pace, 2, 4, requests_max);
+            let (times, over_ns) = of_parts(&step, 3).remove(2);
+            assert!(times.is_empty(), "{pace:?}");
+            assert!(over_s.contains(&(over_ns / SECOND)), "{pace:?}: {over_ns}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_arrivals_of_all_parts_are_the_schedule(
+            of in 1_u32..40,
+            connections in 1_u32..60,
+            rate_per_s in 0.0..3_000.0_f64,
+            to_per_s in 0.0..3_000.0_f64,
+            is_ramp in any::<bool>(),
+            requests_max in prop_oneof![Just(0_u64), 1_u64..5_000],
+        ) {
+            let pace = match is_ramp {
+                true => Pace::Ramp { from_per_s: rate_per_s, to_per_s },
+                false => Pace::Constant { rate_per_s },
+            };
+            let step = step(pace, connections, 2, requests_max);
+            let whole = of_parts(&step, 1).remove(0);
+            let mut all = Vec::new();
+            for (times, over_ns) in of_parts(&step, of) {
+                prop_assert!(times.is_sorted());
+                prop_assert_eq!(over_ns, whole.1);
+                all.extend(times);
+            }
+            all.sort_unstable();
+            prop_assert_eq!(all, whole.0);
+        }
+
+        #[test]
+        fn bounded_poisson_processes_have_exactly_their_requests(
+            of in 1_u32..40,
+            connections in 1_u32..60,
+            requests_max in 1_u64..2_000,
+        ) {
+            let step = step(Pace::Poisson { rate_per_s: 1e5 }, connections, 2, requests_max);
+            let count: usize = of_parts(&step, of).iter().map(|(times, _)| times.len()).sum();
+            prop_assert_eq!(count as u64, requests_max);
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use bakeoff_model::load::{ErrorClass, Pace};
+use bakeoff_model::load::{ErrorClass, Pace, Part};
 
 use crate::prepare::request::RenderedRequest;
 use crate::prepare::scenario::{Script, UserState};
@@ -150,10 +150,10 @@ impl Users {
         self.due.clear();
         self.users.clear();
         for index in 0..slots.own {
-            let number = index as u64 * slots.threads + slots.thread;
+            let number = slots.share.number(index as u64);
             // In 128 bits, so that a million users over a week fit.
             let offset = u128::from(arrive_ns) * u128::from(number);
-            let offset = offset / u128::from(slots.of_all_threads.max(1));
+            let offset = offset / u128::from(slots.of_all.max(1));
             let at_ns = start_ns + u64::try_from(offset).unwrap_or(arrive_ns);
             let mut state = UserState::default();
             self.script.begin(&mut state);
@@ -208,15 +208,13 @@ impl Users {
     }
 }
 
-/// The slots of a thread among those of all.
+/// The slots of a thread among those of the whole load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlotShare {
     /// How many it has.
     pub(crate) own: usize,
     /// How many there are.
-    pub(crate) of_all_threads: u64,
-    /// Its index.
-    pub(crate) thread: u64,
-    /// How many threads there are.
-    pub(crate) threads: u64,
+    pub(crate) of_all: u64,
+    /// Which of them are its own.
+    pub(crate) share: Part,
 }

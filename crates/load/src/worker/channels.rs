@@ -22,6 +22,8 @@ pub(crate) enum Command {
 pub(crate) enum Report {
     /// The connections of the step are open, as many as could be.
     Ready(Ready),
+    /// The window opened at this time, monotonic ns.
+    Opened(u64),
     /// A slice ended.
     Slice(Box<Tally>),
     /// The step ended and nothing of it is in flight.
@@ -39,22 +41,6 @@ pub(crate) struct Ready {
     pub(crate) in_flight_max: u32,
     /// The fewest streams that one of them may have; `None` without streams.
     pub(crate) streams: Option<u32>,
-}
-
-/// Which of the threads this is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shard {
-    /// Its index.
-    pub(crate) thread: usize,
-    /// How many there are.
-    pub(crate) threads: usize,
-}
-
-impl Shard {
-    /// How many of all connections belong to this thread: every `threads`-th one.
-    pub(crate) fn share_of(self, connections: usize) -> usize {
-        (connections + self.threads - 1 - self.thread) / self.threads
-    }
 }
 
 /// A worker's ends of the channels to the coordinator, and what it shares with all threads.

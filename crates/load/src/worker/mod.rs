@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use bakeoff_model::load::{LoadSpec, Pace};
+use bakeoff_model::load::{LoadSpec, Pace, Part};
 use rustix::io::Errno;
 
 use crate::clock::now_ns;
@@ -35,10 +35,11 @@ use crate::random::Random;
 use crate::schedule::arrivals::{Arrivals, ThreadArrivals};
 use crate::schedule::users::{SlotShare, Users};
 use crate::schedule::{Position, Schedule};
+use crate::shard::Shard;
 use crate::shared::Stop;
 use crate::transport::reactor::Reactor;
 use crate::transport::tls::Settings;
-use channels::{Command, Ready, Report, Shard, WorkerChannels};
+use channels::{Command, Ready, Report, WorkerChannels};
 use checks::BodyChecks;
 use connection::Stage;
 use connections::{Connections, Setup};
@@ -76,6 +77,11 @@ pub(crate) fn parts_of(spec: &LoadSpec) -> usize {
         1 => 0,
         several => several,
     }
+}
+
+/// The number of a thread's connection among those of the whole load.
+fn number_of(share: Part, connection: usize) -> usize {
+    usize::try_from(share.number(connection as u64)).unwrap_or(connection)
 }
 
 /// One thread of the load generator.
@@ -117,7 +123,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             stop,
         } = channels;
         let mut random =
-            Random::new(spec.seed ^ (shard.thread as u64).wrapping_mul(0xD134_2543_DE82_EF95));
+            Random::new(spec.seed ^ u64::from(shard.thread).wrapping_mul(0xD134_2543_DE82_EF95));
         let checks = BodyChecks::new(spec, Random::new(random.bits()));
         let setup = Setup {
             tls,
@@ -132,7 +138,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             requests,
             connections: Connections::new(spec, reactor, setup),
             schedule: Schedule::new(allowance, script.map(Users::new)),
-            recorder: Recorder::new(shard.thread, parts_of(spec), reports, spares),
+            recorder: Recorder::new(shard.thread as usize, parts_of(spec), reports, spares),
             checks,
             events: Vec::new(),
             responded: Vec::new(),
@@ -190,13 +196,12 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Opens or closes connections until there are as many as the step wants.
     fn prepare(&mut self, step: usize) -> Result<(), Errno> {
-        let count = self
-            .shard
-            .share_of(self.spec.steps[step].connections as usize);
-        let (shard, in_flight) = (self.shard, self.spec.in_flight.max(1) as usize);
+        let share = self.shard.share();
+        let count = share.connections_of(self.spec.steps[step].connections) as usize;
+        let in_flight = self.spec.in_flight.max(1) as usize;
         self.connections
             .resize(self.spec, count, |connection, slot| {
-                (connection * shard.threads + shard.thread) * in_flight + slot
+                number_of(share, connection) * in_flight + slot
             });
         let slots = self.connections.slot_count();
         let pace = self.spec.steps[step].pace;
@@ -233,14 +238,18 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Runs the window of a prepared step from `start_ns` on.
     fn run_window(&mut self, step: usize, start_ns: u64) -> Result<(), Errno> {
-        loop {
+        let began_ns = loop {
             let now = now_ns();
             if now >= start_ns {
-                break;
+                break now;
+            }
+            if self.stop.is_stopped() {
+                return Ok(());
             }
             self.turn((start_ns - now).min(WAIT_NS_MAX))?;
-        }
+        };
         self.open_window(step, start_ns);
+        self.recorder.report(Report::Opened(began_ns));
         loop {
             let now = now_ns();
             if !self.in_window(now) {
@@ -267,23 +276,21 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Begins the first slice and the first requests.
     fn open_window(&mut self, step: usize, start_ns: u64) {
         let step_spec = &self.spec.steps[step];
-        let (thread, threads) = (self.shard.thread as u64, self.shard.threads as u64);
         let seed = self.spec.seed.wrapping_add(step as u64);
         let (pace, duration_ns) = (step_spec.pace, step_spec.duration_ns);
-        let arrivals = Arrivals::new(pace, duration_ns, step_spec.requests_max, seed);
-        let connections = u64::from(step_spec.connections);
-        let arrivals = arrivals.map(|all| ThreadArrivals::new(all, connections, threads, thread));
+        let arrivals = Arrivals::new(step_spec, self.shard.part, seed);
+        let arrivals = arrivals.map(|all| ThreadArrivals::new(all, self.shard));
         self.schedule
             .open(start_ns, start_ns + duration_ns, arrivals);
         self.recorder.begin(self.connections.bytes());
         self.begin_slice(0, start_ns);
         let is_open_load = self.schedule.is_open_load();
         if let Some(users) = &mut self.schedule.users {
+            let in_flight = u64::from(self.spec.in_flight.max(1));
             let slots = SlotShare {
                 own: self.connections.slot_count(),
-                of_all_threads: connections * u64::from(self.spec.in_flight.max(1)),
-                thread,
-                threads,
+                of_all: u64::from(step_spec.connections) * in_flight,
+                share: self.shard.share(),
             };
             users.arrive(pace, start_ns, is_open_load, slots);
         }

@@ -13,11 +13,12 @@ use bakeoff_model::load::{LoadSpec, Pace, Protocol, ReactorChoice, RequestSpec, 
 use rustix::io::Errno;
 
 use super::Worker;
-use super::channels::{Command, Report, Shard, WorkerChannels};
+use super::channels::{Command, Report, WorkerChannels};
 use crate::clock::simulated;
 use crate::payload::Payload;
 use crate::prepare::request::Requests;
 use crate::prepare::scenario::Script;
+use crate::shard::Shard;
 use crate::shared::Stop;
 use crate::tally::Tally;
 use crate::transport::reactor::{Event, Reactor};
@@ -150,6 +151,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
         in_flight: 1,
+        part: None,
     }
 }
 
@@ -183,10 +185,12 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
         allowance: Arc::default(),
         stop: Stop::default(),
     };
-    channels.allowance.set(spec.steps[0].requests_max);
+    let part = spec.own_part();
+    channels.allowance.set(&spec.steps[0], part);
     let shard = Shard {
         thread: 0,
         threads: 1,
+        part,
     };
     let requests = Requests::prepare(spec).unwrap();
     let script = Script::prepare(spec, 0, Arc::default()).unwrap();

@@ -77,7 +77,7 @@ fn a_run_is_stopped_in_the_middle_of_a_step() {
             intervals.push(*interval);
             stop.stop();
         }
-        LoadEvent::StepDone { step } => done.push(step),
+        LoadEvent::StepDone { step, .. } => done.push(step),
         _ => {}
     })
     .unwrap();

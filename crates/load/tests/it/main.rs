@@ -36,6 +36,7 @@ mod ends;
 mod frames;
 mod hostile;
 mod http2;
+mod parts;
 mod pipelined;
 mod scenarios;
 mod secure;
@@ -120,6 +121,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
         reactor: REACTOR.get(),
         keep_alive_off: false,
         in_flight: 1,
+        part: None,
     }
 }
 
@@ -204,6 +206,7 @@ fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
                 }
                 total.intervals.push(*interval);
             }
+            LoadEvent::Began { .. } => total.events.push("began"),
             LoadEvent::StepDone { .. } => total.events.push("step-done"),
             LoadEvent::Done => total.events.push("done"),
             LoadEvent::Failed { message } => panic!("{message}"),

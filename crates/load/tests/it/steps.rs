@@ -253,7 +253,7 @@ fn a_stepwise_spec_waits_and_can_be_stopped() {
         }
     };
     bakeoff_load::run(&spec, &Stop::default(), &mut go, &mut |event| {
-        if let LoadEvent::StepDone { step } = event {
+        if let LoadEvent::StepDone { step, .. } = event {
             done.push(step);
         }
     })
@@ -280,7 +280,7 @@ fn a_step_that_is_done_can_be_made_again_on_its_connections() {
             requests += interval.requests;
             slices.push((interval.step, interval.slice));
         }
-        LoadEvent::StepDone { step } => done.push(step),
+        LoadEvent::StepDone { step, .. } => done.push(step),
         _ => {}
     })
     .unwrap();

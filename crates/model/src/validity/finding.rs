@@ -45,6 +45,15 @@ pub enum Finding {
         /// How many requests failed by that.
         count: u64,
     },
+    /// Load generators of a fleet were lost before the end.
+    GeneratorLost {
+        /// Share of the connections that were asked for, over the time, that were theirs.
+        share: f64,
+        /// How many load generators.
+        count: u64,
+        /// Some of them with the reason, a lower-case fragment each.
+        generators: Vec<String>,
+    },
     /// Connections were not open.
     ConnectionsMissing {
         /// How many were open or being opened, on average.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::counted;
 
 use super::{Figure, Finding};
 
@@ -31,7 +32,8 @@ impl fmt::Display for Finding {
             Self::Errors { .. }
             | Self::WrongBodies { .. }
             | Self::BackendRequests { .. }
-            | Self::GeneratorErrors { .. } => self.fmt_failure(f),
+            | Self::GeneratorErrors { .. }
+            | Self::GeneratorLost { .. } => self.fmt_failure(f),
             Self::ConnectionsMissing { .. }
             | Self::ConnectionsStarved { .. }
             | Self::ConnectionsUnequal { .. }
@@ -96,6 +98,17 @@ impl Finding {
             Self::GeneratorErrors { count } => write!(
                 f,
                 "the load generator ran out of file descriptors, ports or memory {count} times"
+            ),
+            Self::GeneratorLost {
+                share,
+                count,
+                generators,
+            } => write!(
+                f,
+                "{} lost, with {} of the load: {}",
+                counted(*count, "load generator"),
+                Percent(*share),
+                generators.join("; ")
             ),
             _ => Ok(()),
         }

@@ -8,6 +8,7 @@ mod evaluate;
 mod format_page;
 mod histograms;
 mod meaning;
+mod parts;
 mod planning;
 mod records;
 mod repository;

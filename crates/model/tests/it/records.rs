@@ -20,6 +20,9 @@ const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
 /// A run that took turns with others in a carousel.
 const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
 
+/// What two load generators did in a step.
+const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
+
 /// A run that searched for a capacity; its slices are left out.
 const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
 
@@ -39,6 +42,30 @@ fn turns_in_a_carousel_are_read() {
     assert_eq!(whole.intervals[0].turn, None);
     assert_eq!(whole.intervals[0].warmth, None);
     assert!(!whole.begin.run.control);
+}
+
+#[test]
+fn what_each_load_generator_did_is_read() {
+    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    lines.insert(lines.len() - 1, FLEET);
+    let run = record::read_run(&lines.join("\n")).unwrap();
+    let [fleet] = run.fleets.as_slice() else {
+        panic!("one step: {:?}", run.fleets);
+    };
+    assert_eq!((fleet.step, fleet.cycle), (1, None));
+    assert_eq!(fleet.receipt.start_skew_ns, Some(1_400_000));
+    let [first, second] = fleet.receipt.parts.as_slice() else {
+        panic!("two parts: {:?}", fleet.receipt.parts);
+    };
+    assert_eq!(
+        (first.requests, first.clock, &first.lost),
+        (1500, None, &None)
+    );
+    assert_eq!(second.clock.unwrap().ahead_ns, -81_000);
+    assert_eq!(second.lost.as_deref(), Some("silent for 12 s"));
+    let record = Record::Fleet(fleet.clone());
+    assert_eq!(record::write_line(&record).trim_end(), FLEET);
+    assert!(record::read_run(FORMAT_2).unwrap().fleets.is_empty());
 }
 
 #[test]

@@ -185,6 +185,7 @@ pub(crate) fn run_of_steps(
         checks: Vec::new(),
         idle: Vec::new(),
         intervals: Vec::new(),
+        fleets: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: None,
@@ -516,6 +517,7 @@ pub(crate) fn load(
         unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
+        lost: Vec::new(),
     }
 }
 

@@ -62,6 +62,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         reactor: ReactorChoice::Auto,
         keep_alive_off: !transport.keep_alive,
         in_flight: transport.in_flight,
+        part: None,
     }
 }
 

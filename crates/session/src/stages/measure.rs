@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{Connections, LoadEvent, LoadInterval};
+use bakeoff_model::load::{Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval};
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
 use bakeoff_model::resource::{HostTime, ResourceSample};
@@ -214,7 +214,12 @@ impl<G: RunningLoad> Loading<G> {
                     before = after;
                     alive(on.instance, self.last.asked).await?;
                 }
-                LoadEvent::StepDone { .. } => break,
+                LoadEvent::StepDone { fleet, .. } => {
+                    if let Some(receipt) = fleet {
+                        record_fleet(on.case, played, *receipt, observer)?;
+                    }
+                    break;
+                }
                 other => return Err(unexpected(other)),
             }
         }
@@ -286,9 +291,10 @@ fn unexpected(event: LoadEvent) -> Halt {
     match event {
         LoadEvent::Failed { message } => failed(&message),
         LoadEvent::Done => failed("it ended before its load did"),
-        LoadEvent::Ready { .. } | LoadEvent::Interval(_) | LoadEvent::StepDone { .. } => {
-            failed("its events came out of order")
-        }
+        LoadEvent::Ready { .. }
+        | LoadEvent::Began { .. }
+        | LoadEvent::Interval(_)
+        | LoadEvent::StepDone { .. } => failed("its events came out of order"),
     }
 }
 
@@ -334,6 +340,25 @@ async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
         backend,
         host: (parts.host_time)(),
     }
+}
+
+/// Records what each of several load generators did in a step that is measured.
+fn record_fleet(
+    case: &Case,
+    played: PlayedStep,
+    receipt: FleetReceipt,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let step = case.begin.run.steps.get(played.step);
+    if step.is_none_or(|step| step.warm_up) {
+        return Ok(());
+    }
+    let record = Record::Fleet(FleetRecord {
+        step: played.step,
+        cycle: played.cycle,
+        receipt,
+    });
+    Ok(event::record(observer, record)?)
 }
 
 /// A slice as it is recorded, before anybody has judged it.

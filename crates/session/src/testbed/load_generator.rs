@@ -95,6 +95,10 @@ impl RunningLoad for GeneratorProcess {
         self.say(b"go\n").await
     }
 
+    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
+        self.say(format!("go at {unix_ns}\n").as_bytes()).await
+    }
+
     async fn again(&mut self) -> anyhow::Result<()> {
         self.say(b"again\n").await
     }

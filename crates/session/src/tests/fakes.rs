@@ -272,7 +272,7 @@ impl LoadGenerator for FakeGenerator {
             steps.push(vec![
                 ready,
                 LoadEvent::Interval(Box::new(interval)),
-                LoadEvent::StepDone { step },
+                LoadEvent::StepDone { step, fleet: None },
             ]);
         }
         let mut events: VecDeque<LoadEvent> = steps.iter().flatten().cloned().collect();
@@ -320,6 +320,10 @@ impl RunningLoad for FakeLoad {
         self.go().await
     }
 
+    async fn go_at(&mut self, _: u64) -> anyhow::Result<()> {
+        self.go().await
+    }
+
     async fn go(&mut self) -> anyhow::Result<()> {
         self.gone_on += 1;
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -353,6 +357,7 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
+        lost: Vec::new(),
     }
 }
 
@@ -605,6 +610,7 @@ fn word(event: &Event) -> String {
                     format!("turn {cycle}.{position} step {step} slice {slice}")
                 }
             },
+            Record::Fleet(fleet) => format!("fleet of {}", fleet.receipt.parts.len()),
             Record::Trial(trial) => {
                 let outcome = trial.verdicts[0].outcome;
                 let (step, purpose, rate) = (trial.step, trial.purpose, trial.rate_per_s);

@@ -1,7 +1,7 @@
 //! Every condition ends in its verdict. The first tests are twelve slices that an earlier rulebook
 //! called fair.
 
-use bakeoff_model::load::{ErrorClass, MinMax};
+use bakeoff_model::load::{ErrorClass, LostGenerator, MinMax};
 use bakeoff_model::resource::{ThreadGroup, Throttling};
 use bakeoff_model::validity::Verdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
@@ -487,4 +487,22 @@ fn compile(world: &mut World, cores: f64) {
         let name = "C2 CompilerThre".to_owned();
         sample.threads.insert(name, group(cpu_ns));
     }
+}
+
+#[test]
+fn load_generators_that_are_lost() {
+    let lost = |part: u32, connections: u32| LostGenerator {
+        part,
+        name: format!("generator {part}"),
+        why: "its output ended".to_owned(),
+        connections,
+    };
+    let mut world = World::good(1024);
+    world.load.lost = vec![lost(7, 0)];
+    assert!(world.judge().is_fair(), "it had no part in this step");
+    world.load.lost.push(lost(3, 16));
+    let sentence = "1 load generator lost, with 1.6 % of the load: generator 3: its output ended";
+    world.check(Degraded, sentence);
+    world.load.lost.push(lost(4, 16));
+    world.check(Invalid, "2 load generators lost, with 3.1 % of the load");
 }

@@ -169,6 +169,7 @@ fn load(connections: u32) -> LoadInterval {
         unanswered: BTreeMap::new(),
         users: None,
         requests_per_connection: None,
+        lost: Vec::new(),
     }
 }
 

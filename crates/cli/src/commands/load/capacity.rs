@@ -110,7 +110,10 @@ fn play(spec: &LoadSpec, step: &Step, stop: &Stop) -> anyhow::Result<Vec<LoadInt
     let mut observe = |event| match event {
         LoadEvent::Interval(interval) => slices.push(*interval),
         LoadEvent::Failed { message } => failure = Some(message),
-        LoadEvent::Ready { .. } | LoadEvent::StepDone { .. } | LoadEvent::Done => {}
+        LoadEvent::Ready { .. }
+        | LoadEvent::Began { .. }
+        | LoadEvent::StepDone { .. }
+        | LoadEvent::Done => {}
     };
     bakeoff_load::run(&spec_of(spec, step), stop, &mut |_| Go::On, &mut observe)?;
     match failure {

@@ -3,6 +3,7 @@
 mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
+mod fleet;
 mod page;
 mod spec;
 mod stdin;
@@ -53,14 +54,18 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     let stop = Stop::default();
     stop_on_signal(&stop);
     let mut failure = None;
-    bakeoff_load::run(&spec, &stop, &mut |_| Go::On, &mut |event| {
+    let mut observe = |event| {
         if failure.is_none()
             && let Err(error) = printer.observe(event)
         {
             failure = Some(error);
             stop.stop();
         }
-    })?;
+    };
+    match args.generators {
+        1 => bakeoff_load::run(&spec, &stop, &mut |_| Go::On, &mut observe)?,
+        several => fleet::run(&spec, several, &stop, &mut observe)?,
+    }
     match failure {
         // A reader that went away must not hide what failed.
         Some(error) if exit::is_broken_pipe(&error) && printer.status != exit::DONE => {
@@ -145,9 +150,12 @@ impl Printer<'_> {
                     let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
                 }
             }
-            LoadEvent::StepDone { step } => self.step_done(step)?,
+            LoadEvent::StepDone { step, fleet } => {
+                self.summary.fleet = fleet;
+                self.step_done(step)?;
+            }
             LoadEvent::Failed { message } => bail!("{}: {message}", self.args.url),
-            LoadEvent::Done => {}
+            LoadEvent::Began { .. } | LoadEvent::Done => {}
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::ErrorClass;
+use bakeoff_model::load::{ErrorClass, FleetReceipt, PartReceipt};
 
 use super::summary::Summary;
 use crate::output::text::wrapped;
@@ -75,6 +75,9 @@ pub(crate) fn page(summary: &Summary) -> String {
     text.push_str(&bars(summary.times()));
     text.push_str(&parts(summary));
     line(&mut text, "generator", &generator(summary));
+    if let Some(fleet) = &summary.fleet {
+        line(&mut text, "generators", &generators(fleet));
+    }
     line(&mut text, "verdict", &verdict(summary));
     for diagnostic in summary.validity().diagnostics() {
         line(&mut text, "note", &diagnostic);
@@ -245,6 +248,29 @@ fn generator(summary: &Summary) -> String {
     if let Some(us) = summary.turnaround_us() {
         let _ = write!(text, ", next request {us:.0} us after a response");
     }
+    text
+}
+
+/// What each of several load generators did, and how far apart they began.
+fn generators(fleet: &FleetReceipt) -> String {
+    let requests = |part: &PartReceipt| part.requests;
+    let (least, most) = (
+        fleet.parts.iter().map(requests).min().unwrap_or(0),
+        fleet.parts.iter().map(requests).max().unwrap_or(0),
+    );
+    let mut text = format!(
+        "{} processes, {least} to {most} requests each",
+        fleet.parts.len()
+    );
+    if let Some(skew_ns) = fleet.start_skew_ns {
+        let skew = milliseconds(as_f64(skew_ns));
+        let _ = write!(text, ", start skew {skew} ms");
+    }
+    let lost = fleet.parts.iter().filter_map(|part| {
+        let why = part.lost.as_ref()?;
+        Some(format!("; {} lost: {why}", part.name))
+    });
+    text.extend(lost);
     text
 }
 

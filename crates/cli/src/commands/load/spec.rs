@@ -48,6 +48,7 @@ pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         reactor: args.reactor.into(),
         keep_alive_off: args.no_keep_alive,
         in_flight,
+        part: None,
     })
 }
 

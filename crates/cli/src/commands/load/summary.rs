@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, CpuTime, ErrorClass, LoadInterval, LoadSpec, RequestInterval,
+    Connections, CpuTime, ErrorClass, FleetReceipt, LoadInterval, LoadSpec, PartReceipt,
+    RequestInterval,
 };
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_model::validity::Validity;
@@ -35,6 +36,8 @@ pub(crate) struct Summary {
     pub(crate) cpu: CpuTime,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
+    /// What each load generator did, where there are several.
+    pub(crate) fleet: Option<Box<FleetReceipt>>,
     /// How each step is judged.
     settings: Vec<Setting>,
     judged: Step,
@@ -67,6 +70,7 @@ impl Summary {
             cpu: CpuTime::default(),
             threads: 1,
             by_request: Vec::new(),
+            fleet: None,
             settings: (0..spec.steps.len())
                 .map(|step| Setting::of_load(spec, step))
                 .collect(),
@@ -276,6 +280,9 @@ impl Summary {
         if !self.by_request.is_empty() {
             object["by_request"] = self.by_request.iter().map(part_json).collect();
         }
+        if let Some(fleet) = &self.fleet {
+            object["generators"] = generators_json(fleet);
+        }
         object
     }
 }
@@ -292,6 +299,25 @@ fn part_json(part: &RequestInterval) -> Value {
         "requests": part.requests,
         "failures": part.failures,
         "times_us": times_us(&part.times),
+    })
+}
+
+fn generators_json(fleet: &FleetReceipt) -> Value {
+    let us = |ns: i64| as_f64(ns.unsigned_abs()).copysign(if ns < 0 { -1.0 } else { 1.0 }) / 1e3;
+    let part = |part: &PartReceipt| {
+        json!({
+            "name": part.name,
+            "connections": part.connections,
+            "requests": part.requests,
+            "failed": part.failed,
+            "cpu_s": as_f64(part.generator_cpu.total_ns()) / 1e9,
+            "began_after_us": part.began_after_ns.map(us),
+            "lost": part.lost,
+        })
+    };
+    json!({
+        "start_skew_us": fleet.start_skew_ns.map(|ns| as_f64(ns) / 1e3),
+        "parts": fleet.parts.iter().map(part).collect::<Vec<_>>(),
     })
 }
 

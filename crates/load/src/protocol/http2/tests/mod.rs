@@ -83,6 +83,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
         in_flight: 4,
+        part: None,
     };
     Requests::prepare(&spec).unwrap()
 }

@@ -4,6 +4,7 @@ import static io.gatling.javaapi.core.CoreDsl.StringBody;
 import static io.gatling.javaapi.core.CoreDsl.atOnceUsers;
 import static io.gatling.javaapi.core.CoreDsl.constantUsersPerSec;
 import static io.gatling.javaapi.core.CoreDsl.exec;
+import static io.gatling.javaapi.core.CoreDsl.rampUsers;
 import static io.gatling.javaapi.core.CoreDsl.scenario;
 import static io.gatling.javaapi.core.CoreDsl.substring;
 import static io.gatling.javaapi.http.HttpDsl.http;
@@ -19,21 +20,23 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
-/** The benchmark `registration` of the suite, by Gatling: so many users at once, a page and a registration each. */
+/** The benchmark `registration` of the suite, by Gatling: so many users, a page and a registration each. */
 public class Registration extends Simulation {
     private static final Duration PAUSE_MAX = Duration.ofMillis(500);
     /** Gatling's own code is not compiled yet when it begins: requests that it does not report. */
-    private static final int WARM_UP_USERS_PER_S = 20;
+    private static final int WARM_UP_USERS_PER_S = 40;
 
-    private static final Duration WARM_UP = Duration.ofSeconds(15);
+    private static final Duration WARM_UP = Duration.ofSeconds(30);
 
     {
         var protocol = http.baseUrl(System.getProperty("url")).disableCaching();
         var users = Integer.getInteger("users");
+        var arrive = Integer.getInteger("arrive");
+        var arrivals = arrive == 0 ? atOnceUsers(users) : rampUsers(users).during(Duration.ofSeconds(arrive));
         var warm = users("warm-up", "w", HttpRequestActionBuilder::silent);
         var measured = users("users", "m", UnaryOperator.identity());
         setUp(warm.injectOpen(constantUsersPerSec(WARM_UP_USERS_PER_S).during(WARM_UP))
-                        .andThen(measured.injectOpen(atOnceUsers(users))))
+                        .andThen(measured.injectOpen(arrivals)))
                 .protocols(protocol);
     }
 

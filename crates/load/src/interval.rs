@@ -1,0 +1,85 @@
+//! Tallies as files show them.
+
+use std::collections::BTreeMap;
+
+use bakeoff_model::load::{
+    Connections, CpuTime, LoadInterval, LoadSpec, Pace, Protocol, RequestInterval, RequestSpec,
+    UserCount,
+};
+
+use crate::tally::Tally;
+
+/// Connections of a step that are in this part of the load.
+pub(crate) fn own_connections(spec: &LoadSpec, step: usize) -> u32 {
+    spec.own_part().connections_of(spec.steps[step].connections)
+}
+
+/// A slice as files show it. `own` is the coordinator's CPU time, which is the load generator's
+/// too.
+pub(crate) fn interval(
+    spec: &LoadSpec,
+    step: usize,
+    tally: Tally,
+    threads: usize,
+    own: CpuTime,
+) -> LoadInterval {
+    let step_spec = &spec.steps[step];
+    let users = spec.scenario.is_some();
+    let open_load = !matches!(step_spec.pace, Pace::Closed | Pace::Users { .. });
+    // Responses that end a connection have no next request in their slot, and the time of messages
+    // that carry their own does not begin with a request.
+    let is_loop = match spec.target.protocol {
+        Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
+        _ => !spec.keep_alive_off,
+    };
+    let names = spec.requests.iter().map(RequestSpec::label);
+    let mut unanswered = BTreeMap::new();
+    for (request, count) in tally.unanswered {
+        let name = spec.requests[request].label();
+        *unanswered.entry(name).or_default() += count;
+    }
+    let by_request = names
+        .zip(tally.by_request)
+        .map(|(name, part)| RequestInterval {
+            name,
+            requests: part.requests,
+            failures: part.failures,
+            times: part.times,
+        });
+    LoadInterval {
+        step,
+        slice: tally.slice,
+        start_ns: tally.start_ns,
+        end_ns: tally.end_ns,
+        requests: tally.requests,
+        errors: tally.errors,
+        service_time: tally.service_time,
+        response_time: (open_load || users).then_some(tally.response_time),
+        send_lag: (open_load || users).then_some(tally.send_lag),
+        offered: open_load.then_some(tally.offered),
+        censored: tally.censored,
+        connections: Connections {
+            asked: own_connections(spec, step),
+            established: tally.established,
+            in_flight_max: Some(tally.in_flight_max),
+            reconnects: tally.reconnects,
+        },
+        sent_bytes: tally.sent_bytes,
+        received_bytes: tally.received_bytes,
+        turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
+        connecting_ns: Some(tally.connecting_ns),
+        generator_cpu: CpuTime {
+            user_ns: tally.cpu.user_ns + own.user_ns,
+            system_ns: tally.cpu.system_ns + own.system_ns,
+        },
+        generator_threads: threads.min(own_connections(spec, step) as usize),
+        by_request: by_request.collect(),
+        unanswered,
+        users: users.then_some(UserCount {
+            finished: tally.users_finished,
+            gave_up: tally.users_gave_up,
+        }),
+        requests_per_connection: tally.per_connection,
+        lost: Vec::new(),
+    }
+}

@@ -1,0 +1,24 @@
+//! Which thread of which part of a load somebody is.
+
+use bakeoff_model::load::Part;
+
+/// Which of the threads this is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shard {
+    /// Its index.
+    pub(crate) thread: u32,
+    /// How many there are.
+    pub(crate) threads: u32,
+    /// The part of the load that they make together.
+    pub(crate) part: Part,
+}
+
+impl Shard {
+    /// What of the whole load is this thread's: every `threads`-th connection of the part.
+    pub(crate) fn share(self) -> Part {
+        self.part.part(Part {
+            index: self.thread,
+            of: self.threads,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! What is said of a load that several load generators, a fleet, made together, beyond what one
+//! would have said: which of them was lost, what each of them did, and when it began.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Connections, CpuTime};
+
+/// A load generator that delivered nothing for a slice, because it was lost before its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostGenerator {
+    /// Which part of the load it was to make, from 0.
+    pub part: u32,
+    /// What it is called.
+    pub name: String,
+    /// Why it is lost, a lower-case fragment.
+    pub why: String,
+    /// Connections of the step that are in its part.
+    pub connections: u32,
+}
+
+/// How far the wall clock of a machine is ahead of the session's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockOffset {
+    /// How far it is ahead, ns; negative = behind.
+    pub ahead_ns: i64,
+    /// How far off that may be at most, ns.
+    pub error_ns: u64,
+}
+
+/// What a fleet says at the end of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetReceipt {
+    /// Between the first and the last of the load generators with connections to begin the step,
+    /// ns; absent where fewer than two said when they began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_skew_ns: Option<u64>,
+    /// Each load generator, by its part.
+    pub parts: Vec<PartReceipt>,
+}
+
+/// The same as it is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetRecord {
+    /// The step, as in its slices.
+    pub step: usize,
+    /// The cycle of a carousel; absent in whole runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<u32>,
+    /// What each load generator did.
+    #[serde(flatten)]
+    pub receipt: FleetReceipt,
+}
+
+/// What one load generator of a fleet did in a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartReceipt {
+    /// Which part of the load it made, from 0.
+    pub part: u32,
+    /// What it is called.
+    pub name: String,
+    /// Its connections when the step began; those of the whole step are the sum.
+    pub connections: Connections,
+    /// Slices that it delivered.
+    pub slices: u32,
+    /// Successful requests.
+    pub requests: u64,
+    /// Failed requests of all classes.
+    pub failed: u64,
+    /// Its CPU time.
+    pub generator_cpu: CpuTime,
+    /// When it began, relative to the instant that all were given, ns, by the session's clock;
+    /// absent where it was given none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_after_ns: Option<i64>,
+    /// The clock of its machine; absent where it is the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockOffset>,
+    /// Why it was lost in this step or before, a lower-case fragment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+}

@@ -1,0 +1,242 @@
+//! Several load generators as one: a load that one process, or one machine, cannot send.
+//!
+//! Each of them makes a part of the load. They begin every step at one instant, which they are
+//! given when all of them are ready, and their events are merged while they run. Whoever starts
+//! them, processes here or Pods in a cluster, brings them as [`LoadGenerator`]s.
+
+mod merge;
+mod part;
+mod slice;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bakeoff_model::load::{LoadEvent, LoadSpec, Part};
+use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+use crate::contracts::{LoadGenerator, RunningLoad};
+
+pub use merge::Merge;
+
+/// Tries to connect that the load generators' own bound on opening connections lets pass.
+const OPENING_TIMEOUTS: u32 = 4;
+
+/// How long responses may come after a step before the load generator gives up on them.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// A load generator that is made of others.
+#[derive(Debug)]
+pub struct FleetGenerator<G> {
+    /// What each is called, and what starts it; in the order of their parts.
+    pub members: Vec<(String, G)>,
+    /// From the order to begin a step to its beginning: enough for the order to reach all.
+    pub lead: Duration,
+    /// How long one may be silent beyond what its load explains before it is lost.
+    pub patience: Duration,
+}
+
+/// A running fleet.
+pub struct FleetLoad<L> {
+    merge: Merge,
+    /// Those that are not listened to now and not lost, by their part.
+    members: Vec<Option<L>>,
+    listening: FuturesUnordered<Pin<Box<dyn Future<Output = Heard<L>>>>>,
+    lead: Duration,
+    /// Longest silence while connections are being opened, and in a step.
+    silence_opening: Duration,
+    silence_running: Duration,
+    /// Goes on by itself, because the load has no stops between its steps.
+    unattended: bool,
+    /// It has to be told to go on.
+    held: bool,
+}
+
+/// What came of listening to a load generator.
+struct Heard<L> {
+    part: usize,
+    load: L,
+    /// An event, or why there will be none, a lower-case fragment.
+    event: Result<LoadEvent, String>,
+}
+
+impl<G: LoadGenerator> LoadGenerator for FleetGenerator<G>
+where
+    G::Load: 'static,
+{
+    type Load = FleetLoad<G::Load>;
+
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Self::Load> {
+        let of = u32::try_from(self.members.len())?;
+        if of == 0 {
+            bail!("a load without load generators");
+        }
+        let starting = (0_u32..).zip(&self.members).map(async |(index, member)| {
+            let (name, generator) = member;
+            let part = LoadSpec {
+                stepwise: true,
+                ..spec.part(Part { index, of })
+            };
+            let load = generator.start(&part).await;
+            load.with_context(|| format!("{name}: cannot start this load generator of {of}"))
+        });
+        let loads = join_all(starting).await.into_iter();
+        let loads: Vec<G::Load> = loads.collect::<anyhow::Result<_>>()?;
+        let names = self.members.iter().map(|(name, _)| name.clone());
+        let clocks = loads.iter().map(RunningLoad::clock);
+        Ok(FleetLoad {
+            merge: Merge::new(spec, names.zip(clocks).collect()),
+            members: loads.into_iter().map(Some).collect(),
+            listening: FuturesUnordered::new(),
+            lead: self.lead,
+            silence_opening: self.patience + opening_max(spec),
+            silence_running: self.patience + self.lead + slice_max(spec) + DRAIN,
+            unattended: !spec.stepwise,
+            held: false,
+        })
+    }
+}
+
+/// How long load generators may open connections without a word.
+fn opening_max(spec: &LoadSpec) -> Duration {
+    Duration::from_nanos(spec.timeout_connect_ns) * OPENING_TIMEOUTS
+}
+
+/// The longest slice.
+fn slice_max(spec: &LoadSpec) -> Duration {
+    let longest = spec.steps.iter().map(|step| step.duration_ns).max();
+    let longest = longest.unwrap_or(0);
+    Duration::from_nanos(match spec.slice_ns {
+        0 => longest,
+        slice_ns => slice_ns.min(longest),
+    })
+}
+
+/// Waits for the next event of a load generator, at most this long.
+async fn listen<L: RunningLoad>(part: usize, mut load: L, silence_max: Duration) -> Heard<L> {
+    let event = match tokio::time::timeout(silence_max, load.next()).await {
+        Ok(Ok(Some(event))) => Ok(event),
+        Ok(Ok(None)) => Err("its output ended before its load did".to_owned()),
+        Ok(Err(error)) => Err(format!("{error:#}")),
+        Err(_) => Err(format!("silent for {} s", silence_max.as_secs())),
+    };
+    Heard { part, load, event }
+}
+
+impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
+    async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
+        loop {
+            if self.held && self.unattended {
+                self.go().await?;
+            }
+            if let Some(event) = self.merge.next_event() {
+                self.held = match event {
+                    LoadEvent::Ready { .. } => true,
+                    LoadEvent::StepDone { .. } => !self.merge.is_ending(),
+                    _ => false,
+                };
+                return Ok(Some(event));
+            }
+            if self.merge.is_over() {
+                return Ok(None);
+            }
+            self.hear().await?;
+        }
+    }
+
+    async fn go(&mut self) -> anyhow::Result<()> {
+        if !self.merge.is_ready() {
+            self.merge.go();
+            self.tell(async |load| load.go().await).await;
+            return Ok(());
+        }
+        let lead_ns = u64::try_from(self.lead.as_nanos()).unwrap_or(0);
+        self.open(bakeoff_load::wall_ns() + lead_ns, false).await;
+        Ok(())
+    }
+
+    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
+        self.open(unix_ns, true).await;
+        Ok(())
+    }
+
+    async fn again(&mut self) -> anyhow::Result<()> {
+        self.merge.go();
+        self.tell(async |load| load.again().await).await;
+        Ok(())
+    }
+}
+
+impl<L: RunningLoad + 'static> FleetLoad<L> {
+    /// Has all windows open at an instant of the session's wall clock.
+    async fn open(&mut self, unix_ns: u64, announce: bool) {
+        let ahead_ns = bakeoff_load::wall_ahead_ns();
+        self.merge.go_at(unix_ns, ahead_ns, announce);
+        self.tell(async |load| {
+            let ahead_ns = load.clock().map_or(0, |clock| clock.ahead_ns);
+            load.go_at(unix_ns.saturating_add_signed(ahead_ns)).await
+        })
+        .await;
+    }
+
+    /// Tells all something, each at the same time; who cannot be reached is lost.
+    async fn tell(&mut self, say: impl AsyncFn(&mut L) -> anyhow::Result<()>) {
+        self.held = false;
+        let say = &say;
+        let telling = self
+            .members
+            .iter_mut()
+            .enumerate()
+            .map(async |(part, load)| {
+                let told = match load {
+                    Some(load) => say(load).await,
+                    None => Ok(()),
+                };
+                (part, told)
+            });
+        for (part, told) in join_all(telling).await {
+            if let Err(error) = told {
+                self.lose(part, &format!("{error:#}"));
+            }
+        }
+    }
+
+    /// Waits until one of them has said something.
+    async fn hear(&mut self) -> anyhow::Result<()> {
+        for (part, member) in self.members.iter_mut().enumerate() {
+            if !self.merge.awaits(part) {
+                continue;
+            }
+            if let Some(load) = member.take() {
+                let silence_max = match self.merge.is_running(part) {
+                    true => self.silence_running,
+                    false => self.silence_opening,
+                };
+                self.listening
+                    .push(Box::pin(listen(part, load, silence_max)));
+            }
+        }
+        let Some(Heard { part, load, event }) = self.listening.next().await else {
+            bail!("the load generators wait to be told to go on");
+        };
+        match event {
+            Ok(event) => {
+                self.merge.take(part, event);
+                // Dropping one ends it.
+                self.members[part] = self.merge.lives(part).then_some(load);
+            }
+            Err(why) => self.merge.lose(part, &why),
+        }
+        Ok(())
+    }
+
+    /// Ends one that is of no use any more.
+    fn lose(&mut self, part: usize, why: &str) {
+        self.members[part] = None;
+        self.merge.lose(part, why);
+    }
+}
