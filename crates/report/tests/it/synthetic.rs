@@ -293,6 +293,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             generator: vec![1],
             backend: vec![1],
         },
+        nodes: None,
         host: Host {
             kernel: "6.0-synthetic".to_owned(),
             cpu_model: "Synthetic CPU".to_owned(),

@@ -1,5 +1,6 @@
 //! The cluster that the user's kubeconfig names.
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node as ApiNode, Pod};
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -83,6 +84,22 @@ impl Cluster {
         Ok(nodes)
     }
 
+    /// Which policy a node's kubelet has for CPUs, as it says itself where one may ask.
+    pub(super) async fn cpu_manager(&self, node: &str) -> String {
+        let path = format!("/api/v1/nodes/{node}/proxy/configz");
+        let request = hyper::Request::get(path).body(Vec::new());
+        let unknown = || "not known".to_owned();
+        let Ok(request) = request else {
+            return unknown();
+        };
+        let Ok(config) = self.client.request::<serde_json::Value>(request).await else {
+            return unknown();
+        };
+        let policy = config.pointer("/kubeletconfig/cpuManagerPolicy");
+        let policy = policy.and_then(serde_json::Value::as_str);
+        policy.map_or_else(unknown, str::to_owned)
+    }
+
     /// The same cluster over connections of its own.
     pub(super) fn afresh(&self) -> Option<Self> {
         Some(Self {
@@ -91,8 +108,20 @@ impl Cluster {
         })
     }
 
+    /// Things of the cluster itself.
+    pub(super) fn all<K>(&self) -> Api<K>
+    where
+        K: kube::Resource<Scope = k8s_openapi::ClusterResourceScope, DynamicType = ()>,
+    {
+        Api::all(self.client.clone())
+    }
+
     pub(super) fn namespaces(&self) -> Api<Namespace> {
         Api::all(self.client.clone())
+    }
+
+    pub(super) fn jobs(&self, namespace: &str) -> Api<Job> {
+        Api::namespaced(self.client.clone(), namespace)
     }
 
     pub(super) fn pods(&self, namespace: &str) -> Api<Pod> {

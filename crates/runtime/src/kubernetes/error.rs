@@ -48,6 +48,14 @@ pub(super) fn is_missing(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
+/// Whether nobody said no: the API server is away, or has too much to do.
+pub(super) fn is_away(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code >= 500 || status.code == 429,
+        _ => true,
+    }
+}
+
 /// An error of the API server, or of the way to it, as one fragment.
 fn plain(error: &kube::Error) -> String {
     if let kube::Error::Api(status) = error {

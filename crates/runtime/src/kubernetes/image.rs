@@ -4,7 +4,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bakeoff_base::text::hex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -12,6 +11,9 @@ use crate::docker::interpreter::interpreter;
 
 use super::error::ClusterError;
 use super::pods::{PROGRAM, RECORDINGS};
+
+/// What start specs put before the name of an image that nodes must not pull.
+const LOADED: &str = "loaded:";
 
 /// An image in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,84 @@ pub struct PodImage {
     pub archive: PathBuf,
 }
 
+/// An image as Pods name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeImage {
+    /// Its name, or name and digest.
+    pub reference: String,
+    /// How nodes come by it.
+    pub pull: Pull,
+}
+
+/// How nodes come by an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pull {
+    /// It was loaded into them. Names of ours are nobody's in public registries, or somebody
+    /// else's, so nothing is pulled.
+    Loaded,
+    /// They pull it unless they have it.
+    Registry,
+}
+
+impl Pull {
+    pub(super) fn policy(self) -> &'static str {
+        match self {
+            Self::Loaded => "Never",
+            Self::Registry => "IfNotPresent",
+        }
+    }
+}
+
+impl NodeImage {
+    /// One that was loaded into the nodes.
+    #[must_use]
+    pub fn loaded(reference: String) -> Self {
+        let pull = Pull::Loaded;
+        Self { reference, pull }
+    }
+
+    /// One that the nodes pull.
+    #[must_use]
+    pub fn of_registry(reference: String) -> Self {
+        let pull = Pull::Registry;
+        Self { reference, pull }
+    }
+
+    /// The one that a start spec names; loaded ones have a prefix there.
+    pub(super) fn of_spec(text: &str) -> Self {
+        match text.strip_prefix(LOADED) {
+            Some(reference) => Self::loaded(reference.to_owned()),
+            None => Self::of_registry(text.to_owned()),
+        }
+    }
+
+    /// How a start spec names it.
+    #[must_use]
+    pub fn in_spec(&self) -> String {
+        match self.pull {
+            Pull::Loaded => format!("{LOADED}{}", self.reference),
+            Pull::Registry => self.reference.clone(),
+        }
+    }
+}
+
 impl PodImage {
+    /// Whether a program can run in an image that has nothing else.
+    ///
+    /// # Errors
+    /// It is not static.
+    pub fn can_be_of(program: &Path) -> Result<(), ClusterError> {
+        let Some(interpreter) = interpreter(program) else {
+            return Ok(());
+        };
+        let program = program.display();
+        let refused = format!("{program} wants {interpreter}, so it cannot run in a Pod");
+        Err(ClusterError::new(refused).with_hint(
+            "name a static one in BAKEOFF_POD_PROGRAM; released programs are static, and `cargo \
+             build --release --target x86_64-unknown-linux-musl --bin bakeoff` makes one",
+        ))
+    }
+
     /// The image of this program with recordings, written into a folder.
     ///
     /// # Errors
@@ -39,16 +118,7 @@ impl PodImage {
             ))
         };
         let content = std::fs::read(program).map_err(failed)?;
-        if let Some(interpreter) = interpreter(program) {
-            return Err(ClusterError::new(format!(
-                "{} wants {interpreter}, so it cannot run in an image of its own",
-                program.display()
-            ))
-            .with_hint(
-                "name a static one in BAKEOFF_POD_PROGRAM: `cargo build --release --target \
-                 x86_64-unknown-linux-musl --bin bakeoff` makes it",
-            ));
-        }
+        Self::can_be_of(program)?;
         let layer = layer(&content, recordings).map_err(failed)?;
         let digest = digest(&layer);
         let reference = format!("bakeoff.local/bakeoff:{}", &digest[..12]);
@@ -62,7 +132,7 @@ impl PodImage {
     ///
     /// # Errors
     /// The command cannot be run, or fails.
-    pub fn load(&self, command: &str) -> Result<(), ClusterError> {
+    pub fn load(&self, command: &str) -> Result<NodeImage, ClusterError> {
         let archive = self.archive.to_string_lossy();
         let filled = match command.contains("{}") {
             true => command.replace("{}", &archive),
@@ -70,14 +140,14 @@ impl PodImage {
         };
         let failed = |why: String| {
             ClusterError::new(format!("`{filled}` did not load {}: {why}", self.reference))
-                .with_hint("BAKEOFF_IMAGE_LOADER names the command; `{}` is the archive")
+                .with_hint("--image-loader names the command; `{}` is the archive")
         };
         let output = std::process::Command::new("sh")
             .args(["-c", &filled])
             .output();
         let output = output.map_err(|error| failed(error.to_string()))?;
         if output.status.success() {
-            return Ok(());
+            return Ok(NodeImage::loaded(self.reference.clone()));
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(failed(format!("{}: {}", output.status, said.trim())))
@@ -85,7 +155,8 @@ impl PodImage {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The one layer: the program, a folder for temporary files, the recordings.

@@ -6,9 +6,10 @@ use std::io::{BufRead as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::Host;
+use bakeoff_model::resource::{HostTime, ResourceSample};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Pod;
@@ -17,14 +18,19 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::backend::ReplayNotes;
-use crate::http;
 use crate::meter::Meter;
-use crate::ready::monotonic_ns;
+use crate::ready::{monotonic_ns, wall_ns};
+use crate::{host, http};
 
 use super::error::ClusterError;
 use super::exec::Attached;
+use super::generators::LoadPods;
 use super::pods::{CGROUP_MOUNT, REPLAY_FOLDER};
 use super::watch::{meter, watch};
+
+/// How long the way to a Pod may be cut: an API server takes half a minute to come back.
+const AWAY_MAX: Duration = Duration::from_secs(60);
+const AWAY_PAUSE: Duration = Duration::from_millis(500);
 
 /// What is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,6 +42,10 @@ pub(super) enum Question {
     Watch(Watched),
     /// What has this container cost?
     Sample { container: String },
+    /// What is this node?
+    Host,
+    /// What time is it here?
+    Clock,
     /// What has the replay backend of this Pod noted?
     Notes,
 }
@@ -94,30 +104,98 @@ pub(super) enum Reply {
         requests: Option<u64>,
         unknown: Vec<String>,
     },
-    /// What the container has cost.
-    Sample(Box<ResourceSample>),
+    /// What the container has cost, and what the cores of its node did.
+    Sample(Box<ResourceSample>, Option<HostTime>),
+    /// The node.
+    Host(Box<Host>),
+    /// Wall clock, ns since the Unix epoch.
+    Clock(u64),
 }
 
-/// A running [`serve`] in a Pod.
+/// Where a [`serve`] is to run.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// In the Pod of this name.
+    Pod(Api<Pod>, String),
+    /// In whichever Pod makes this part of the load now.
+    LoadPod(LoadPods, u32),
+}
+
+impl Place {
+    async fn attach(&self) -> Result<Attached, ClusterError> {
+        match self {
+            Self::Pod(pods, name) => Attached::start(pods, name, &["inside"]).await,
+            Self::LoadPod(load, index) => {
+                let name = load.name(*index).await?;
+                Attached::start(&load.pods, &name, &["inside"]).await
+            }
+        }
+    }
+}
+
+/// A running [`serve`] in a Pod. When the way to it is cut, it is started again: an API server may
+/// be away for a while, and a load generator's Pod replaced.
 #[derive(Debug)]
-pub(super) struct Inside(Mutex<Attached>);
+pub(super) struct Inside {
+    place: Place,
+    /// Absent while a question is on its way: a reply that nobody waited for is never mistaken for
+    /// that to the next question.
+    attached: Mutex<Option<Attached>>,
+}
 
 impl Inside {
     pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
-        let attached = Attached::start(pods, pod, &["inside"]).await?;
-        Ok(Arc::new(Self(Mutex::new(attached))))
+        Self::begin(Place::Pod(pods.clone(), pod.to_owned())).await
     }
 
-    pub(super) async fn ask(&self, question: &Question) -> Result<Reply, ClusterError> {
-        let strange = |error: serde_json::Error| {
-            ClusterError::new(format!("a Pod replied strangely: {error}"))
-        };
-        let line = serde_json::to_string(question).map_err(strange)?;
-        let mut attached = self.0.lock().await;
-        attached.say(&line).await?;
-        let reply = attached.hear().await?;
-        serde_json::from_str(&reply).map_err(strange)
+    pub(super) async fn begin(place: Place) -> Result<Arc<Self>, ClusterError> {
+        let attached = Mutex::new(Some(place.attach().await?));
+        Ok(Arc::new(Self { place, attached }))
     }
+
+    /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
+    pub(super) async fn ask(&self, question: &Question) -> Result<Reply, ClusterError> {
+        let mut kept = self.attached.lock().await;
+        let deadline = Instant::now() + AWAY_MAX;
+        loop {
+            let attached = match kept.take() {
+                Some(attached) => Ok(attached),
+                None => self.place.attach().await,
+            };
+            let asked = match attached {
+                Ok(mut attached) => match exchange(&mut attached, question).await {
+                    Ok(reply) => {
+                        *kept = Some(attached);
+                        return Ok(reply);
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            if Instant::now() >= deadline || !question.can_be_repeated() {
+                return asked;
+            }
+            tokio::time::sleep(AWAY_PAUSE).await;
+        }
+    }
+}
+
+impl Question {
+    fn can_be_repeated(&self) -> bool {
+        match self {
+            Self::Ask(_) | Self::Watch(_) => false,
+            Self::Sample { .. } | Self::Notes | Self::Host | Self::Clock => true,
+        }
+    }
+}
+
+async fn exchange(attached: &mut Attached, question: &Question) -> Result<Reply, ClusterError> {
+    let strange =
+        |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
+    let line = serde_json::to_string(question).map_err(strange)?;
+    attached.say(&line).await?;
+    let reply = attached.hear().await?;
+    serde_json::from_str(&reply).map_err(strange)
 }
 
 /// Replies to questions until standard input ends. Blocks.
@@ -140,6 +218,8 @@ pub fn serve() -> std::io::Result<()> {
                 unknown: notes.unknown(),
             },
             Question::Sample { container } => sample(&mut meters, container),
+            Question::Host => Reply::Host(Box::new(host::describe())),
+            Question::Clock => Reply::Clock(wall_ns()),
         };
         serde_json::to_writer(&mut output, &reply)?;
         output.write_all(b"\n")?;
@@ -175,5 +255,5 @@ fn sample(meters: &mut HashMap<String, Meter>, container: String) -> Reply {
         at_ns: monotonic_ns(),
         ..ResourceSample::default()
     };
-    Reply::Sample(Box::new(sample.unwrap_or_else(absent)))
+    Reply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
 }

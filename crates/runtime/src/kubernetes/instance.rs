@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::resource::{HostTime, ResourceSample};
 use futures_util::AsyncReadExt as _;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
@@ -39,6 +39,8 @@ pub(super) struct Parts {
     pub(super) container: String,
     /// Reads the cgroup files of its node.
     pub(super) meter: Arc<Inside>,
+    /// Where what the node's cores have done goes.
+    pub(super) host_time: Arc<Mutex<Option<HostTime>>>,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
     /// What its node saw of its start.
@@ -218,7 +220,15 @@ impl Instance for PodInstance {
     }
 
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        Box::pin(sample(&self.parts.meter, &self.parts.container))
+        Box::pin(async {
+            let (sample, host) = sample(&self.parts.meter, &self.parts.container).await;
+            let last = self.parts.host_time.lock();
+            *last.unwrap_or_else(PoisonError::into_inner) = host;
+            ResourceSample {
+                log_lines: sample.log_lines.or(Some(self.parts.log.lines())),
+                ..sample
+            }
+        })
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
@@ -258,24 +268,28 @@ impl Drop for PodInstance {
         if self.removed {
             return;
         }
-        let (pods, name) = (self.parts.pods.clone(), self.parts.name.clone());
-        // Beside a session that ends, the Pod goes with its namespace.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let _ = pods
-                    .delete(&name, &DeleteParams::default().grace_period(1))
-                    .await;
-            });
-        }
+        delete_aside(self.parts.pods.clone(), self.parts.name.clone());
     }
 }
 
-/// What a container has cost, by the meter of its node; nothing where that cannot be reached.
-pub(super) async fn sample(meter: &Inside, container: &str) -> ResourceSample {
+/// Asks for the end of a Pod without waiting. Beside a session that ends, it goes with what the
+/// session made.
+pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            let parameters = DeleteParams::default().grace_period(1);
+            let _ = pods.delete(&name, &parameters).await;
+        });
+    }
+}
+
+/// What a container has cost and what the cores of its node did, by the meter there; nothing where
+/// that cannot be reached.
+pub(super) async fn sample(meter: &Inside, container: &str) -> (ResourceSample, Option<HostTime>) {
     let container = container.to_owned();
     match meter.ask(&Question::Sample { container }).await {
-        Ok(Reply::Sample(sample)) => *sample,
-        _ => ResourceSample::default(),
+        Ok(Reply::Sample(sample, host)) => (*sample, host),
+        _ => (ResourceSample::default(), None),
     }
 }
 

@@ -4,25 +4,34 @@
 //! where the session is. The session talks to the API server alone: it starts Pods, and executes
 //! this program's own subcommands in them, whose lines travel over the API server's `exec`.
 
+mod backend;
 mod cluster;
 mod error;
 mod exec;
+mod generators;
 mod image;
 mod inside;
 mod instance;
 mod manifest;
 mod nodes;
 mod pods;
+mod running;
 mod runtime;
 mod session;
+mod settings;
 mod state;
 mod watch;
 
+pub(crate) use pods::{PROGRAM, RECORDINGS};
+
+pub use backend::BackendPod;
 pub use cluster::Cluster;
 pub use error::ClusterError;
 pub use exec::Attached;
-pub use image::PodImage;
+pub use generators::{LEAD, LoadPods};
+pub use image::{NodeImage, PodImage, Pull};
 pub use inside::serve;
 pub use manifest::manifest;
 pub use nodes::{Node, Nodes};
-pub use runtime::{BackendPod, KubernetesRuntime, Order};
+pub use runtime::{KubernetesRuntime, Order};
+pub use settings::ClusterSettings;

@@ -1,4 +1,4 @@
-//! Starts contenders as Pods, and what works beside them: a client, meters, a backend.
+//! Starts contenders as Pods, and what works beside them: load generators, meters, a backend.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -8,118 +8,150 @@ use std::time::Duration;
 
 use bakeoff_model::check::Answer;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::Host;
+use bakeoff_model::resource::HostTime;
 use bakeoff_model::suite::ReplaySettings;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::api::PostParams;
-use tokio::time::Instant;
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
-use crate::backend::ReplayNotes;
 use crate::log::Log;
 use crate::ready::monotonic_ns;
 
+use super::backend::{self, BackendPod, replay_arguments};
 use super::cluster::Cluster;
 use super::error::ClusterError;
-use super::exec::Attached;
-use super::inside::{Inside, Question, Reply, Request, Watched};
-use super::instance::{Parts, PodInstance, copy_output, follow, sample};
+use super::generators::LoadPods;
+use super::image::NodeImage;
+use super::inside::{Inside, Place, Question, Reply, Request, Watched};
+use super::instance::{Parts, PodInstance, copy_output, follow};
 use super::nodes::Nodes;
-use super::pods::{Common, PodOrder, RECORDINGS, REPLAY_FOLDER, pod_name};
+use super::pods::{Common, PodOrder, pod_name};
+use super::running::{address, begun, create, running};
 use super::session::{Namespaces, own_labels, sweep};
-use super::state::{PodState, Running, state};
 
-/// How long a Pod may take until it runs: its image may have to be pulled.
-const RUNNING: Duration = Duration::from_secs(120);
-/// Distance of two looks at a Pod that is to run.
-const POLL: Duration = Duration::from_millis(50);
-/// The Pod from which requests are sent.
+/// The Pods from which requests are sent.
 const GENERATOR: &str = "generator";
-/// The Pod of the replay backend, and its port.
+/// The Pod of the backend.
 const BACKEND: &str = "backend";
-const BACKEND_PORT: u16 = 9200;
 
 /// What a session wants of a cluster.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The cluster.
     pub cluster: Cluster,
+    /// An existing namespace to work in; the session makes its own when absent.
+    pub namespace: Option<String>,
     /// Which part runs where.
     pub nodes: Nodes,
-    /// This program's own image, as Pods call it.
-    pub image: String,
+    /// Pods that send the load.
+    pub load_pods: u32,
+    /// This program's own image, with the recordings of the replay backend.
+    pub image: NodeImage,
 }
 
-/// Starts contenders as Pods. Make one a session; dropping it removes its namespaces.
+/// Starts contenders as Pods. Make one a session; dropping it removes what it made.
 #[derive(Debug)]
 pub struct KubernetesRuntime {
     order: Order,
     namespaces: Namespaces,
     common: Common,
-    /// In the Pod from which requests are sent.
+    load: LoadPods,
+    /// Nodes of the load generators.
+    load_nodes: Vec<String>,
+    has_backend: std::sync::atomic::AtomicBool,
+    /// In the first Pod from which requests are sent.
     client: Arc<Inside>,
     /// Node -> the name of its meter's Pod, and the meter.
     meters: BTreeMap<String, (String, Arc<Inside>)>,
+    /// What the contenders' node is.
+    host: Host,
+    /// What its cores had done when a contender was read last.
+    host_time: Arc<Mutex<Option<HostTime>>>,
     count: AtomicU64,
 }
 
-/// A replay backend in a Pod. It goes with the session's namespace.
-#[derive(Debug)]
-pub struct BackendPod {
-    address: SocketAddr,
-    container: String,
-    meter: Arc<Inside>,
-    notes: Arc<Inside>,
-    /// Unknown requests that came with a sample.
-    unknown: Mutex<Vec<String>>,
-}
-
 impl KubernetesRuntime {
-    /// Makes the session's namespaces, the Pod from which requests are sent and the meters.
+    /// Makes the session's namespaces, the Pods from which requests are sent and the meters.
     ///
     /// # Errors
     /// The cluster refuses, or a Pod does not run in time.
     pub async fn begin(order: Order) -> Result<Self, ClusterError> {
-        let namespaces = Namespaces::make(&order.cluster).await?;
+        let namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
         let common = Common {
             labels: own_labels(),
-            pull: "Never",
+            allocatable_cpus: order.nodes.contender.allocatable_cpus,
         };
-        let pod = PodOrder {
-            name: GENERATOR,
+        let names: Vec<&str> = order
+            .nodes
+            .generators
+            .iter()
+            .map(|node| node.name.as_str())
+            .collect();
+        let name = format!("{}{GENERATOR}", namespaces.prefix);
+        let pods = PodOrder {
+            name: &name,
             part: GENERATOR,
             image: &order.image,
-            node: &order.nodes.generator.name,
+            nodes: &names,
         };
-        let pods = namespaces.pods();
-        create(&pods, &common.program(&pod, &["pause".to_owned()])).await?;
-        let mut meters = BTreeMap::new();
-        for node in [&order.nodes.contender.name, &order.nodes.backend.name] {
-            if !meters.contains_key(node) {
-                let name = format!("meter-{}", meters.len());
-                let meter = start_meter(&namespaces.meters(), &common, &order, &name, node).await?;
-                meters.insert(node.clone(), (name, meter));
-            }
-        }
-        running(&pods, GENERATOR).await?;
-        let client = Inside::start(&pods, GENERATOR).await?;
+        let job = common.load_pods(&pods, order.load_pods);
+        let jobs = namespaces.jobs();
+        let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
+        let meters = start_meters(&namespaces, &common, &order).await?;
+        let all = load.all().await?;
+        let client = Inside::begin(Place::LoadPod(load.clone(), 0)).await?;
+        let host = describe(&meters, &order).await?;
         Ok(Self {
+            load_nodes: all.into_values().map(|pod| pod.node).collect(),
+            has_backend: false.into(),
+            host_time: Arc::default(),
+            count: AtomicU64::new(0),
             order,
             namespaces,
             common,
+            load,
             client,
             meters,
-            count: AtomicU64::new(0),
+            host,
         })
     }
 
-    /// The node of each part.
+    /// Which part runs on which node.
     #[must_use]
-    pub fn nodes(&self) -> &Nodes {
-        &self.order.nodes
+    pub fn placed(&self) -> Placed {
+        let has_backend = self.has_backend.load(Ordering::Relaxed);
+        self.order
+            .nodes
+            .with_names(self.load_nodes.clone(), has_backend)
+    }
+
+    /// The cluster.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.order.cluster
+    }
+
+    /// What the contenders' node is, with the versions of what runs it.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// What the cores of that node had done when a contender was read last.
+    #[must_use]
+    pub fn host_time(&self) -> Option<HostTime> {
+        let last = self.host_time.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The Pods that send the load.
+    #[must_use]
+    pub fn load_pods(&self) -> &LoadPods {
+        &self.load
     }
 
     /// Removes everything, and waits until it is gone.
@@ -130,15 +162,7 @@ impl KubernetesRuntime {
         self.namespaces.remove().await
     }
 
-    /// Starts a load generator in its Pod: `bakeoff load -`.
-    ///
-    /// # Errors
-    /// The Pod is gone, or the API server away.
-    pub async fn load(&self) -> Result<Attached, ClusterError> {
-        Attached::start(&self.namespaces.pods(), GENERATOR, &["load", "-"]).await
-    }
-
-    /// Sends one request from the load generator's Pod, over a fresh connection.
+    /// Sends one request from a load generator's Pod, over a fresh connection.
     ///
     /// # Errors
     /// There was no response, and why.
@@ -174,21 +198,18 @@ impl KubernetesRuntime {
         }
     }
 
-    /// Starts the replay backend; `image` is this program's with the recordings in it.
+    /// Starts the replay backend, whose recordings are in the image of the order.
     ///
     /// # Errors
     /// The Pod does not run.
-    pub async fn replay(
-        &self,
-        image: &str,
-        settings: &ReplaySettings,
-    ) -> Result<BackendPod, ClusterError> {
+    pub async fn replay(&self, settings: &ReplaySettings) -> Result<BackendPod, ClusterError> {
         let node = &self.order.nodes.backend.name;
+        let name = format!("{}{BACKEND}", self.namespaces.prefix);
         let pod = PodOrder {
-            name: BACKEND,
+            name: &name,
             part: BACKEND,
-            image,
-            node,
+            image: &self.order.image,
+            nodes: &[node],
         };
         let pods = self.namespaces.pods();
         create(
@@ -196,12 +217,13 @@ impl KubernetesRuntime {
             &self.common.program(&pod, &replay_arguments(settings)),
         )
         .await?;
-        let running = running(&pods, BACKEND).await?;
+        let running = running(&pods, &name).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            address: address(&running, BACKEND_PORT)?,
+            address: address(&running, backend::PORT)?,
             container: running.container,
             meter: self.meter(node)?,
-            notes: Inside::start(&pods, BACKEND).await?,
+            notes: Inside::start(&pods, &name).await?,
             unknown: Mutex::default(),
         })
     }
@@ -212,19 +234,21 @@ impl KubernetesRuntime {
     }
 
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
-        let image = spec.image.as_deref();
+        let image = spec.image.as_deref().map(NodeImage::of_spec);
         let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
         let log = Log::create(&spec.log_path).map_err(|error| {
             let path = spec.log_path.display();
             ClusterError::new(format!("cannot write the log {path}: {error}"))
         })?;
         let (pods, node) = (self.namespaces.pods(), &self.order.nodes.contender.name);
-        let name = pod_name(&spec.label, self.count.fetch_add(1, Ordering::Relaxed));
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("{}c-", self.namespaces.prefix);
+        let name = pod_name(&prefix, &spec.label, number);
         let order = PodOrder {
             name: &name,
             part: "contender",
-            image,
-            node,
+            image: &image,
+            nodes: &[node],
         };
         // An exec of its own: the other one is for samples, and this one waits.
         let meter_pod = self.meters.get(node).map(|(name, _)| name.as_str());
@@ -232,6 +256,7 @@ impl KubernetesRuntime {
             Inside::start(&self.namespaces.meters(), meter_pod.unwrap_or_default()).await?;
         let asked_ns = monotonic_ns();
         let uid = create(&pods, &self.common.contender(&order, spec)).await?;
+        let mut made = Made::new(&pods, &name);
         let created_ns = monotonic_ns();
         let question = Question::Watch(Watched {
             pod: uid,
@@ -248,15 +273,18 @@ impl KubernetesRuntime {
         let copying = copy_output(pods.clone(), name.clone(), log.clone());
         // One that has ended already has no address: nobody can answer at port 0.
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let begun_at = begun.as_ref();
+        let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
+        let meter = self.meter(node)?;
+        made.wanted = true;
         Ok(PodInstance::new(Parts {
             pods,
             name,
             label: spec.label.clone(),
-            address: begun
-                .as_ref()
-                .map_or(Ok(nowhere), |one| address(one, spec.port))?,
+            address,
             container: begun.map(|one| one.container).unwrap_or_default(),
-            meter: self.meter(node)?,
+            meter,
+            host_time: Arc::clone(&self.host_time),
             asked_ns,
             created_ns,
             start,
@@ -265,6 +293,32 @@ impl KubernetesRuntime {
             ended,
             followers: [following, copying],
         }))
+    }
+}
+
+/// A Pod that goes again unless it is wanted: one that never ran must not take the room of the
+/// next.
+struct Made {
+    pods: Api<Pod>,
+    name: String,
+    wanted: bool,
+}
+
+impl Made {
+    fn new(pods: &Api<Pod>, name: &str) -> Self {
+        Self {
+            pods: pods.clone(),
+            name: name.to_owned(),
+            wanted: false,
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if !self.wanted {
+            super::instance::delete_aside(self.pods.clone(), self.name.clone());
+        }
     }
 }
 
@@ -293,130 +347,63 @@ impl Runtime for KubernetesRuntime {
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
-        Box::pin(sweep(&self.order.cluster))
+        Box::pin(sweep(&self.order.cluster, self.order.namespace.as_deref()))
     }
 }
 
-impl BackendPod {
-    /// Where contenders reach it.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What it has cost and how many requests it has answered up to now.
-    pub async fn sample(&self) -> ResourceSample {
-        let sampled = sample(&self.meter, &self.container).await;
-        let requests = self.note().await;
-        ResourceSample {
-            requests,
-            ..sampled
-        }
-    }
-
-    /// Requests that it had no recording of since the last call.
-    pub async fn unknown_requests(&self) -> Vec<String> {
-        self.note().await;
-        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *noted)
-    }
-
-    async fn note(&self) -> Option<u64> {
-        let Ok(Reply::Notes { requests, unknown }) = self.notes.ask(&Question::Notes).await else {
-            return None;
-        };
-        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.extend(unknown);
-        requests
-    }
-}
-
-async fn start_meter(
-    pods: &Api<Pod>,
+/// Meters on the nodes of contenders and backend.
+async fn start_meters(
+    namespaces: &Namespaces,
     common: &Common,
     order: &Order,
-    name: &str,
-    node: &str,
-) -> Result<Arc<Inside>, ClusterError> {
-    let pod = PodOrder {
-        name,
-        part: "meter",
-        image: &order.image,
-        node,
-    };
-    create(pods, &common.meter(&pod)).await?;
-    running(pods, name).await?;
-    Inside::start(pods, name).await
-}
-
-fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
-    let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{REPLAY_FOLDER}/{name}"));
-    let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), BACKEND_PORT);
-    let mut arguments = vec!["replay".to_owned()];
-    let flags = [
-        ("--recordings", RECORDINGS.to_owned()),
-        ("--listen", listen.to_string()),
-        ("--delay", settings.delay.to_string()),
-        ("--unknown", unknown),
-        ("--count", count),
-    ];
-    arguments.extend(
-        flags
-            .into_iter()
-            .flat_map(|(flag, value)| [flag.to_owned(), value]),
-    );
-    if settings.gzip {
-        arguments.push("--gzip".to_owned());
-    }
-    if let Some(queue) = settings.queue {
-        arguments.extend(["--queue".to_owned(), queue.to_string()]);
-    }
-    arguments
-}
-
-/// Creates a Pod; its UID.
-async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
-    let name = pod.metadata.name.clone().unwrap_or_default();
-    let made = pods.create(&PostParams::default(), pod).await;
-    let made = made.map_err(|error| ClusterError::of(&format!("make the Pod {name}"), &error))?;
-    Ok(made.metadata.uid.unwrap_or_default())
-}
-
-/// Waits until a Pod runs; `None` when it has ended by then.
-async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
-    let deadline = Instant::now() + RUNNING;
-    let mut last = None;
-    while Instant::now() < deadline {
-        let found = pods.get(name).await;
-        let found = found.map_err(|error| ClusterError::of(&format!("see the Pod {name}"), &error));
-        match state(&found?) {
-            PodState::Running(running) => return Ok(Some(running)),
-            PodState::Ended(_) => return Ok(None),
-            PodState::Hopeless(why) => return Err(ClusterError::new(why)),
-            PodState::Pending(why) => last = why,
+) -> Result<BTreeMap<String, (String, Arc<Inside>)>, ClusterError> {
+    let mut meters = BTreeMap::new();
+    let pods = namespaces.meters();
+    for node in [&order.nodes.contender.name, &order.nodes.backend.name] {
+        if meters.contains_key(node) {
+            continue;
         }
-        tokio::time::sleep(POLL).await;
+        let name = format!("{}meter-{}", namespaces.prefix, meters.len());
+        let pod = PodOrder {
+            name: &name,
+            part: "meter",
+            image: &order.image,
+            nodes: &[node],
+        };
+        create(&pods, &common.meter(&pod)).await?;
+        running(&pods, &name).await?;
+        let meter = Inside::start(&pods, &name).await?;
+        meters.insert(node.clone(), (name, meter));
     }
-    let why = last.map(|why| format!(": {why}")).unwrap_or_default();
-    let seconds = RUNNING.as_secs();
-    Err(ClusterError::new(format!(
-        "Pod {name} does not run after {seconds} s{why}"
-    )))
+    Ok(meters)
 }
 
-/// Waits until a Pod of this program runs.
-async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, ClusterError> {
-    begun(pods, name).await?.ok_or_else(|| {
-        ClusterError::new(format!("the Pod {name} ended at once")).with_hint(format!(
-            "`kubectl describe pod {name}` says more while it is there"
-        ))
-    })
-}
-
-fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
-    let ip = running
-        .address
-        .parse()
-        .map_err(|_| ClusterError::new(format!("{} is no address of a Pod", running.address)))?;
-    Ok(SocketAddr::new(ip, port))
+/// The contenders' node as its meter sees it, and as the cluster knows it.
+async fn describe(
+    meters: &BTreeMap<String, (String, Arc<Inside>)>,
+    order: &Order,
+) -> Result<Host, ClusterError> {
+    let node = &order.nodes.contender;
+    let mut host = Host::default();
+    if let Some((_, meter)) = meters.get(&node.name)
+        && let Reply::Host(found) = meter.ask(&Question::Host).await?
+    {
+        host = *found;
+    }
+    host.kernel.clone_from(&node.kernel);
+    let cpu_manager = order.cluster.cpu_manager(&node.name).await;
+    let pressure = match node.pressure.is_empty() {
+        true => "none".to_owned(),
+        false => node.pressure.join(" "),
+    };
+    let facts = [
+        ("kubernetes", order.cluster.version().to_owned()),
+        ("kubelet", node.kubelet.clone()),
+        ("container runtime", node.container_runtime.clone()),
+        ("CPU manager", cpu_manager),
+        ("node pressure", pressure),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    host.versions.extend(facts);
+    Ok(host)
 }

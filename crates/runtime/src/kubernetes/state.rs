@@ -20,6 +20,8 @@ const HOPELESS: [&str; 7] = [
 pub(super) enum PodState {
     /// It is being scheduled or made; why that takes long, where the cluster says so.
     Pending(Option<String>),
+    /// No node takes it, and why.
+    Unschedulable(String),
     /// Its container runs.
     Running(Running),
     /// Its container has ended.
@@ -82,7 +84,10 @@ pub(super) fn state(pod: &Pod) -> PodState {
             container: identity(container.container_id.as_deref().unwrap_or_default()),
             image: container.image_id,
         }),
-        _ => PodState::Pending(unschedulable(pod)),
+        _ => match unschedulable(pod) {
+            Some(why) => PodState::Unschedulable(why),
+            None => PodState::Pending(None),
+        },
     }
 }
 
@@ -181,7 +186,7 @@ mod tests {
         let full = json!({"conditions": [
             {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available"},
         ]});
-        let why = Some("0/2 nodes are available".to_owned());
-        assert_eq!(read(&full), PodState::Pending(why));
+        let why = "0/2 nodes are available".to_owned();
+        assert_eq!(read(&full), PodState::Unschedulable(why));
     }
 }

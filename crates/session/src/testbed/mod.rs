@@ -4,7 +4,10 @@
 pub mod builds;
 pub mod ceiling;
 pub mod client;
+pub mod cluster;
 pub mod contender;
+pub mod generator;
+pub mod images;
 pub mod load_generator;
 pub mod runtimes;
 
@@ -19,23 +22,31 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
+use bakeoff_model::resource::HostTime;
 use bakeoff_model::suite::{Benchmark, Contender, Limits, ProbedRequest, Profile, Suite};
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 
 use crate::case::{self, BackendAddress, Case, ReadyProbe};
 use crate::clock;
-use crate::contracts::{BackendProbe, Cases, PendingRun};
+use crate::contracts::{BackendProbe, Cases, Client, PendingRun};
 use crate::event::{Event, Observer};
+use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
 use builds::{News, Which, build_options};
+use client::HttpClient;
 use contender::Ready;
-use runtimes::{RunningBackend, Runtimes, WantedBackend};
+use generator::Generator;
+use load_generator::ProcessGenerator;
+use runtimes::{RunningBackend, Runtimes, WantedBackend, WantedRuntime};
 
 /// What a test bed is for.
 #[derive(Debug, Clone)]
 pub struct TestbedOptions {
-    /// `process` or `docker`.
+    /// What contenders run on.
     pub runtime: RuntimeKind,
+    /// What the user says about the cluster, if it is one.
+    pub cluster: ClusterSettings,
     /// The backend, or none.
     pub backend: BackendName,
     /// The database server of somebody else's that is the backend.
@@ -66,7 +77,22 @@ pub struct Testbed {
     backend: Option<RunningBackend>,
     /// The address that contenders get for the backend, when it is not the backend's own.
     redirect: Option<SocketAddr>,
+    client: HttpClient,
     host: Host,
+}
+
+/// The runtime that a test bed needs.
+fn wanted_runtime<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedRuntime<'a> {
+    let mut backends = folder.suite.backends.iter();
+    let is_replay = options.backend == BackendName::Replay;
+    let spec = backends.find(|one| is_replay && one.name == BackendName::Replay);
+    let data = spec.and_then(|spec| spec.data.as_ref());
+    WantedRuntime {
+        kind: options.runtime,
+        cluster: &options.cluster,
+        backend: options.backend,
+        recordings: data.map(|data| folder.path.join(data)),
+    }
 }
 
 impl Testbed {
@@ -76,9 +102,10 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
+        let wanted = wanted_runtime(&folder, &options);
         let runtimes = match options.side_by_side {
-            true => Runtimes::side_by_side(options.runtime).await?,
-            false => Runtimes::start(options.runtime).await?,
+            true => Runtimes::side_by_side(wanted).await?,
+            false => Runtimes::start(wanted).await?,
         };
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
@@ -93,8 +120,14 @@ impl Testbed {
             ready: BTreeMap::new(),
             backend: None,
             redirect: None,
+            client: HttpClient {
+                prefix: String::new(),
+            },
             host: host::describe(),
         };
+        if let Some(bed) = testbed.runtimes.cluster() {
+            testbed.host = bed.runtime.host().clone();
+        }
         testbed.ready = testbed.build_all(observer).await?;
         testbed.start_backend(observer).await?;
         Ok(testbed)
@@ -107,9 +140,16 @@ impl Testbed {
         program: &Path,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let (program, cores) = (program.to_owned(), self.options.cores.clone());
-        let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
-        match measured.await.context("the engine panicked")? {
+        let measured = match self.runtimes.cluster() {
+            Some(bed) => bed.ceiling().await,
+            None => {
+                let (program, cores) = (program.to_owned(), self.options.cores.clone());
+                let measuring = move || ceiling::measure(&program, &cores);
+                let measured = tokio::task::spawn_blocking(measuring).await;
+                measured.context("the engine panicked")?
+            }
+        };
+        match measured {
             Ok(ceiling) => self.host.generator = Some(ceiling),
             Err(error) => observer.observe(&Event::CeilingUnknown {
                 why: format!("{error:#}"),
@@ -237,6 +277,42 @@ impl Testbed {
         self.runtimes.runtime()
     }
 
+    /// What sends the load: `program` is this binary.
+    #[must_use]
+    pub fn generator(&self, program: PathBuf) -> Generator {
+        match self.runtimes.cluster() {
+            Some(bed) => Generator::in_pods(bed.runtime.load_pods()),
+            None => Generator::Process(ProcessGenerator { program }),
+        }
+    }
+
+    /// What sends single requests.
+    #[must_use]
+    pub fn client(&self) -> &dyn Client {
+        match self.runtimes.cluster() {
+            Some(bed) => &bed.runtime,
+            None => &self.client,
+        }
+    }
+
+    /// Cores of the host on which contenders run.
+    #[must_use]
+    pub fn host_cores(&self) -> usize {
+        match self.runtimes.cluster() {
+            Some(_) => self.host.cores,
+            None => selection::host_cores(),
+        }
+    }
+
+    /// What the cores of that host did up to now.
+    #[must_use]
+    pub fn host_time(&self) -> Option<HostTime> {
+        match self.runtimes.cluster() {
+            Some(bed) => bed.runtime.host_time(),
+            None => host::time(),
+        }
+    }
+
     /// The running backend, if there is one.
     #[must_use]
     pub fn backend(&self) -> Option<&dyn BackendProbe> {
@@ -298,7 +374,10 @@ impl Testbed {
     /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the
     /// container, with which it goes.
     fn gc_log(&self, log_name: &str) -> PathBuf {
-        if self.options.runtime == RuntimeKind::Docker {
+        if matches!(
+            self.options.runtime,
+            RuntimeKind::Docker | RuntimeKind::Kubernetes
+        ) {
             return PathBuf::from("/tmp/bakeoff-gc.log");
         }
         let logs = std::path::absolute(&self.options.logs);
@@ -340,6 +419,8 @@ impl Testbed {
         if let Some(backend) = self.backend {
             backend.stop().await;
         }
+        // What cannot be removed now is left to the sweep of the next session.
+        let _ = self.runtimes.close().await;
     }
 }
 
@@ -433,6 +514,7 @@ impl Testbed {
             enforcement: self.runtime().enforcement(),
             traffic_path: self.runtime().traffic_path(),
             cores: self.options.cores.clone(),
+            nodes: self.runtimes.cluster().map(|bed| bed.runtime.placed()),
             host: self.host_with(ready),
         }
     }

@@ -1,0 +1,75 @@
+//! Pods on their way: made, and waited for until they run.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::PostParams;
+use tokio::time::Instant;
+
+use super::error::{ClusterError, is_away};
+use super::state::{PodState, Running, state};
+
+/// How long a Pod may take until it runs: its image may have to be pulled.
+pub(super) const RUNNING: Duration = Duration::from_secs(120);
+/// How long a Pod that no node takes is waited for: others may be on their way out.
+const UNSCHEDULABLE: Duration = Duration::from_secs(20);
+/// Distance of two looks at a Pod that is to run.
+pub(super) const POLL: Duration = Duration::from_millis(50);
+
+/// Creates a Pod; its UID.
+pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
+    let name = pod.metadata.name.clone().unwrap_or_default();
+    let made = pods.create(&PostParams::default(), pod).await;
+    let made = made.map_err(|error| ClusterError::of(&format!("make the Pod {name}"), &error))?;
+    Ok(made.metadata.uid.unwrap_or_default())
+}
+
+/// Waits until a Pod runs; `None` when it has ended by then.
+pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
+    let began = Instant::now();
+    let mut last = None;
+    while began.elapsed() < RUNNING {
+        match pods.get(name).await {
+            Ok(found) => match state(&found) {
+                PodState::Running(running) => return Ok(Some(running)),
+                PodState::Ended(_) => return Ok(None),
+                PodState::Hopeless(why) => return Err(ClusterError::new(why)),
+                PodState::Unschedulable(why) if began.elapsed() > UNSCHEDULABLE => {
+                    return Err(ClusterError::new(format!(
+                        "no node takes the Pod {name}: {why}"
+                    )));
+                }
+                PodState::Unschedulable(why) => last = Some(why),
+                PodState::Pending(why) => last = why,
+            },
+            Err(error) if is_away(&error) => last = Some(error.to_string()),
+            Err(error) => return Err(ClusterError::of(&format!("see the Pod {name}"), &error)),
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    let why = last.map(|why| format!(": {why}")).unwrap_or_default();
+    let seconds = RUNNING.as_secs();
+    Err(ClusterError::new(format!(
+        "Pod {name} does not run after {seconds} s{why}"
+    )))
+}
+
+/// Waits until a Pod of this program runs.
+pub(super) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, ClusterError> {
+    begun(pods, name).await?.ok_or_else(|| {
+        ClusterError::new(format!("the Pod {name} ended at once")).with_hint(format!(
+            "`kubectl describe pod {name}` says more while it is there"
+        ))
+    })
+}
+
+/// Where a Pod is reached.
+pub(super) fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
+    let ip = running
+        .address
+        .parse()
+        .map_err(|_| ClusterError::new(format!("{} is no address of a Pod", running.address)))?;
+    Ok(SocketAddr::new(ip, port))
+}
