@@ -89,6 +89,19 @@ impl Nodes {
     }
 }
 
+/// How a Pod came to its node. Times from the moment the start was asked for, ns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PodStart {
+    /// Until the cluster had chosen its node, as seen within 50 ms.
+    pub scheduled_ns: u64,
+    /// Until the node had begun to make it.
+    pub taken_ns: u64,
+    /// How long the node pulled its image, 0 where it had it; absent where the cluster does not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_ns: Option<u64>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::Nodes;

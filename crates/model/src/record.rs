@@ -13,7 +13,7 @@ use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
 use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, FleetRecord, LoadInterval};
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, PodStart};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{GcLog, HostTime, ResourceSample};
@@ -203,6 +203,9 @@ pub struct Startup {
     /// Size of its image, or of its artifact where it runs without one, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
+    /// How it came to its node, where it is a Pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod: Option<PodStart>,
 }
 
 /// What a part of the work of requests costs a contender, measured alone, before the load.

@@ -318,6 +318,7 @@ fn startup(one: &Contender, level: f64) -> Startup {
         startup_ns: ns,
         resources: sample(one, 0, cpu_start_ns(one), 1.0),
         image_bytes: Some(one.memory_mib * MIB),
+        pod: None,
     }
 }
 

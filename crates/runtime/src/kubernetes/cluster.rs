@@ -1,7 +1,7 @@
 //! The cluster that the user's kubeconfig names.
 
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Namespace, Node as ApiNode, Pod};
+use k8s_openapi::api::core::v1::{Event, Namespace, Node as ApiNode, Pod};
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
@@ -121,6 +121,10 @@ impl Cluster {
     }
 
     pub(super) fn jobs(&self, namespace: &str) -> Api<Job> {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+
+    pub(super) fn events(&self, namespace: &str) -> Api<Event> {
         Api::namespaced(self.client.clone(), namespace)
     }
 

@@ -84,8 +84,9 @@ pub(super) enum Reply {
     },
     /// No response, and why.
     NoResponse(String),
-    /// The service has answered. All three are told as times ago, because clocks of nodes differ.
+    /// The service has answered. All four are told as times ago, because clocks of nodes differ.
     Answered {
+        taken_ago_ns: u64,
         executed_ago_ns: u64,
         listened_ago_ns: u64,
         answered_ago_ns: u64,

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bakeoff_model::nodes::PodStart;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use futures_util::AsyncReadExt as _;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, LogParams};
 use tokio::sync::watch;
@@ -19,6 +20,7 @@ use crate::log::{Log, last_lines};
 use crate::ready::monotonic_ns;
 
 use super::error::{ClusterError, is_missing};
+use super::events::pull_ns;
 use super::inside::{Inside, Question, Reply};
 use super::state::{Ended, PodState, state};
 
@@ -43,6 +45,9 @@ pub(super) struct Parts {
     pub(super) host_time: Arc<Mutex<Option<HostTime>>>,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
+    /// When it was seen to have a node.
+    pub(super) scheduled_ns: u64,
+    pub(super) events: Api<Event>,
     /// What its node saw of its start.
     pub(super) start: JoinHandle<Result<(Reply, u64), ClusterError>>,
     pub(super) log: Log,
@@ -121,6 +126,7 @@ impl PodInstance {
 
     fn startup(&self, reply: &Reply, heard_ns: u64, resources: ResourceSample) -> Option<Startup> {
         let Reply::Answered {
+            taken_ago_ns,
             executed_ago_ns,
             listened_ago_ns,
             answered_ago_ns,
@@ -134,7 +140,8 @@ impl PodInstance {
                 .saturating_sub(self.parts.asked_ns)
         };
         Some(Startup {
-            created_ns: self.parts.created_ns.saturating_sub(self.parts.asked_ns),
+            // Ready to execute is what its node begins with: before, it is words.
+            created_ns: since(*taken_ago_ns),
             executed_ns: since(*executed_ago_ns),
             listened_ns: since(*listened_ago_ns),
             answered_ns: since(*answered_ago_ns),
@@ -142,6 +149,11 @@ impl PodInstance {
             startup_ns: executed_ago_ns.saturating_sub(*answered_ago_ns),
             resources,
             image_bytes: None,
+            pod: Some(PodStart {
+                scheduled_ns: self.parts.scheduled_ns.saturating_sub(self.parts.asked_ns),
+                taken_ns: since(*taken_ago_ns),
+                pull_ns: None,
+            }),
         })
     }
 
@@ -203,7 +215,11 @@ impl Instance for PodInstance {
                 Some(Ok(Ok((reply, heard_ns)))) => {
                     let resources = self.sample().await;
                     match self.startup(&reply, heard_ns, resources) {
-                        Some(startup) => return Ok(startup),
+                        Some(mut startup) => {
+                            let pull_ns = pull_ns(&self.parts.events, &self.parts.name).await;
+                            startup.pod.iter_mut().for_each(|pod| pod.pull_ns = pull_ns);
+                            return Ok(startup);
+                        }
                         None => Ok(reply),
                     }
                 }

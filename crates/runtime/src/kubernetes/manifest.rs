@@ -17,7 +17,7 @@ struct Rule {
 }
 
 /// In a session's namespace.
-const INSIDE: [Rule; 4] = [
+const INSIDE: [Rule; 5] = [
     Rule {
         group: "",
         resource: "pods",
@@ -32,6 +32,11 @@ const INSIDE: [Rule; 4] = [
         group: "",
         resource: "pods/log",
         verbs: &["get"],
+    },
+    Rule {
+        group: "",
+        resource: "events",
+        verbs: &["list"],
     },
     Rule {
         group: "batch",
@@ -75,7 +80,7 @@ fn whole() -> String {
 # (privileged, because its Pods mount /sys/fs/cgroup of their node, read-only, and see its
 # processes, as user nobody), and deletes them in the end. RBAC cannot name namespaces that do not
 # exist yet, so the rules on Pods hold everywhere; bakeoff uses them in its own namespaces alone.
-# With `kubernetes manifest --namespace NAME` they hold in two namespaces that you make, and in no other.
+# `bakeoff kubernetes manifest --namespace NAME` has rules for two namespaces, and for no other.
 {}",
         role("ClusterRole", "bakeoff", None, &rules)
     )

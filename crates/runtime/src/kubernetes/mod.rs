@@ -7,6 +7,7 @@
 mod backend;
 mod cluster;
 mod error;
+mod events;
 mod exec;
 mod generators;
 mod image;

@@ -28,11 +28,21 @@ pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, Cluster
 
 /// Waits until a Pod runs; `None` when it has ended by then.
 pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
+    begun_telling(pods, name, &mut || {}).await
+}
+
+/// The same; tells when the Pod has a node.
+pub(super) async fn begun_telling(
+    pods: &Api<Pod>,
+    name: &str,
+    scheduled: &mut (dyn FnMut() + Send),
+) -> Result<Option<Running>, ClusterError> {
     let began = Instant::now();
+    let mut has_node = false;
     let mut last = None;
     while began.elapsed() < RUNNING {
         match pods.get(name).await {
-            Ok(found) => match state(&found) {
+            Ok(found) => match seen(&found, &mut has_node, scheduled) {
                 PodState::Running(running) => return Ok(Some(running)),
                 PodState::Ended(_) => return Ok(None),
                 PodState::Hopeless(why) => return Err(ClusterError::new(why)),
@@ -54,6 +64,15 @@ pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>
     Err(ClusterError::new(format!(
         "Pod {name} does not run after {seconds} s{why}"
     )))
+}
+
+fn seen(pod: &Pod, has_node: &mut bool, scheduled: &mut (dyn FnMut() + Send)) -> PodState {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_ref());
+    if node.is_some() && !*has_node {
+        *has_node = true;
+        scheduled();
+    }
+    state(pod)
 }
 
 /// Waits until a Pod of this program runs.

@@ -30,7 +30,7 @@ use super::inside::{Inside, Place, Question, Reply, Request, Watched};
 use super::instance::{Parts, PodInstance, copy_output, follow};
 use super::nodes::Nodes;
 use super::pods::{Common, PodOrder, pod_name};
-use super::running::{address, begun, create, running};
+use super::running::{address, begun_telling, create, running};
 use super::session::{Namespaces, own_labels, sweep};
 
 /// The Pods from which requests are sent.
@@ -268,7 +268,9 @@ impl KubernetesRuntime {
             let reply = watcher.ask(&question).await?;
             Ok((reply, monotonic_ns()))
         });
-        let begun = begun(&pods, &name).await?;
+        let mut scheduled_ns = created_ns;
+        let mut scheduled = || scheduled_ns = monotonic_ns();
+        let begun = begun_telling(&pods, &name, &mut scheduled).await?;
         let (ended, following) = follow(pods.clone(), name.clone(), log.clone());
         let copying = copy_output(pods.clone(), name.clone(), log.clone());
         // One that has ended already has no address: nobody can answer at port 0.
@@ -287,6 +289,8 @@ impl KubernetesRuntime {
             host_time: Arc::clone(&self.host_time),
             asked_ns,
             created_ns,
+            scheduled_ns,
+            events: self.namespaces.events(),
             start,
             log,
             log_path: spec.log_path.clone(),

@@ -29,6 +29,8 @@ const DEPTH: u32 = 5;
 /// A Pod's program that began.
 struct Begun {
     pid: u32,
+    /// When its group was there, monotonic ns.
+    taken_ns: u64,
     /// Last moment at which it had not yet begun, monotonic ns.
     at_ns: u64,
 }
@@ -49,6 +51,7 @@ pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
         Ok(answered) => {
             let now_ns = monotonic_ns();
             Reply::Answered {
+                taken_ago_ns: now_ns.saturating_sub(begun.taken_ns),
                 executed_ago_ns: now_ns.saturating_sub(begun.at_ns),
                 listened_ago_ns: now_ns.saturating_sub(answered.listened_ns),
                 answered_ago_ns: now_ns.saturating_sub(answered.answered_ns),
@@ -78,12 +81,14 @@ fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
         }
         thread::sleep(POLL_GROUP);
     };
-    let mut before_ns = monotonic_ns();
+    let taken_ns = monotonic_ns();
+    let mut before_ns = taken_ns;
     while Instant::now() < deadline {
         let now_ns = monotonic_ns();
         if let Some(pid) = program(&group) {
             return Some(Begun {
                 pid,
+                taken_ns,
                 at_ns: before_ns,
             });
         }
