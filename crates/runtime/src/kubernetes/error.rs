@@ -1,5 +1,14 @@
 //! What a cluster refuses, in sentences.
 
+use std::time::Duration;
+
+use kube::client::UpgradeConnectionError;
+
+/// How long the API server may be away: it takes half a minute to come back.
+pub(super) const AWAY_MAX: Duration = Duration::from_secs(60);
+/// Distance of two attempts to reach it.
+pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
+
 /// Something that the cluster did not do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -48,10 +57,18 @@ pub(super) fn is_missing(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
+/// Whether the API server says that something is there already.
+pub(super) fn is_there(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409)
+}
+
 /// Whether nobody said no: the API server is away, or has too much to do.
 pub(super) fn is_away(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code >= 500 || status.code == 429,
+        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)) => {
+            status.is_server_error()
+        }
         _ => true,
     }
 }

@@ -1,6 +1,7 @@
 //! A subcommand of this program that runs in a Pod, with its lines.
 
 use std::pin::Pin;
+use std::time::Instant;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
@@ -9,7 +10,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
 };
 
-use super::error::ClusterError;
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
 use super::pods::PROGRAM;
 
 /// What may be under way in each direction, bytes.
@@ -46,9 +47,16 @@ impl Attached {
         };
         let command = [&[PROGRAM], arguments].concat();
         let what = format!("`{}` in Pod {pod}", command.join(" "));
-        let process = pods.exec(pod, command, &parameters).await;
-        let mut process =
-            process.map_err(|error| ClusterError::of(&format!("execute {what}"), &error))?;
+        let began = Instant::now();
+        let mut process = loop {
+            match pods.exec(pod, command.clone(), &parameters).await {
+                Ok(process) => break process,
+                Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
+                    tokio::time::sleep(AWAY_PAUSE).await;
+                }
+                Err(error) => return Err(ClusterError::of(&format!("execute {what}"), &error)),
+            }
+        };
         let (Some(input), Some(output)) = (process.stdin(), process.stdout()) else {
             return Err(ClusterError::new(format!("{what} has no standard input")));
         };

@@ -22,15 +22,11 @@ use crate::meter::Meter;
 use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
-use super::error::ClusterError;
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
 use super::exec::Attached;
 use super::generators::LoadPods;
 use super::pods::{CGROUP_MOUNT, REPLAY_FOLDER};
 use super::watch::{meter, watch};
-
-/// How long the way to a Pod may be cut: an API server takes half a minute to come back.
-const AWAY_MAX: Duration = Duration::from_secs(60);
-const AWAY_PAUSE: Duration = Duration::from_millis(500);
 
 /// What is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,6 +51,8 @@ pub(super) enum Question {
 pub(super) struct Watched {
     /// Its UID.
     pub(super) pod: String,
+    /// The program with which its command line begins; empty where its image says it.
+    pub(super) program: String,
     pub(super) port: u16,
     pub(super) path: String,
     pub(super) limit_ns: u64,

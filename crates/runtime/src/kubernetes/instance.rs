@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ use crate::ready::monotonic_ns;
 use super::error::{ClusterError, is_missing};
 use super::events::pull_ns;
 use super::inside::{Inside, Question, Reply};
-use super::state::{Ended, PodState, state};
+use super::state::{Ended, PodState, disrupted, state};
 
 /// Distance of two looks at a Pod.
 const POLL: Duration = Duration::from_millis(200);
@@ -53,6 +54,8 @@ pub(super) struct Parts {
     pub(super) log: Log,
     pub(super) log_path: PathBuf,
     pub(super) ended: watch::Receiver<Option<Ended>>,
+    /// The session has asked for its end.
+    pub(super) leaving: Arc<AtomicBool>,
     /// Follows its state and copies its output.
     pub(super) followers: [JoinHandle<()>; 2],
 }
@@ -83,6 +86,7 @@ impl PodInstance {
     }
 
     async fn delete(&mut self, grace: Duration) {
+        self.parts.leaving.store(true, Ordering::Relaxed);
         let seconds = u32::try_from(grace.as_secs()).unwrap_or(u32::MAX);
         // Without any grace the API server forgets a Pod before it has ended.
         let parameters = DeleteParams::default().grace_period(seconds.max(1));
@@ -252,6 +256,10 @@ impl Instance for PodInstance {
         Box::pin(async move { exit })
     }
 
+    fn ended_because(&self) -> Option<String> {
+        self.parts.ended.borrow().as_ref()?.why.clone()
+    }
+
     fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async { Err("a cluster cannot freeze a Pod".to_owned()) })
     }
@@ -315,24 +323,35 @@ pub(super) fn follow(
     pods: Api<Pod>,
     name: String,
     log: Log,
+    leaving: Arc<AtomicBool>,
 ) -> (watch::Receiver<Option<Ended>>, JoinHandle<()>) {
     let (tell, ended) = watch::channel(None);
     let following = tokio::spawn(async move {
-        let end = loop {
+        let mut told = None;
+        let mut end = loop {
             tokio::time::sleep(POLL).await;
-            match pods.get(&name).await.map(|pod| state(&pod)) {
-                Ok(PodState::Ended(end)) => break end,
-                Ok(_) => {}
+            match pods.get(&name).await {
+                Ok(pod) => {
+                    told = disrupted(&pod).or(told);
+                    if let PodState::Ended(end) = state(&pod) {
+                        break end;
+                    }
+                }
                 Err(error) if is_missing(&error) => {
+                    let gone = || "its Pod is gone: somebody deleted it".to_owned();
                     break Ended {
                         exit: ExitInfo::default(),
-                        why: None,
+                        why: Some(told.unwrap_or_else(gone)),
                     };
                 }
                 // Nobody knows how it is until the API server answers again.
                 Err(_) => {}
             }
         };
+        if leaving.load(Ordering::Relaxed) {
+            // It was the session that wanted it to go.
+            end.why = None;
+        }
         if let Some(why) = &end.why {
             log.append(format!("[{why}]\n").as_bytes());
         }

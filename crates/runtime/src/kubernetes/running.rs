@@ -8,7 +8,7 @@ use kube::Api;
 use kube::api::PostParams;
 use tokio::time::Instant;
 
-use super::error::{ClusterError, is_away};
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
 use super::state::{PodState, Running, state};
 
 /// How long a Pod may take until it runs: its image may have to be pulled.
@@ -21,8 +21,21 @@ pub(super) const POLL: Duration = Duration::from_millis(50);
 /// Creates a Pod; its UID.
 pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
     let name = pod.metadata.name.clone().unwrap_or_default();
-    let made = pods.create(&PostParams::default(), pod).await;
-    let made = made.map_err(|error| ClusterError::of(&format!("make the Pod {name}"), &error))?;
+    let began = Instant::now();
+    let made = loop {
+        let made = match pods.create(&PostParams::default(), pod).await {
+            // An earlier attempt did more than the API server could say.
+            Err(error) if is_there(&error) => pods.get(&name).await,
+            made => made,
+        };
+        match made {
+            Ok(made) => break made,
+            Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
+                tokio::time::sleep(AWAY_PAUSE).await;
+            }
+            Err(error) => return Err(ClusterError::of(&format!("make the Pod {name}"), &error)),
+        }
+    };
     Ok(made.metadata.uid.unwrap_or_default())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -62,7 +62,9 @@ pub struct KubernetesRuntime {
     load: LoadPods,
     /// Nodes of the load generators.
     load_nodes: Vec<String>,
-    has_backend: std::sync::atomic::AtomicBool,
+    /// What was swept, until somebody asks.
+    swept: Mutex<Vec<String>>,
+    has_backend: AtomicBool,
     /// In the first Pod from which requests are sent.
     client: Arc<Inside>,
     /// Node -> the name of its meter's Pod, and the meter.
@@ -80,6 +82,9 @@ impl KubernetesRuntime {
     /// # Errors
     /// The cluster refuses, or a Pod does not run in time.
     pub async fn begin(order: Order) -> Result<Self, ClusterError> {
+        // Before anything is made: what a dead session left takes room.
+        let swept = sweep(&order.cluster, order.namespace.as_deref()).await;
+        let swept = swept.map_err(|error| ClusterError::new(error.to_string()))?;
         let namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
         let common = Common {
             labels: own_labels(),
@@ -107,6 +112,7 @@ impl KubernetesRuntime {
         let host = describe(&meters, &order).await?;
         Ok(Self {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
+            swept: Mutex::new(swept),
             has_backend: false.into(),
             host_time: Arc::default(),
             count: AtomicU64::new(0),
@@ -260,6 +266,7 @@ impl KubernetesRuntime {
         let created_ns = monotonic_ns();
         let question = Question::Watch(Watched {
             pod: uid,
+            program: spec.command.first().cloned().unwrap_or_default(),
             port: spec.port,
             path: spec.ready_path.clone(),
             limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
@@ -271,7 +278,13 @@ impl KubernetesRuntime {
         let mut scheduled_ns = created_ns;
         let mut scheduled = || scheduled_ns = monotonic_ns();
         let begun = begun_telling(&pods, &name, &mut scheduled).await?;
-        let (ended, following) = follow(pods.clone(), name.clone(), log.clone());
+        let leaving = Arc::default();
+        let (ended, following) = follow(
+            pods.clone(),
+            name.clone(),
+            log.clone(),
+            Arc::clone(&leaving),
+        );
         let copying = copy_output(pods.clone(), name.clone(), log.clone());
         // One that has ended already has no address: nobody can answer at port 0.
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -295,6 +308,7 @@ impl KubernetesRuntime {
             log,
             log_path: spec.log_path.clone(),
             ended,
+            leaving,
             followers: [following, copying],
         }))
     }
@@ -351,7 +365,9 @@ impl Runtime for KubernetesRuntime {
     }
 
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
-        Box::pin(sweep(&self.order.cluster, self.order.namespace.as_deref()))
+        let swept = self.swept.lock();
+        let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
+        Box::pin(async move { Ok(swept) })
     }
 }
 

@@ -45,10 +45,12 @@ impl ClusterSettings {
         self.load_pods.unwrap_or(1).max(1)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether there is nothing in it that a file would have.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        *self == Self::default()
+        let mut told = self.clone();
+        told.take_local(&Self::default());
+        told == Self::default()
     }
 
     /// The command that loads images into the nodes of a context, where it is known or told.

@@ -56,10 +56,9 @@ pub(super) fn state(pod: &Pod) -> PodState {
     let container = status.container_statuses.unwrap_or_default().pop();
     let evicted = status.reason.map(|reason| {
         let message = status.message.unwrap_or_default();
-        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
-        let node = node.unwrap_or_default();
-        format!("{reason} on node {node}: {message}")
+        format!("{reason} on node {}: {message}", node_of(pod))
     });
+    let evicted = evicted.or_else(|| disrupted(pod));
     if let Some(ended) = container
         .as_ref()
         .and_then(|one| ended(one, evicted.clone()))
@@ -89,6 +88,22 @@ pub(super) fn state(pod: &Pod) -> PodState {
             None => PodState::Pending(None),
         },
     }
+}
+
+fn node_of(pod: &Pod) -> String {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
+    node.unwrap_or_default()
+}
+
+/// Why the cluster takes a Pod away, where it does: an eviction, a lost node, a drain.
+pub(super) fn disrupted(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let told = conditions
+        .iter()
+        .find(|one| one.type_ == "DisruptionTarget" && one.status == "True")?;
+    let reason = told.reason.clone().unwrap_or_default();
+    let message = told.message.clone().unwrap_or_default();
+    Some(format!("{reason} on node {}: {message}", node_of(pod)))
 }
 
 fn is_running(container: &ContainerStatus) -> bool {
@@ -182,6 +197,19 @@ mod tests {
             panic!("it has ended");
         };
         assert_eq!(ended.why.unwrap(), "Evicted on node n1: low on memory");
+
+        let drained = json!({
+            "containerStatuses": container(&json!({"terminated": {"exitCode": 143}})),
+            "conditions": [{
+                "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting",
+            }],
+        });
+        let PodState::Ended(ended) = read(&drained) else {
+            panic!("it has ended");
+        };
+        let why = "EvictionByEvictionAPI on node n1: Eviction API: evicting";
+        assert_eq!(ended.why.unwrap(), why);
 
         let full = json!({"conditions": [
             {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available"},

@@ -23,6 +23,8 @@ const POLL_GROUP: Duration = Duration::from_millis(2);
 const POLL: Duration = Duration::from_micros(200);
 /// The process that holds a Pod's network.
 const HOLDER: &str = "pause";
+/// A container that is still alone in its Pod after so long, ns, is its program.
+const ALONE_NS: u64 = 2_000_000_000;
 /// Groups of containers are less deep than this: kubepods, class, Pod, container.
 const DEPTH: u32 = 5;
 
@@ -38,7 +40,7 @@ struct Begun {
 /// Waits for the program of a Pod and its first valid answer, and times both. Blocks.
 pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
     let deadline = Instant::now() + Duration::from_nanos(watched.limit_ns);
-    let Some(begun) = await_program(root, &watched.pod, deadline) else {
+    let Some(begun) = await_program(root, watched, deadline) else {
         return Reply::NoProgram;
     };
     let Some(address) = own_address(begun.pid) else {
@@ -65,7 +67,7 @@ pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
     }
 }
 
-fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
+fn await_program(root: &Path, watched: &Watched, deadline: Instant) -> Option<Begun> {
     let memory = root.join("memory");
     let hierarchy = if memory.is_dir() {
         memory
@@ -73,7 +75,7 @@ fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
         root.to_owned()
     };
     let group = loop {
-        if let Some(group) = group_of(&hierarchy, pod) {
+        if let Some(group) = group_of(&hierarchy, &watched.pod) {
             break group;
         }
         if Instant::now() >= deadline {
@@ -83,13 +85,15 @@ fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
     };
     let taken_ns = monotonic_ns();
     let mut before_ns = taken_ns;
+    let mut search = Search::default();
     while Instant::now() < deadline {
         let now_ns = monotonic_ns();
-        if let Some(pid) = program(&group) {
+        let found = prepared(&group);
+        if let Some((pid, at_ns)) = search.look(&found, &watched.program, before_ns) {
             return Some(Begun {
                 pid,
                 taken_ns,
-                at_ns: before_ns,
+                at_ns,
             });
         }
         before_ns = now_ns;
@@ -98,25 +102,63 @@ fn await_program(root: &Path, pod: &str, deadline: Instant) -> Option<Begun> {
     None
 }
 
-/// The process in one of the groups of a Pod's containers that is neither the holder of its network
-/// nor a preparation.
-fn program(group: &Path) -> Option<u32> {
-    let containers = fs::read_dir(group).ok()?.flatten();
-    let lists =
-        containers.filter_map(|one| fs::read_to_string(one.path().join("cgroup.procs")).ok());
-    let pids: Vec<u32> = lists
-        .flat_map(|list| {
-            list.lines()
-                .filter_map(|line| line.parse().ok())
-                .collect::<Vec<_>>()
+/// A process in the group of one of a Pod's containers that is past its preparation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Prepared {
+    container: PathBuf,
+    pid: u32,
+    /// Its name, and the program with which its command line begins.
+    name: String,
+    program: String,
+}
+
+fn prepared(pod: &Path) -> Vec<Prepared> {
+    let containers = fs::read_dir(pod).into_iter().flatten().flatten();
+    let first = |container: PathBuf| {
+        let list = fs::read_to_string(container.join("cgroup.procs")).ok()?;
+        let mut pids = list.lines().filter_map(|line| line.parse::<u32>().ok());
+        let pid = pids.find(|pid| *pid > 0 && is_prepared(*pid))?;
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
+        let line = read("cmdline").unwrap_or_default();
+        Some(Prepared {
+            container,
+            pid,
+            name: read("comm").unwrap_or_default().trim_end().to_owned(),
+            program: line.split('\0').next().unwrap_or_default().to_owned(),
         })
-        .collect();
-    let is_holder = |pid: u32| {
-        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        name.trim_end() == HOLDER
     };
-    pids.into_iter()
-        .find(|pid| *pid > 0 && is_prepared(*pid) && !is_holder(*pid))
+    containers.filter_map(|one| first(one.path())).collect()
+}
+
+/// Which of a Pod's containers is not the holder of its network. That one comes first, and is
+/// called `pause` mostly; some clusters have none.
+#[derive(Debug, Default)]
+struct Search {
+    /// The first one that may be either, and when it was seen to begin.
+    first: Option<(Prepared, u64)>,
+    has_holder: bool,
+}
+
+impl Search {
+    /// The program's process and when it began, once that is sure.
+    fn look(&mut self, found: &[Prepared], wanted: &str, before_ns: u64) -> Option<(u32, u64)> {
+        let is_holder = |one: &&Prepared| one.name == HOLDER && one.program != wanted;
+        self.has_holder |= found.iter().any(|one| is_holder(&one));
+        let others = || found.iter().filter(|one| !is_holder(one));
+        let sure = others().find(|one| {
+            let second = |(first, _): &(Prepared, u64)| first.container != one.container;
+            let is_wanted = !wanted.is_empty() && one.program == wanted;
+            is_wanted || self.has_holder || self.first.as_ref().is_some_and(second)
+        });
+        if let Some(one) = sure {
+            return Some((one.pid, before_ns));
+        }
+        if let (None, Some(one)) = (&self.first, others().next()) {
+            self.first = Some((one.clone(), before_ns));
+        }
+        let (first, at_ns) = self.first.as_ref()?;
+        (before_ns.saturating_sub(*at_ns) > ALONE_NS).then_some((first.pid, *at_ns))
+    }
 }
 
 /// The meter of a container by the cgroup files below `root`; `None` while it has no group.
@@ -166,7 +208,40 @@ fn below(folder: &Path, names: &[String; 2], depth: u32) -> Option<PathBuf> {
 mod tests {
     use std::fs;
 
-    use super::{group_of, meter};
+    use super::{ALONE_NS, Prepared, Search, group_of, meter};
+
+    fn process(container: &str, pid: u32, name: &str) -> Prepared {
+        Prepared {
+            container: container.into(),
+            pid,
+            name: name.to_owned(),
+            program: format!("/{name}"),
+        }
+    }
+
+    #[test]
+    fn the_holder_of_a_network_is_not_the_program() {
+        let app = || process("b", 2, "app");
+        let check = |looks: &[&[Prepared]], wanted: &str, expect: Option<(u32, u64)>| {
+            let mut search = Search::default();
+            let looks = looks.iter().enumerate();
+            let mut found =
+                looks.map(|(at, look)| search.look(look, wanted, at as u64 * (ALONE_NS / 2 + 1)));
+            assert_eq!(found.find_map(|found| found), expect);
+        };
+        let first = ALONE_NS / 2 + 1;
+        let pause = [process("a", 1, "pause")];
+        let both = [process("a", 1, "pause"), app()];
+        check(&[&pause, &both], "", Some((2, first)));
+        check(&[&both], "/app", Some((2, 0)));
+        // One that is called otherwise is known by being first.
+        let hold = [process("a", 1, "hold")];
+        let both = [process("a", 1, "hold"), app()];
+        check(&[&hold, &both], "", Some((2, first)));
+        check(&[&[app()]], "/app", Some((2, 0)));
+        check(&[&[app()]], "", None);
+        check(&[&[app()], &[app()], &[app()]], "", Some((2, 0)));
+    }
 
     #[test]
     fn groups_are_found_under_either_driver() {
