@@ -1,11 +1,12 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
-//! base-images | site | package`.
+//! cluster | base-images | site | package`.
 
 mod base_images;
 mod browser;
 mod cargo_test;
 mod chores;
 mod ci;
+mod cluster;
 mod docker;
 mod needs;
 mod package;
@@ -52,6 +53,11 @@ enum Chore {
         /// What is to be done with it.
         action: docker::Action,
     },
+    /// Find or start a Kubernetes cluster for the tests, or remove it.
+    Cluster {
+        /// What is to be done with it.
+        action: cluster::Action,
+    },
     /// Make the base images without a registry.
     BaseImages,
     /// Build the documentation site into `target/site/book`, check its links, open its reports.
@@ -87,6 +93,7 @@ fn chore() -> anyhow::Result<()> {
         Chore::Msrv => ci::msrv(&root),
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
+        Chore::Cluster { action } => cluster::cluster(&root, action),
         Chore::BaseImages => base_images::base_images(),
         Chore::Site => ci::site(&root),
         Chore::Package => ci::package(&root),

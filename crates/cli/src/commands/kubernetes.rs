@@ -31,7 +31,8 @@ pub(crate) fn pause() -> anyhow::Result<u8> {
         .enable_all()
         .build()?;
     runtime.block_on(super::signals::interrupted());
-    Ok(exit::DONE)
+    // A Job makes a Pod again that failed, and not one that is done.
+    Ok(exit::INTERRUPTED)
 }
 
 /// Measures the load engine on the cores that this Pod may use; one line of JSON.

@@ -8,9 +8,10 @@ use bakeoff_model::suite::ReplaySettings;
 
 use crate::backend::ReplayNotes;
 
-use super::inside::{Inside, Question, Reply};
+use super::inside::Inside;
 use super::instance::sample;
 use super::pods::{RECORDINGS, REPLAY_FOLDER};
+use super::question::{Question, Reply};
 
 /// The port on which it listens.
 pub(super) const PORT: u16 = 9200;

@@ -15,7 +15,8 @@ use crate::ready::wall_ns;
 
 use super::error::{ClusterError, is_away};
 use super::exec::Attached;
-use super::inside::{Inside, Question, Reply};
+use super::inside::{Finder, Inside};
+use super::question::{Question, Reply};
 use super::running::{POLL, RUNNING};
 use super::state::{PodState, state};
 
@@ -94,6 +95,15 @@ impl LoadPods {
             .await?
             .hear()
             .await
+    }
+
+    /// Finds the Pod that makes a part.
+    pub(super) fn finder(&self, index: u32) -> Finder {
+        let load = self.clone();
+        Box::new(move || {
+            let load = load.clone();
+            Box::pin(async move { load.name(index).await })
+        })
     }
 
     /// The Pod that makes a part now.

@@ -22,7 +22,8 @@ use crate::ready::monotonic_ns;
 
 use super::error::{ClusterError, is_missing};
 use super::events::pull_ns;
-use super::inside::{Inside, Question, Reply};
+use super::inside::Inside;
+use super::question::{Question, Reply};
 use super::state::{Ended, PodState, disrupted, state};
 
 /// Distance of two looks at a Pod.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::api::StartSpec;
 
-use super::image::NodeImage;
+use super::node_image::NodeImage;
 
 /// This program in its own image.
 pub(crate) const PROGRAM: &str = "/bakeoff";
@@ -222,7 +222,7 @@ mod tests {
 
     use super::{Common, PodOrder, pod_name};
     use crate::api::StartSpec;
-    use crate::kubernetes::image::NodeImage;
+    use crate::kubernetes::node_image::NodeImage;
 
     #[test]
     fn a_contender_is_guaranteed_and_restricted() {

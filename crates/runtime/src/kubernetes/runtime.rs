@@ -25,11 +25,12 @@ use super::backend::{self, BackendPod, replay_arguments};
 use super::cluster::Cluster;
 use super::error::ClusterError;
 use super::generators::LoadPods;
-use super::image::NodeImage;
-use super::inside::{Inside, Place, Question, Reply, Request, Watched};
+use super::inside::Inside;
 use super::instance::{Parts, PodInstance, copy_output, follow};
+use super::node_image::NodeImage;
 use super::nodes::Nodes;
 use super::pods::{Common, PodOrder, pod_name};
+use super::question::{Question, Reply, Request, Watched};
 use super::running::{address, begun_telling, create, running};
 use super::session::{Namespaces, own_labels, sweep};
 
@@ -108,7 +109,7 @@ impl KubernetesRuntime {
         let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
         let meters = start_meters(&namespaces, &common, &order).await?;
         let all = load.all().await?;
-        let client = Inside::begin(Place::LoadPod(load.clone(), 0)).await?;
+        let client = Inside::begin(&namespaces.pods(), load.finder(0)).await?;
         let host = describe(&meters, &order).await?;
         Ok(Self {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
@@ -239,6 +240,12 @@ impl KubernetesRuntime {
         found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
     }
 
+    /// A way of its own to the meter of a node: the other one is for samples, and this one waits.
+    async fn watcher(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
+        let name = self.meters.get(node).map(|(name, _)| name.as_str());
+        Inside::start(&self.namespaces.meters(), name.unwrap_or_default()).await
+    }
+
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
         let image = spec.image.as_deref().map(NodeImage::of_spec);
         let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
@@ -256,21 +263,12 @@ impl KubernetesRuntime {
             image: &image,
             nodes: &[node],
         };
-        // An exec of its own: the other one is for samples, and this one waits.
-        let meter_pod = self.meters.get(node).map(|(name, _)| name.as_str());
-        let watcher =
-            Inside::start(&self.namespaces.meters(), meter_pod.unwrap_or_default()).await?;
+        let watcher = self.watcher(node).await?;
         let asked_ns = monotonic_ns();
         let uid = create(&pods, &self.common.contender(&order, spec)).await?;
         let mut made = Made::new(&pods, &name);
         let created_ns = monotonic_ns();
-        let question = Question::Watch(Watched {
-            pod: uid,
-            program: spec.command.first().cloned().unwrap_or_default(),
-            port: spec.port,
-            path: spec.ready_path.clone(),
-            limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
-        });
+        let question = watch_for(uid, spec);
         let start = tokio::spawn(async move {
             let reply = watcher.ask(&question).await?;
             Ok((reply, monotonic_ns()))
@@ -312,6 +310,17 @@ impl KubernetesRuntime {
             followers: [following, copying],
         }))
     }
+}
+
+/// What a meter is to look out for.
+fn watch_for(uid: String, spec: &StartSpec) -> Question {
+    Question::Watch(Watched {
+        pod: uid,
+        program: spec.command.first().cloned().unwrap_or_default(),
+        port: spec.port,
+        path: spec.ready_path.clone(),
+        limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
+    })
 }
 
 /// A Pod that goes again unless it is wanted: one that never ran must not take the room of the

@@ -151,7 +151,9 @@ mod tests {
 
     fn read(status: &Value) -> PodState {
         let pod = json!({
-            "metadata": {"name": "a"}, "spec": {"containers": [], "nodeName": "n1"}, "status": status,
+            "metadata": {"name": "a"},
+            "spec": {"containers": [], "nodeName": "n1"},
+            "status": status,
         });
         state(&serde_json::from_value(pod).unwrap())
     }

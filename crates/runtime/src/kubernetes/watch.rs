@@ -15,7 +15,7 @@ use crate::docker::watch::{is_prepared, listeners, own_address};
 use crate::meter::Meter;
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
 
-use super::inside::{Reply, Watched};
+use super::question::{Reply, Watched};
 
 /// Distance of two looks for a Pod's group, which the kubelet makes long before its program.
 const POLL_GROUP: Duration = Duration::from_millis(2);

@@ -15,7 +15,7 @@ use bakeoff_model::suite::Contender;
 use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::kubernetes::{
-    Cluster, ClusterError, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
+    Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
 };
 use bakeoff_runtime::sweep::RunFolder;
 use tokio::sync::OnceCell;
@@ -24,7 +24,7 @@ use super::client::RESPONSE_LIMIT;
 use super::contender::Ready;
 use super::images::{Delivery, elsewhere, find_engine, in_image};
 use crate::contracts::Client;
-use crate::hint::hinted;
+use crate::hint::{hinted, of_cluster as plain};
 use bakeoff_runtime::docker::Engine;
 
 /// A cluster that answers, with the place of each part.
@@ -101,14 +101,6 @@ pub fn pod_program(settings: &ClusterSettings) -> anyhow::Result<PathBuf> {
     };
     PodImage::can_be_of(&program).map_err(plain)?;
     Ok(program)
-}
-
-/// An error of the cluster with its hint.
-pub fn plain(error: ClusterError) -> anyhow::Error {
-    match error.hint() {
-        Some(hint) => hinted(&error, hint),
-        None => error.into(),
-    }
 }
 
 /// Contenders in a cluster.

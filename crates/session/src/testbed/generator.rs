@@ -6,10 +6,10 @@ use anyhow::Context as _;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec};
 use bakeoff_runtime::kubernetes::{Attached, LEAD, LoadPods};
 
-use super::cluster::plain;
 use super::load_generator::{GeneratorProcess, ProcessGenerator};
 use crate::contracts::{LoadGenerator, RunningLoad};
 use crate::fleet::{FleetGenerator, FleetLoad};
+use crate::hint::of_cluster as plain;
 
 /// How long a Pod may be silent beyond what its load explains.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -8,9 +8,8 @@ use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::{Engine, ImageSpec, artifact_in_image, java_in_image};
 use bakeoff_runtime::kubernetes::{ClusterSettings, NodeImage, PodImage};
 
-use super::cluster::plain;
 use super::contender::{Ready, resolve};
-use crate::hint::hinted;
+use crate::hint::{hinted, of_cluster as plain};
 
 /// How images come to the nodes of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! load generator. Shared by everything that starts contenders.
 
 pub mod builds;
+mod cases;
 pub mod ceiling;
 pub mod client;
 pub mod cluster;
@@ -21,15 +22,14 @@ use bakeoff_base::percent;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
+use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::resource::HostTime;
-use bakeoff_model::suite::{Benchmark, Contender, Limits, ProbedRequest, Profile, Suite};
+use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 
-use crate::case::{self, BackendAddress, Case, ReadyProbe};
-use crate::clock;
-use crate::contracts::{BackendProbe, Cases, Client, PendingRun};
+use crate::case::{self, BackendAddress};
+use crate::contracts::{BackendProbe, Client};
 use crate::event::{Event, Observer};
 use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
@@ -421,144 +421,5 @@ impl Testbed {
         }
         // What cannot be removed now is left to the sweep of the next session.
         let _ = self.runtimes.close().await;
-    }
-}
-
-impl Cases for Testbed {
-    fn case(&self, pending: &PendingRun) -> Case {
-        let run = &pending.run;
-        let suite = self.suite();
-        let log_name = format!("{}.a{}", run.id, pending.attempt);
-        let contender = self.contender(&run.contender);
-        let ready = self
-            .ready
-            .get(&run.contender)
-            .and_then(|ready| ready.as_ref().ok());
-        let start = match contender {
-            Some(contender) => self.start_spec(contender, &run.parameters, run.limits, &log_name),
-            None => Err(Failure::new(
-                Stage::Build,
-                format!("the suite no longer has {}", run.contender),
-            )),
-        };
-        let benchmark = suite
-            .benchmarks
-            .iter()
-            .find(|one| one.name == run.benchmark);
-        let slice = suite
-            .profiles
-            .get(&self.options.profile)
-            .map(|profile| profile.slice);
-        // The slices of a carousel are as long as its plan says.
-        let turn = run.steps.last().filter(|_| run.carousel.is_some());
-        let turn = turn.map(|step| step.duration);
-        let gc_log = self.gc_log(&log_name);
-        let is_first = run.repetition == 1;
-        let probes = match (contender, benchmark, &start) {
-            (Some(contender), Some(benchmark), Ok(spec)) if is_first => {
-                self.probes(contender, benchmark, spec, &log_name)
-            }
-            _ => Vec::new(),
-        };
-        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
-        Case {
-            begin: self.begin(pending, contender, ready),
-            start,
-            requests: benchmark
-                .map(|one| one.requests.clone())
-                .unwrap_or_default(),
-            scenario: benchmark.and_then(|one| one.scenario.clone()),
-            slice: turn
-                .or(self.options.slice)
-                .or(slice)
-                .unwrap_or(Duration::from_secs(1)),
-            seed: self.options.seed,
-            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
-            gc_log: ready.is_some_and(asks).then_some(gc_log),
-            probes,
-        }
-    }
-}
-
-impl Testbed {
-    /// The first record of a run.
-    fn begin(
-        &self,
-        pending: &PendingRun,
-        contender: Option<&Contender>,
-        ready: Option<&Ready>,
-    ) -> Begin {
-        let (run, suite) = (&pending.run, self.suite());
-        Begin {
-            format: FORMAT,
-            run: run.clone(),
-            attempt: pending.attempt,
-            suite: suite.name.clone(),
-            suite_digest: suite.digest.clone(),
-            profile: self.options.profile.clone(),
-            runtime: self.options.runtime,
-            backend: self.options.backend,
-            backend_settings: suite.backend_settings(self.options.backend),
-            backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
-            at: clock::now_rfc3339(),
-            describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
-            language: contender.map(|c| c.language.clone()).unwrap_or_default(),
-            note: contender.and_then(|c| c.note.clone()),
-            baseline: contender.and_then(|c| c.baseline.clone()),
-            version: ready.and_then(|ready| ready.built.version.clone()),
-            artifact_digest: ready.and_then(|ready| {
-                let artifact = ready.built.artifact.as_ref();
-                let digest = artifact.map(|artifact| &artifact.digest);
-                ready.image_digest.as_ref().or(digest).cloned()
-            }),
-            enforcement: self.runtime().enforcement(),
-            traffic_path: self.runtime().traffic_path(),
-            cores: self.options.cores.clone(),
-            nodes: self.runtimes.cluster().map(|bed| bed.runtime.placed()),
-            host: self.host_with(ready),
-        }
-    }
-
-    /// What a contender can do alone of the work of a benchmark's requests.
-    fn probes(
-        &self,
-        contender: &Contender,
-        benchmark: &Benchmark,
-        spec: &StartSpec,
-        log_name: &str,
-    ) -> Vec<ReadyProbe> {
-        let Some(Ok(ready)) = self.ready.get(&contender.name) else {
-            return Vec::new();
-        };
-        let of_request = |probed: &ProbedRequest| {
-            let mut own = contender.probes.iter().zip(&ready.probes);
-            let (probe, command) = own.find(|(probe, _)| probe.name == probed.probe)?;
-            let mut command = command.clone();
-            let log_name = format!("{log_name}.{}", probe.name);
-            case::fill_gc_log(&mut command, &self.gc_log(&log_name));
-            Some(ReadyProbe {
-                name: probe.name.clone(),
-                request: probed.request.clone(),
-                operations: probe.operations,
-                start: StartSpec {
-                    command,
-                    log_path: self.options.logs.join(format!("{log_name}.log")),
-                    ..spec.clone()
-                },
-            })
-        };
-        benchmark.probes.iter().filter_map(of_request).collect()
-    }
-
-    /// The host with the versions of what takes part in a run.
-    fn host_with(&self, ready: Option<&Ready>) -> Host {
-        let mut host = self.host.clone();
-        host.versions
-            .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        host.versions.extend(self.runtimes.versions());
-        if let Some(ready) = ready {
-            host.versions.extend(ready.built.toolchains.clone());
-        }
-        host
     }
 }

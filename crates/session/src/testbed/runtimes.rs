@@ -23,12 +23,12 @@ use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{BoxFuture, Runtime, sweep};
 
 use super::builds::size_bytes;
-use super::cluster::{ClusterBed, only_replay, plain};
+use super::cluster::{ClusterBed, only_replay};
 use super::contender::{Ready, resolve};
 use super::images::{elsewhere, find_engine, in_image};
 use crate::baseline::trees_folder;
 use crate::contracts::BackendProbe;
-use crate::hint::hinted;
+use crate::hint::{hinted, of_cluster as plain};
 
 /// How long a real backend is asked before contenders call it.
 const WARM_UP: Duration = Duration::from_secs(10);
