@@ -8,6 +8,7 @@ use anyhow::{bail, ensure};
 
 use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, command, works};
+use crate::cluster_test::cluster_test;
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
 use crate::workspace::say;
@@ -119,6 +120,10 @@ fn announce(needs: &Needs, suites: &[Suite], docker: bool) {
     } else {
         "- install Docker if need be, start an engine, make base images, and stop it at the end"
     });
+    say(
+        "- use the Kubernetes cluster that answers, or make one by kind or k3d, or build and start",
+    );
+    say("  one on this machine, and remove it at the end");
     say("- install mdBook by cargo if it is missing, and build the documentation site");
     say("- package the crates, and install them into a temporary folder");
     say("- start servers on the loopback interface, in control groups of their own");
@@ -162,6 +167,7 @@ fn with_docker(
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
+    cluster_test(chores)?;
     let mut failed = Vec::new();
     for suite in suites {
         suite.without(&failures.contenders);

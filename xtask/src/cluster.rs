@@ -1,6 +1,6 @@
-//! A Kubernetes cluster for the tests: the one that the kubeconfig's current context names, else one
-//! of kind or k3d where these are installed, else one that is built and started on this machine by
-//! the scripts in `xtask/cluster`.
+//! A Kubernetes cluster for the tests: that of the kubeconfig's current context, else one of kind
+//! or k3d where these are installed, else one that is built and started on this machine by the
+//! scripts in `xtask/cluster`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +36,8 @@ pub(crate) struct Found {
     pub(crate) kubeconfig: Option<PathBuf>,
     /// The command that loads an image archive into the nodes.
     pub(crate) loader: Option<String>,
+    /// What kubectl is called; by that name when absent.
+    pub(crate) kubectl: Option<PathBuf>,
 }
 
 impl Found {
@@ -45,7 +47,13 @@ impl Found {
         let kubeconfig = kubeconfig.map(|path| ("KUBECONFIG", path.display().to_string()));
         let loader = self.loader.clone();
         let loader = loader.map(|command| ("BAKEOFF_IMAGE_LOADER", command));
-        kubeconfig.into_iter().chain(loader).collect()
+        let kubectl = self.kubectl.as_ref();
+        let kubectl = kubectl.map(|path| ("KUBECTL", path.display().to_string()));
+        kubeconfig
+            .into_iter()
+            .chain(loader)
+            .chain(kubectl)
+            .collect()
     }
 }
 
@@ -71,6 +79,7 @@ pub(crate) fn start(root: &Path) -> anyhow::Result<Found> {
         return Ok(Found {
             kubeconfig: None,
             loader: loader.or(known),
+            kubectl: None,
         });
     }
     if works("kind", &["version"]) {
@@ -103,7 +112,7 @@ pub(crate) fn stop(root: &Path) -> anyhow::Result<()> {
 }
 
 /// The context of a cluster that answers.
-fn answering() -> anyhow::Result<String> {
+pub(crate) fn answering() -> anyhow::Result<String> {
     block_on(async {
         let cluster = Cluster::find(None).await?;
         let nodes = cluster.nodes().await?;
@@ -118,6 +127,7 @@ fn of_tool(tool: &str, arguments: &[&str], input: &str) -> anyhow::Result<Found>
     Ok(Found {
         kubeconfig: None,
         loader: ClusterSettings::default().loader(&context),
+        kubectl: None,
     })
 }
 
@@ -158,6 +168,7 @@ fn our_own(root: &Path) -> anyhow::Result<Found> {
     let run = home().join("run");
     let found = Found {
         kubeconfig: Some(run.join("kubeconfig")),
+        kubectl: Some(run.join("kubectl")),
         loader: Some(format!(
             "for socket in {}/n*/containerd.sock; do ctr --address $socket --namespace k8s.io \
              images import {{}} || exit 1; done",
@@ -191,6 +202,7 @@ mod tests {
         let found = Found {
             kubeconfig: Some("/a".into()),
             loader: None,
+            kubectl: None,
         };
         assert_eq!(found.variables(), [("KUBECONFIG", "/a".to_owned())]);
     }

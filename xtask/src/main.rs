@@ -7,6 +7,7 @@ mod cargo_test;
 mod chores;
 mod ci;
 mod cluster;
+mod cluster_test;
 mod docker;
 mod needs;
 mod package;
