@@ -4,9 +4,13 @@ use clap::Parser as _;
 
 use super::Cli;
 
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("README.md", include_str!("../../../../README.md")),
     ("docs/CI.md", include_str!("../../../../docs/CI.md")),
+    (
+        "docs/KUBERNETES.md",
+        include_str!("../../../../docs/KUBERNETES.md"),
+    ),
     (
         "docs/install.md",
         include_str!("../../../../docs/install.md"),

@@ -83,15 +83,12 @@ impl Namespaces {
     /// Removes both, or what is ours in them, and waits until it is gone.
     pub(super) async fn remove(mut self) -> Result<(), ClusterError> {
         self.removed = true;
-        let mut outcome = Ok(());
-        for name in [&self.restricted, &self.metering] {
-            let removed = match self.own {
-                true => remove(&self.cluster, name).await,
-                false => clear(&self.cluster, name, &selector()).await.map(|_| ()),
-            };
-            outcome = outcome.and(removed);
-        }
-        outcome
+        let removing = async |name: &str| match self.own {
+            true => remove(&self.cluster, name).await,
+            false => clear(&self.cluster, name, &selector()).await.map(|_| ()),
+        };
+        let (one, other) = tokio::join!(removing(&self.restricted), removing(&self.metering));
+        one.and(other)
     }
 }
 
