@@ -22,6 +22,9 @@ const LABEL: &str = "bakeoff.recipe";
 /// JDKs whose runtime becomes an image.
 const JDKS: [u32; 2] = [17, 25];
 
+/// The one that runs Elasticsearch.
+const ELASTICSEARCH_JDK: u32 = 17;
+
 /// What contenders need beside Debian's essential packages: TLS with its roots of trust, the C++
 /// library that Debian's JDK links to, time zones. `usr-is-merged` spares us Perl.
 const PACKAGES: &str = "ca-certificates,libssl3,libstdc++6,tzdata,usr-is-merged,zlib1g";
@@ -75,8 +78,10 @@ pub(crate) fn base_images() -> anyhow::Result<()> {
                     ));
                 }
                 Ok(jdk) => {
-                    if let Err(error) = jre(&engine, major, &jdk).await {
-                        failures.push(format!("bakeoff-base/jre-{major}: {error:#}"));
+                    for (name, modules) in runtimes(major) {
+                        if let Err(error) = jre(&engine, &name, &modules, &jdk).await {
+                            failures.push(format!("bakeoff-base/{name}: {error:#}"));
+                        }
                     }
                 }
             }
@@ -84,6 +89,18 @@ pub(crate) fn base_images() -> anyhow::Result<()> {
         ensure!(failures.is_empty(), "{}", failures.join("\n"));
         Ok(())
     })
+}
+
+/// The runtimes that are linked from a JDK: that of contenders, and for the one that runs
+/// Elasticsearch as a Pod one with the languages that it splits words of.
+fn runtimes(major: u32) -> Vec<(String, String)> {
+    let modules = MODULES.join(",");
+    let mut all = vec![(format!("jre-{major}"), modules.clone())];
+    if major == ELASTICSEARCH_JDK {
+        let with_locales = format!("{modules},jdk.localedata");
+        all.push((format!("jre-{major}-locales"), with_locales));
+    }
+    all
 }
 
 async fn debian(engine: &Engine) -> anyhow::Result<()> {
@@ -210,7 +227,7 @@ fn proxies() -> Vec<String> {
     text.lines().filter(proxy).map(str::to_owned).collect()
 }
 
-async fn jre(engine: &Engine, major: u32, jdk: &Toolchain) -> anyhow::Result<()> {
+async fn jre(engine: &Engine, name: &str, modules: &str, jdk: &Toolchain) -> anyhow::Result<()> {
     let jlink = jdk.path.join("bin/jlink");
     ensure!(
         jlink.is_file(),
@@ -221,8 +238,8 @@ async fn jre(engine: &Engine, major: u32, jdk: &Toolchain) -> anyhow::Result<()>
     let below = engine.image(&base).await.map_err(anyhow::Error::msg)?;
     let below = below.with_context(|| format!("{base} is missing"))?;
     let release = fs::read_to_string(jdk.path.join("release")).unwrap_or_default();
-    let recipe = digest(&[&below.id, &release, &MODULES.join(" ")]);
-    let reference = base_reference(&format!("jre-{major}"));
+    let recipe = digest(&[&below.id, &release, &modules.replace(',', " ")]);
+    let reference = base_reference(name);
     if up_to_date(engine, &reference, &recipe).await? {
         return Ok(());
     }
@@ -233,7 +250,7 @@ async fn jre(engine: &Engine, major: u32, jdk: &Toolchain) -> anyhow::Result<()>
     let mut command = Command::new(&jlink);
     command
         .arg("--add-modules")
-        .arg(MODULES.join(","))
+        .arg(modules)
         .args([
             "--strip-debug",
             "--no-header-files",

@@ -102,6 +102,7 @@ pub fn java_in_image() -> String {
 pub fn base_reference(base: &str) -> String {
     let jre = base
         .strip_prefix("jre-")
+        .map(|version| version.strip_suffix("-locales").unwrap_or(version))
         .is_some_and(|major| major.parse::<u32>().is_ok());
     if base == "debian" || jre {
         format!("bakeoff-base/{base}:latest")
@@ -363,6 +364,8 @@ mod tests {
         assert_eq!(with_tag("debian:12-slim"), "debian:12-slim");
         assert_eq!(base_reference("jre-25"), "bakeoff-base/jre-25:latest");
         assert_eq!(base_reference("jre-x"), "jre-x");
+        let with_locales = "bakeoff-base/jre-17-locales:latest";
+        assert_eq!(base_reference("jre-17-locales"), with_locales);
         assert_eq!(artifact_in_image(Path::new("/x/y.jar")), "/app/y.jar");
     }
 }

@@ -216,7 +216,7 @@ impl ClusterBed {
         let spec = ImageSpec {
             suite: "backends".to_owned(),
             contender: "elasticsearch".to_owned(),
-            base: "jre-17".to_owned(),
+            base: "jre-17-locales".to_owned(),
             artifact,
         };
         let image = engine.assemble(&spec).await?;
