@@ -26,6 +26,10 @@ const TIMESTAMP_AT: usize = unsafe { libc::CMSG_LEN(0) } as usize;
 pub(crate) const TIMESTAMP_BYTES: usize =
     unsafe { libc::CMSG_SPACE(size_of::<libc::timespec>() as u32) } as usize;
 
+/// The same as a length in a header, whose type is another one with musl than with glibc.
+#[expect(clippy::cast_possible_truncation, reason = "a time has 16 bytes")]
+pub(crate) const TIMESTAMP_LENGTH: u16 = TIMESTAMP_BYTES as u16;
+
 /// Whether calls on a socket wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blocking {
@@ -164,20 +168,20 @@ pub(crate) fn receive_with_timestamp(
     };
     // SAFETY: a header of zeros is an empty one; what it points to outlives the call, and the
     // lengths are right.
-    let (bytes, filled) = unsafe {
+    let bytes = unsafe {
         let mut header: libc::msghdr = std::mem::zeroed();
         header.msg_iov = &raw mut part;
         header.msg_iovlen = 1;
         header.msg_control = control.as_mut_ptr().cast();
-        header.msg_controllen = control.len();
-        let bytes = libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0);
-        (bytes, header.msg_controllen)
+        header.msg_controllen = TIMESTAMP_LENGTH.into();
+        libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0)
     };
     let Ok(bytes) = usize::try_from(bytes) else {
         let code = std::io::Error::last_os_error().raw_os_error();
         return Err(Errno::from_raw_os_error(code.unwrap_or(libc::EIO)));
     };
-    Ok((bytes, control.get(..filled).and_then(timestamp_ns)))
+    // What the kernel did not fill is zero, and no timestamp.
+    Ok((bytes, timestamp_ns(&control)))
 }
 
 /// The time in a control message of the kernel: when the last byte arrived, in nanoseconds since
@@ -189,7 +193,7 @@ pub(crate) fn timestamp_ns(control: &[u8]) -> Option<u64> {
     let kind = number(offset_of!(libc::cmsghdr, cmsg_type))?;
     let time = control.get(TIMESTAMP_AT..)?;
     let seconds = time.get(offset_of!(libc::timespec, tv_sec)..)?;
-    let seconds = libc::time_t::from_ne_bytes(*seconds.first_chunk()?);
+    let seconds = i64::from_ne_bytes(*seconds.first_chunk()?);
     let rest = time.get(offset_of!(libc::timespec, tv_nsec)..)?;
     let rest = libc::c_long::from_ne_bytes(*rest.first_chunk()?);
     let is_timestamp = level == libc::SOL_SOCKET && kind == libc::SCM_TIMESTAMPNS;

@@ -27,7 +27,7 @@ use super::{Event, Reactor};
 use crate::clock::now_ns;
 use crate::payload::Payload;
 use crate::transport::socket::{
-    Blocking, Endpoint, TIMESTAMP_BYTES, enable_rx_timestamps, timestamp_ns,
+    Blocking, Endpoint, TIMESTAMP_BYTES, TIMESTAMP_LENGTH, enable_rx_timestamps, timestamp_ns,
 };
 
 /// Requests that one submission can take over.
@@ -93,7 +93,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
         let buffers = Buffers::register(&ring.submitter(), GROUP).map_err(errno)?;
         // SAFETY: a header of zeros is an empty one.
         let mut header: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        header.msg_controllen = TIMESTAMP_BYTES;
+        header.msg_controllen = TIMESTAMP_LENGTH.into();
         Ok(Self {
             ring,
             header,
