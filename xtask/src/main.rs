@@ -1,11 +1,12 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
-//! base-images | site | package`.
+//! base-images | cluster | site | package`.
 
 mod base_images;
 mod browser;
 mod cargo_test;
 mod chores;
 mod ci;
+mod cluster;
 mod docker;
 mod needs;
 mod package;
@@ -54,6 +55,11 @@ enum Chore {
     },
     /// Make the base images without a registry.
     BaseImages,
+    /// Build, start, stop or show a Kubernetes cluster for tests.
+    Cluster {
+        /// What is to be done with it.
+        action: cluster::Action,
+    },
     /// Build the documentation site into `target/site/book`, check its links, open its reports.
     Site,
     /// Package all crates, install them into an empty prefix, and run the program from there.
@@ -88,6 +94,7 @@ fn chore() -> anyhow::Result<()> {
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
         Chore::BaseImages => base_images::base_images(),
+        Chore::Cluster { action } => cluster::cluster(action),
         Chore::Site => ci::site(&root),
         Chore::Package => ci::package(&root),
     }
