@@ -12,7 +12,7 @@ use crate::cluster::Cluster;
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
 use crate::workspace::say;
-use crate::{base_images, docker, package, site, tidy};
+use crate::{base_images, cluster, docker, package, site, tidy};
 
 /// The oldest compiler that `Cargo.toml` promises.
 const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
@@ -165,19 +165,7 @@ fn with_docker(
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
-    let prepared = docker.as_ref().map_or_else(
-        |_| Err(anyhow::anyhow!("images are built by Docker, see above")),
-        |()| prepared,
-    );
-    let outcome = match prepared.and_then(|()| cluster.start()) {
-        Ok(variables) => tests_in_cluster(chores, &variables),
-        Err(error) => {
-            chores.note(format!("NOT TESTED: Kubernetes: {error:#}"));
-            Ok(())
-        }
-    };
-    cluster.stop()?;
-    outcome?;
+    in_cluster(chores, &cluster, prepared)?;
     let mut failed = Vec::new();
     for suite in suites {
         suite.without(&failures.contenders);
@@ -222,6 +210,27 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
     }
 }
 
+/// The tests that need a cluster, in one that is started for them.
+fn in_cluster(
+    chores: &mut Chores<'_>,
+    cluster: &Cluster,
+    prepared: anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if Cluster::is_given() {
+        // Then they were among the other tests.
+        return Ok(());
+    }
+    let outcome = match prepared.and_then(|()| cluster.start()) {
+        Ok(variables) => tests_in_cluster(chores, &variables),
+        Err(error) => {
+            chores.note(format!("NOT TESTED: Kubernetes: {error:#}"));
+            Ok(())
+        }
+    };
+    cluster.stop()?;
+    outcome
+}
+
 /// The tests that need a cluster, whose Pods run a static program.
 fn tests_in_cluster(
     chores: &mut Chores<'_>,
@@ -237,7 +246,7 @@ fn tests_in_cluster(
     let program = chores.root().join(format!("target/{target}/debug/bakeoff"));
     let program = program.display().to_string();
     let mut switches = vec![
-        ("BAKEOFF_TEST_KUBERNETES", "1"),
+        (cluster::SWITCH, "1"),
         ("BAKEOFF_POD_PROGRAM", program.as_str()),
     ];
     switches.extend(

@@ -12,6 +12,10 @@ use crate::chores::works;
 use crate::docker::{install, program};
 use crate::workspace::{root, say};
 
+/// Switches on the tests that need a cluster. Where it is set already, they use that of the
+/// kubeconfig's current context.
+pub(crate) const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
+
 /// What the cluster is called, by kind and k3d too.
 const NAME: &str = "bakeoff";
 
@@ -103,8 +107,18 @@ impl Cluster {
         }
     }
 
+    /// Whether the tests have a cluster that somebody else provides.
+    pub(crate) fn is_given() -> bool {
+        std::env::var_os(SWITCH).is_some()
+    }
+
     /// What preparing takes on this host, for an announcement.
     pub(crate) fn announcement() -> String {
+        if Self::is_given() {
+            return "make namespaces in the cluster of the kubeconfig's current context, drain one of \
+                    its nodes for a moment, and remove them"
+                .to_owned();
+        }
         match Maker::of_host() {
             Maker::Own => {
                 let missing = missing_packages().join(" ");
@@ -120,7 +134,7 @@ impl Cluster {
 
     /// Installs and builds what is missing.
     pub(crate) fn prepare(&self) -> anyhow::Result<()> {
-        if Maker::of_host() != Maker::Own {
+        if Self::is_given() || Maker::of_host() != Maker::Own {
             return Ok(());
         }
         let instead = "or have kind or k3d on the PATH, with a Docker engine";
@@ -156,6 +170,7 @@ impl Cluster {
             let (script, dir) = (script(), self.dir.display());
             let loader = format!("{} load {dir} {{}}", script.display());
             variables.push(("BAKEOFF_IMAGE_LOADER", loader));
+            variables.push(("KUBECTL", format!("{dir}/bin/kubectl")));
         }
         Ok(variables)
     }
