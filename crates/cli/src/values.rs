@@ -20,6 +20,8 @@ pub(crate) enum RuntimeKind {
     Process,
     /// Docker container.
     Docker,
+    /// Pod of a Kubernetes cluster.
+    Kubernetes,
     /// A service that runs already, at the contender's `url`: nothing is started or metered.
     External,
 }
@@ -29,6 +31,7 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
         match kind {
             RuntimeKind::Process => Self::Process,
             RuntimeKind::Docker => Self::Docker,
+            RuntimeKind::Kubernetes => Self::Kubernetes,
             RuntimeKind::External => Self::External,
         }
     }

@@ -14,6 +14,8 @@ text_enum! {
         Process = "process",
         /// Containers of a Docker engine.
         Docker = "docker",
+        /// Pods of a Kubernetes cluster.
+        Kubernetes = "kubernetes",
         /// Nothing: the service runs already, and only its URL is known.
         External = "external",
     }
@@ -42,6 +44,8 @@ text_enum! {
         Veth = "veth",
         /// To the container's own address, past every proxy of published ports.
         ContainerAddress = "container address",
+        /// To the Pod's own address, past every Service.
+        PodAddress = "pod address",
         /// Over the network of the host, which the container shares.
         HostNetwork = "host network",
         /// Over a network that is not ours.
@@ -50,7 +54,7 @@ text_enum! {
 }
 
 /// How the limits of a contender are enforced. In files it is one text: `cgroup-v1`, `cgroup-v2`,
-/// `docker` or `unlimited: REASON`.
+/// `docker`, `kubernetes` or `unlimited: REASON`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Enforcement {
@@ -60,6 +64,8 @@ pub enum Enforcement {
     CgroupV2,
     /// By the Docker engine.
     Docker,
+    /// By the kubelet of the contender's node.
+    Kubernetes,
     /// Not at all, or not completely.
     Unlimited {
         /// Why not.
@@ -73,7 +79,7 @@ impl Enforcement {
     pub fn unlimited_because(&self) -> Option<&str> {
         match self {
             Self::Unlimited { reason } => Some(reason),
-            Self::CgroupV1 | Self::CgroupV2 | Self::Docker => None,
+            Self::CgroupV1 | Self::CgroupV2 | Self::Docker | Self::Kubernetes => None,
         }
     }
 }
@@ -84,6 +90,7 @@ impl fmt::Display for Enforcement {
             Self::CgroupV1 => f.write_str("cgroup-v1"),
             Self::CgroupV2 => f.write_str("cgroup-v2"),
             Self::Docker => f.write_str("docker"),
+            Self::Kubernetes => f.write_str("kubernetes"),
             Self::Unlimited { reason } => write!(f, "unlimited: {reason}"),
         }
     }
@@ -103,6 +110,7 @@ impl TryFrom<String> for Enforcement {
             "cgroup-v1" => Ok(Self::CgroupV1),
             "cgroup-v2" => Ok(Self::CgroupV2),
             "docker" => Ok(Self::Docker),
+            "kubernetes" => Ok(Self::Kubernetes),
             other => match other.strip_prefix("unlimited: ") {
                 Some(reason) => Ok(Self::Unlimited {
                     reason: reason.to_owned(),
@@ -143,7 +151,8 @@ mod tests {
 
     #[test]
     fn enforcement_is_one_text() {
-        for text in ["cgroup-v1", "cgroup-v2", "docker", "unlimited: no cgroups"] {
+        let limited = ["cgroup-v1", "cgroup-v2", "docker", "kubernetes"];
+        for text in limited.into_iter().chain(["unlimited: no cgroups"]) {
             let enforcement = Enforcement::try_from(text.to_owned()).unwrap();
             assert_eq!(enforcement.to_string(), text);
             assert_eq!(

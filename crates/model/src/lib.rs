@@ -20,6 +20,7 @@ pub mod json_path;
 pub mod limits;
 pub mod load;
 pub mod names;
+pub mod nodes;
 pub mod parse;
 pub mod pattern;
 pub mod plan;

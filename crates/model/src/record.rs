@@ -13,6 +13,7 @@ use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
 use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, FleetRecord, LoadInterval};
+use crate::nodes::{Nodes, PodStart};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
 use crate::resource::{GcLog, HostTime, ResourceSample};
@@ -102,7 +103,10 @@ pub struct Begin {
     pub traffic_path: TrafficPath,
     /// Which cores each part may use.
     pub cores: Cores,
-    /// The host.
+    /// Which part is on which node, where contenders run in a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Nodes>,
+    /// The host; in a cluster the contender's node.
     pub host: Host,
 }
 
@@ -199,6 +203,9 @@ pub struct Startup {
     /// Size of its image, or of its artifact where it runs without one, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
+    /// How it came to its node, where it is a Pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod: Option<PodStart>,
 }
 
 /// What a part of the work of requests costs a contender, measured alone, before the load.

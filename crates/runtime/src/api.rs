@@ -100,6 +100,12 @@ pub trait Instance: Send + Sync {
     /// How the main process ended; `None` while it lives. Does not wait.
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;
 
+    /// Why whoever runs it ended it: a cluster that evicts. `None` when it ended by itself, or
+    /// lives.
+    fn ended_because(&self) -> Option<String> {
+        None
+    }
+
     /// Stops the time of all processes of the group, and waits until it stands still. They keep
     /// their memory and their sockets.
     ///

@@ -1,5 +1,5 @@
 //! Starts, awaits, meters and stops what is measured: processes in their own cgroup, containers,
-//! external services, and the backends behind them.
+//! Pods, external services, and the backends behind them.
 //!
 //! Nothing here decides what is run, in which order, or what a number means: that is the
 //! session's business. Nothing here prints. Paths, addresses and limits are arguments; what is read
@@ -15,8 +15,10 @@ pub mod external;
 pub mod flame;
 pub mod host;
 pub mod http;
+pub mod kubernetes;
 mod log;
 pub mod meter;
+mod owner;
 pub mod process;
 pub mod ready;
 pub mod sweep;

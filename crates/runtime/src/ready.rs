@@ -53,6 +53,13 @@ pub fn monotonic_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
+/// The host's wall clock, ns since the Unix epoch.
+#[must_use]
+pub(crate) fn wall_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
 /// Asks `path` of `address` every 0.5 ms at least until a valid answer (200 or 404) comes.
 /// `ended` is asked between the attempts and must not block. Blocking: run it on a thread for
 /// blocking work.

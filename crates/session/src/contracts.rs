@@ -32,7 +32,7 @@ pub trait BackendProbe: Send + Sync {
     fn sample(&self) -> BoxFuture<'_, ResourceSample>;
 
     /// Requests that the replay backend had no recording of since the last call.
-    fn unknown_requests(&self) -> Vec<String>;
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>>;
 
     /// Empties the contender's database, where the backend has databases.
     ///
@@ -96,7 +96,7 @@ pub struct Parts<'a, L> {
     /// Cores of the host.
     pub host_cores: usize,
     /// What the host's cores did up to now; `None` where the host does not say.
-    pub host_time: fn() -> Option<HostTime>,
+    pub host_time: &'a dyn Fn() -> Option<HostTime>,
 }
 
 /// A run that is left to make.

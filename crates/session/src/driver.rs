@@ -9,7 +9,7 @@ use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
 use crate::case::Case;
-use crate::contracts::{BackendProbe, Cases, Halt, LoadGenerator, Parts, PendingRun};
+use crate::contracts::{Cases, Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
 use crate::stages::{capacity, cold_start, run};
 
@@ -102,7 +102,7 @@ impl<L: LoadGenerator> Driver<'_, L> {
             }
             RunKind::Startup => cold_start::make(&self.parts, &case, observer).await,
         };
-        notes.extend(self.unknown_requests());
+        notes.extend(self.unknown_requests().await);
         if !matches!(made, Err(Halt::Fatal(_))) {
             run::checked_apart(&self.parts, &case, observer).await?;
         }
@@ -128,9 +128,12 @@ impl<L: LoadGenerator> Driver<'_, L> {
     }
 
     /// Notes on what the backend could not answer since the last time.
-    fn unknown_requests(&self) -> impl Iterator<Item = String> {
-        let unknown = self.parts.backend.map(BackendProbe::unknown_requests);
-        let unknown = unknown.unwrap_or_default().into_iter();
+    async fn unknown_requests(&self) -> impl Iterator<Item = String> + use<L> {
+        let unknown = match self.parts.backend {
+            Some(backend) => backend.unknown_requests().await,
+            None => Vec::new(),
+        };
+        let unknown = unknown.into_iter();
         unknown.map(|request| format!("the replay backend had no recording of: {request}"))
     }
 

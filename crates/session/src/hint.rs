@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use bakeoff_runtime::kubernetes::ClusterError;
+
 /// A message and what to do about it.
 #[derive(Debug)]
 pub struct Hinted {
@@ -25,6 +27,14 @@ impl fmt::Display for Hinted {
 }
 
 impl std::error::Error for Hinted {}
+
+/// An error of a cluster, with its hint.
+pub fn of_cluster(error: ClusterError) -> anyhow::Error {
+    match error.hint() {
+        Some(hint) => hinted(&error, hint),
+        None => error.into(),
+    }
+}
 
 /// An error with a hint.
 pub fn hinted(message: impl fmt::Display, hint: impl fmt::Display) -> anyhow::Error {

@@ -27,7 +27,7 @@ use crate::testbed::builds;
 /// Whether all rounds are wanted, new or resumed.
 pub(crate) fn are_wanted(order: &Order) -> bool {
     match order {
-        Order::Resume(folder) => folder.join(RoundsFile::NAME).is_file(),
+        Order::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
         Order::Begin(new) => new.round.as_deref() == Some(ALL_ROUNDS),
     }
 }
@@ -88,9 +88,11 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
     let new = match order {
         Order::Begin(new) => new,
-        Order::Resume(top) => {
+        Order::Resume(top, cluster) => {
             let file = RoundsFile::read(top)?;
-            let file = file.with_context(|| format!("{}: no rounds there", top.display()))?;
+            let file = file.with_context(|| format!("{}: no rounds there", top.display()));
+            let mut file = file?;
+            file.cluster.take_local(cluster);
             return Ok((top.clone(), file));
         }
     };
@@ -120,6 +122,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         runs: new.selection.runs,
         slice: new.slice,
         flame_graphs: new.flame_graphs,
+        cluster: new.cluster.clone(),
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
@@ -155,7 +158,8 @@ fn open_round(
     won: &BTreeMap<String, Qualification>,
 ) -> anyhow::Result<Option<OpenSession>> {
     if folder.join(SessionFile::NAME).is_file() {
-        let (recorder, session) = Recorder::open(folder)?;
+        let (recorder, mut session) = Recorder::open(folder)?;
+        session.cluster.take_local(&file.cluster);
         return Ok(Some(OpenSession {
             folder: folder.to_owned(),
             recorder,
@@ -190,6 +194,7 @@ fn open_round(
         backend_url: file.backend_url.clone(),
         baseline: None,
         runs_decision: None,
+        cluster: file.cluster.clone(),
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {

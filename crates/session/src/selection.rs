@@ -6,6 +6,7 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
+use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Round, Suite};
 
 use crate::hint::hinted;
@@ -177,6 +178,13 @@ pub fn host_cores() -> usize {
 /// Where the parts of a plan run on this host.
 #[must_use]
 pub fn placement(plan: &Plan) -> Placement {
+    if plan.runtime == RuntimeKind::Kubernetes {
+        // Nodes are what divides the parts there.
+        return Placement {
+            cores: Cores::default(),
+            warnings: Vec::new(),
+        };
+    }
     let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
     place(host_cores(), &limits, plan.backend != BackendName::None)
 }

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{BoxFuture, host};
 
 use crate::baseline::{self, Against, Base};
@@ -27,9 +29,7 @@ use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
-use crate::testbed::client::HttpClient;
-use crate::testbed::load_generator::ProcessGenerator;
-use crate::testbed::{Testbed, TestbedOptions, builds};
+use crate::testbed::{Testbed, TestbedOptions, builds, cluster};
 use crate::together;
 
 /// What is to be measured.
@@ -51,6 +51,8 @@ pub struct NewSession {
     pub backend_url: Option<DatabaseUrl>,
     /// What the contenders are to be compared with, if that is what they were.
     pub baseline: Option<Against>,
+    /// What the user says about the cluster, if contenders run in one.
+    pub cluster: ClusterSettings,
 }
 
 impl NewSession {
@@ -75,8 +77,8 @@ impl NewSession {
 pub enum Order {
     /// Measure this.
     Begin(Box<NewSession>),
-    /// Make what is left in this folder.
-    Resume(PathBuf),
+    /// Make what is left in this folder; how images come to a cluster's nodes is told anew.
+    Resume(PathBuf, Box<ClusterSettings>),
 }
 
 /// How a session ended; the worst of several is the greatest.
@@ -195,6 +197,10 @@ async fn play(
     let mut warnings = placement.warnings;
     warnings.extend(base.iter().flat_map(|base| base.notes.clone()));
     warnings.extend(warnings_of(session, &folder.suite)?);
+    if plan.runtime == RuntimeKind::Kubernetes {
+        let connected = cluster::connect(&session.cluster, plan.backend).await?;
+        warnings.extend(connected.notes());
+    }
     observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);
     if folder.suite.digest != plan.suite_digest {
@@ -212,6 +218,7 @@ async fn play(
     let contenders: BTreeSet<&String> = pending.iter().map(|one| &one.run.contender).collect();
     let options = TestbedOptions {
         runtime: plan.runtime,
+        cluster: session.cluster.clone(),
         side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
         backend: plan.backend,
         backend_url: session.backend_url.clone(),
@@ -229,13 +236,11 @@ async fn play(
         parts: Parts {
             suite: testbed.suite(),
             runtime: testbed.runtime(),
-            generator: &ProcessGenerator { program },
-            client: &HttpClient {
-                prefix: String::new(),
-            },
+            generator: &testbed.generator(program),
+            client: testbed.client(),
             backend: testbed.backend(),
-            host_cores: selection::host_cores(),
-            host_time: bakeoff_runtime::host::time,
+            host_cores: testbed.host_cores(),
+            host_time: &|| testbed.host_time(),
         },
         cases: &testbed,
         now: clock::now_rfc3339,
@@ -296,12 +301,13 @@ fn not_metered(url: &DatabaseUrl) -> String {
 pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
         Order::Begin(new) => begin(new),
-        Order::Resume(folder) => resume(folder),
+        Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
 
-fn resume(folder: &Path) -> anyhow::Result<OpenSession> {
-    let (recorder, session) = Recorder::open(folder)?;
+fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSession> {
+    let (recorder, mut session) = Recorder::open(folder)?;
+    session.cluster.take_local(cluster);
     let base = session.baseline.clone();
     let base = base.map(|baseline| Base::of(baseline, &session.suite_folder));
     Ok(OpenSession {
@@ -361,6 +367,7 @@ fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
         backend_url: new.backend_url.clone(),
         baseline: base.as_ref().map(|base| base.baseline.clone()),
         runs_decision: None,
+        cluster: new.cluster.clone(),
         suite_folder: suite_folder.path,
     };
     let recorder = Recorder::create(&folder, &session)?;

@@ -24,9 +24,14 @@ pub fn checked(plan: &Plan, suite: &Suite, host: &Host) -> anyhow::Result<Vec<St
     let Some(largest) = largest(plan) else {
         return Ok(Vec::new());
     };
-    if plan.runtime == RuntimeKind::External {
+    let cannot = match plan.runtime {
+        RuntimeKind::External => Some("services that run elsewhere"),
+        RuntimeKind::Kubernetes => Some("Pods"),
+        RuntimeKind::Process | RuntimeKind::Docker => None,
+    };
+    if let Some(who) = cannot {
         return Err(hinted(
-            "services that run elsewhere cannot be frozen, so they cannot take part in a carousel",
+            format_args!("{who} cannot be frozen, so they cannot take part in a carousel"),
             instead(suite),
         ));
     }

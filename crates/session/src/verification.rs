@@ -21,7 +21,6 @@ use crate::stages::start::{await_ready, start};
 use crate::stages::verify::{self, Destination};
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;
-use crate::testbed::load_generator::ProcessGenerator;
 
 /// Which checks are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,10 +146,10 @@ pub async fn contender(
         Err(Halt::Failed(failure)) => failures.push(format!("{failure}\n{}", failure.details())),
         Err(Halt::Fatal(error)) => failures.push(format!("{error:#}")),
     }
-    let unknown = testbed
-        .backend()
-        .map(|backend| backend.unknown_requests())
-        .unwrap_or_default();
+    let unknown = match testbed.backend() {
+        Some(backend) => backend.unknown_requests().await,
+        None => Vec::new(),
+    };
     if !unknown.is_empty() {
         let list = unknown.join("\n");
         failures.push(format!("the replay backend had no recording of:\n{list}"));
@@ -176,19 +175,15 @@ async fn check_one(
     wanted: &Wanted,
     checks: &mut Vec<CheckRecord>,
 ) -> Result<(), Halt> {
-    let client = HttpClient {
-        prefix: String::new(),
-    };
+    let client = testbed.client();
     let parts = Parts {
         suite: testbed.suite(),
         runtime: testbed.runtime(),
-        generator: &ProcessGenerator {
-            program: PathBuf::new(),
-        },
-        client: &client,
+        generator: &testbed.generator(PathBuf::new()),
+        client,
         backend: testbed.backend(),
-        host_cores: selection::host_cores(),
-        host_time: || None,
+        host_cores: testbed.host_cores(),
+        host_time: &|| None,
     };
     if wanted.lifecycle {
         lifecycle::apart(&parts, spec, &mut Collect(checks)).await?;
@@ -202,7 +197,7 @@ async fn check_one(
         .iter()
         .filter(|one| wanted.groups.contains(&one.group))
     {
-        checks.push(verify::check(&client, &to, check).await);
+        checks.push(verify::check(client, &to, check).await);
     }
     if wanted.lifecycle {
         let artifact_bytes = testbed.artifact_bytes(&spec.label);
@@ -212,7 +207,7 @@ async fn check_one(
         };
         checks.extend(lifecycle::observed(&parts, instance.as_ref(), figures).await);
         if let Some(check) = parts.suite.checks.last() {
-            checks.push(verify::alive(&client, &to, check).await);
+            checks.push(verify::alive(client, &to, check).await);
         }
     }
     let died = instance.exited().await.is_some();

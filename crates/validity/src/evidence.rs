@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
+use bakeoff_model::nodes::Nodes;
 use bakeoff_model::plan::Work;
 use bakeoff_model::record::Cores;
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
@@ -25,8 +26,10 @@ const MEMORY_ROOM: f64 = 0.9;
 pub struct Setting {
     /// Which cores each part may use; empty = all.
     pub cores: Cores,
-    /// Cores of the host.
+    /// Cores of the host; in a cluster of the contender's node.
     pub host_cores: usize,
+    /// Which part is on which node of a cluster.
+    pub nodes: Option<Nodes>,
     /// Limits of the contender.
     pub limits: Limits,
     /// Each connection sends its next request when it has its response: no schedule, no think

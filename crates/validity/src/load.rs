@@ -25,6 +25,7 @@ impl Setting {
         Self {
             cores: Cores::default(),
             host_cores: 1,
+            nodes: None,
             limits: Limits::default(),
             closed_loop: spec.steps.get(step).is_some_and(endless)
                 && spec.scenario.is_none()

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use bakeoff_model::load::{ErrorClass, MinMax};
+use bakeoff_model::nodes::Nodes;
 use bakeoff_model::resource::{CoreTime, HostTime, TcpCounters, Throttling};
 use bakeoff_model::validity::Finding;
 use bakeoff_model::warmth::Warmth;
@@ -168,9 +169,14 @@ pub(crate) fn generator_share(evidence: &Evidence) -> Measure {
 
 pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
     let used = evidence.backend_cpu.known()?.share();
-    let allowed = match evidence.setting.cores.backend.len() {
-        0 => evidence.setting.host_cores,
-        cores => cores,
+    let setting = &evidence.setting;
+    let elsewhere = setting.nodes.as_ref().and_then(|nodes| {
+        let node = nodes.backend.as_deref()?;
+        Some(nodes.cores_of(node))
+    });
+    let allowed = match (setting.cores.backend.len(), elsewhere) {
+        (0, None) => setting.host_cores,
+        (0, Some(cores)) | (cores, _) => cores,
     };
     let allowed = as_f64(allowed as u64);
     Some((used / allowed, Finding::BackendFull { used, allowed }))
@@ -181,6 +187,9 @@ pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
 pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     let cores = &evidence.setting.cores;
     let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
+    if let Some(nodes) = &evidence.setting.nodes {
+        return shared_node_full(evidence, nodes);
+    }
     let mut parts = evidence.generator_cores() + share(&evidence.backend_cpu);
     let with_contender = cores.contender.is_empty();
     let shared: Vec<usize> = if with_contender {
@@ -210,6 +219,39 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     metered.then(|| (parts.max(anybody) / as_f64(shared.len() as u64), finding))
 }
 
+/// The same of a node: the contender's, where all that works there was read, or the one on which a
+/// load generator and the backend are, of which only they are known.
+fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
+    let with_contender = !nodes.contender_is_alone();
+    let node = match with_contender {
+        true => nodes.contender.as_str(),
+        false => nodes.beside_backend()?,
+    };
+    let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
+    let mut busy = parts_beside(evidence, nodes, node);
+    if with_contender {
+        let all: Vec<usize> = (0..evidence.setting.host_cores).collect();
+        let host = evidence.host.known();
+        let anybody = host.map_or(0.0, |host| cores_busy(host, &all, |core| core.busy_ns));
+        busy = anybody.max(busy + share(&evidence.contender_cpu));
+    }
+    let cores = nodes.cores_of(node);
+    let finding = Finding::SharedCoresFull {
+        busy,
+        cores,
+        with_contender,
+    };
+    Some((busy / as_f64(cores as u64), finding))
+}
+
+/// Cores' worth of CPU time that load generators and backend used on a node.
+fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
+    let backend = evidence.backend_cpu.known();
+    let backend = backend.map_or(0.0, |used| used.share());
+    let backend = if nodes.backend_on(node) { backend } else { 0.0 };
+    evidence.generator_cores() * nodes.generators_on(node) + backend
+}
+
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
     let host = evidence.host.known()?;
     let cores = contender_cores(evidence, host);
@@ -223,8 +265,10 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     let host = evidence.host.known()?;
     let cores = contender_cores(evidence, host);
     let mut known = evidence.contender_cpu.known()?.share();
-    if evidence.setting.cores.contender.is_empty() {
-        known += evidence.generator_cores() + as_f64(host.own_ns) / as_f64(host.wall_ns.max(1));
+    if let Some(nodes) = &evidence.setting.nodes {
+        known += parts_beside(evidence, nodes, &nodes.contender) + own_share(host);
+    } else if evidence.setting.cores.contender.is_empty() {
+        known += evidence.generator_cores() + own_share(host);
         known += evidence
             .backend_cpu
             .known()
@@ -233,6 +277,11 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     let foreign = cores_busy(host, &cores, |core| core.busy_ns) - known;
     let share = foreign.max(0.0) / as_f64(cores.len() as u64);
     Some((share, Finding::ForeignWork { share }))
+}
+
+/// Cores' worth of CPU time that the session itself, or a cluster's meter, used.
+fn own_share(host: &HostTime) -> f64 {
+    as_f64(host.own_ns) / as_f64(host.wall_ns.max(1))
 }
 
 fn contender_cores(evidence: &Evidence, host: &HostTime) -> Vec<usize> {

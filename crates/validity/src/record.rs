@@ -75,6 +75,7 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
     Setting {
         cores: begin.cores.clone(),
         host_cores: begin.host.cores.max(1),
+        nodes: begin.nodes.clone(),
         limits: match begin.enforcement.unlimited_because() {
             Some(_) => Limits::default(),
             None => begin.run.limits,

@@ -1,5 +1,6 @@
 //! What the user can type: names, shapes and the help of every command.
 
+mod cluster;
 #[cfg(test)]
 mod documented;
 mod duel;
@@ -23,6 +24,7 @@ use crate::exit;
 use crate::formats;
 use crate::values::{RuntimeKind, Time};
 
+pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::DuelArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
@@ -68,12 +70,23 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Record the exchanges of contenders with the real backend for the replay backend.
     Record(RecordArgs),
+    /// Show what a cluster must allow for `--runtime kubernetes`.
+    Kubernetes(KubernetesArgs),
     /// Print the JSON Schema of a file format, or write all of them into a folder.
     Schema(SchemaArgs),
     /// Print the completions of a shell.
     Completions(CompletionsArgs),
     /// Print the man page, or write that of every command into a folder.
     Man(ManArgs),
+    /// Answer a session's questions in a Pod (started by `run --runtime kubernetes`).
+    #[command(hide = true)]
+    Inside,
+    /// Wait in a Pod until it is ended (started by `run --runtime kubernetes`).
+    #[command(hide = true)]
+    Pause,
+    /// Measure the load engine at best, in a Pod (started by `run --runtime kubernetes`).
+    #[command(hide = true)]
+    Ceiling,
     /// Send every request the same response, at once (started by `doctor --load` and `run`).
     #[command(hide = true)]
     NullServer(NullServerArgs),
@@ -108,6 +121,8 @@ pub(crate) struct Selection {
     /// The backend; the suite's default one when absent.
     #[arg(long, value_name = "NAME", value_parser = backend())]
     pub(crate) backend: Option<BackendName>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
 }
 
 /// What is measured, and how often.
@@ -389,6 +404,11 @@ pub(crate) struct DoctorArgs {
     /// Measure what the load engine can do here at best, for two seconds.
     #[arg(long)]
     pub(crate) load: bool,
+    /// Look at the cluster, too.
+    #[arg(long, value_enum)]
+    pub(crate) runtime: Option<RuntimeKind>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

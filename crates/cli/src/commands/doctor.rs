@@ -3,15 +3,18 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
 use bakeoff_runtime::build::toolchain;
 use bakeoff_runtime::host;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::selection::host_cores;
-use bakeoff_session::testbed::{ceiling, runtimes};
+use bakeoff_session::testbed::{ceiling, cluster, images, runtimes};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
 use crate::exit;
+use crate::values::RuntimeKind;
 
 /// Toolchains that contenders of the suites name.
 const TOOLCHAINS: [&str; 5] = ["rust", "maven", "jdk-11", "jdk-17", "jdk-25"];
@@ -27,6 +30,10 @@ struct Finding {
 /// Runs the command.
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
     let mut findings = tokio::runtime::Runtime::new()?.block_on(findings());
+    if matches!(args.runtime, Some(RuntimeKind::Kubernetes)) {
+        let settings = args.cluster.settings();
+        findings.extend(tokio::runtime::Runtime::new()?.block_on(cluster_findings(&settings)));
+    }
     if args.load {
         findings.extend(load_findings()?);
     }
@@ -61,6 +68,58 @@ fn load_findings() -> anyhow::Result<Vec<Finding>> {
         found,
     };
     Ok(describe(&ceiling).map(finding).into())
+}
+
+/// What a session in a cluster needs.
+async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
+    let finding = |what: &str, good, found: String| Finding {
+        what: what.to_owned(),
+        good,
+        found,
+    };
+    let connected = match cluster::connect(settings, BackendName::Replay).await {
+        Ok(connected) => connected,
+        Err(error) => return vec![finding("kubernetes", false, format!("{error:#}"))],
+    };
+    let found = &connected.cluster;
+    let version = format!("{} of context {}", found.version(), found.context());
+    let sharing = connected.placed.sharing();
+    let map = connected.placed.words();
+    let mut findings = vec![
+        finding("kubernetes", true, version),
+        finding("nodes", sharing.is_empty(), map),
+    ];
+    findings.extend(
+        sharing
+            .into_iter()
+            .map(|text| finding("nodes", false, text)),
+    );
+    let missing = found.not_allowed(settings.namespace.as_deref()).await;
+    findings.push(match missing {
+        Ok(missing) if missing.is_empty() => {
+            finding("authority", true, "all that a session needs".to_owned())
+        }
+        Ok(missing) => {
+            let list = missing.join(", ");
+            let hint = "`bakeoff kubernetes manifest` prints a role with all of it";
+            finding("authority", false, format!("not allowed: {list}; {hint}"))
+        }
+        Err(error) => finding("authority", false, error.to_string()),
+    });
+    let delivery = match (&settings.registry, settings.loader(found.context())) {
+        (Some(registry), _) => (true, format!("pushed to {registry}")),
+        (None, Some(command)) => (true, format!("loaded by `{command}`")),
+        (None, None) => (
+            false,
+            "--image-registry or --image-loader must say how".to_owned(),
+        ),
+    };
+    findings.push(finding("images", delivery.0, delivery.1));
+    findings.push(match cluster::pod_program(settings) {
+        Ok(program) => finding("pod program", true, program.display().to_string()),
+        Err(error) => finding("pod program", false, format!("{error:#}")),
+    });
+    findings
 }
 
 /// The ceiling in words, two lines.
@@ -110,7 +169,7 @@ async fn findings() -> Vec<Finding> {
             found: error.to_string(),
         },
     });
-    findings.push(match runtimes::docker_engine().await {
+    findings.push(match images::docker_engine().await {
         Ok(engine) => Finding {
             what: "docker".to_owned(),
             good: true,

@@ -8,6 +8,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod duel;
 pub(crate) mod init;
+pub(crate) mod kubernetes;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;

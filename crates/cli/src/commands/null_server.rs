@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_load::NullServer;
 
+use super::signals::interrupted;
 use crate::args::NullServerArgs;
 use crate::exit;
 
@@ -17,6 +18,21 @@ use crate::exit;
 fn end_with_input(requests: &AtomicU64) {
     // An error is an end as well.
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    end(requests);
+}
+
+/// The same when it is told to end: in a container nobody else would listen to that.
+fn end_when_told(requests: &AtomicU64) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    if let Ok(runtime) = runtime {
+        runtime.block_on(interrupted());
+        end(requests);
+    }
+}
+
+fn end(requests: &AtomicU64) {
     let requests = requests.load(Ordering::Relaxed);
     // Nobody may be there to read it.
     let _ = writeln!(std::io::stdout(), "{requests} requests");
@@ -34,6 +50,8 @@ pub(crate) fn null_server(args: &NullServerArgs) -> anyhow::Result<u8> {
         let requests = requests.clone();
         std::thread::spawn(move || end_with_input(&requests));
     }
+    let counted = requests.clone();
+    std::thread::spawn(move || end_when_told(&counted));
     let server = NullServer {
         body_bytes: args.body_bytes,
         work: Duration::from_micros(args.work_us),

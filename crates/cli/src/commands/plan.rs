@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_model::capacity::Capacity;
-use bakeoff_model::conditions::BackendName;
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::{Plan, PlannedRun};
@@ -17,6 +17,7 @@ use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
+use bakeoff_session::testbed::cluster;
 use bakeoff_session::together;
 
 use crate::args::PlanArgs;
@@ -44,7 +45,8 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
         let mut settings = suite.backend_settings(plan.backend);
         settings.delay = plan.backend_delay.unwrap_or(settings.delay);
         let together = together::checked(&plan, suite, &bakeoff_runtime::host::describe());
-        write_text(&mut output, &plan, &placement, &settings.words())?;
+        let places = places(&plan, &placement, args)?;
+        write_text(&mut output, &plan, &places, &settings.words())?;
         for sentence in together? {
             for line in wrapped(&sentence, 78) {
                 writeln!(output, "{line}")?;
@@ -93,10 +95,42 @@ fn all_rounds(
     Ok(exit::DONE)
 }
 
+/// Which part runs where, and what should be known about it, a line each.
+fn places(plan: &Plan, placement: &Placement, args: &PlanArgs) -> anyhow::Result<Vec<String>> {
+    if plan.runtime == RuntimeKind::Kubernetes {
+        let settings = args.measured.selection.cluster.settings();
+        let connecting = cluster::connect(&settings, plan.backend);
+        let connected = tokio::runtime::Runtime::new()?.block_on(connecting)?;
+        return Ok(connected.notes());
+    }
+    let cores = |list: &[usize]| match list {
+        [] => "all cores".to_owned(),
+        _ => format!(
+            "cores {}",
+            list.iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(",")
+        ),
+    };
+    let backend = match plan.backend != BackendName::None {
+        true => format!(", backend on {}", cores(&placement.cores.backend)),
+        false => String::new(),
+    };
+    let parts = format!(
+        "contender on {}, load generator on {}{backend}",
+        cores(&placement.cores.contender),
+        cores(&placement.cores.generator),
+    );
+    let warnings = placement.warnings.iter();
+    let warnings = warnings.map(|warning| format!("note: {warning}"));
+    Ok(std::iter::once(parts).chain(warnings).collect())
+}
+
 fn write_text(
     output: &mut impl std::io::Write,
     plan: &Plan,
-    placement: &Placement,
+    places: &[String],
     backend_settings: &str,
 ) -> anyhow::Result<()> {
     let has_backend = plan.backend != BackendName::None;
@@ -121,28 +155,8 @@ fn write_text(
             writeln!(output, "{line}")?;
         }
     }
-    let cores = |list: &[usize]| match list {
-        [] => "all cores".to_owned(),
-        _ => format!(
-            "cores {}",
-            list.iter()
-                .map(usize::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
-        ),
-    };
-    let backend = match has_backend {
-        true => format!(", backend on {}", cores(&placement.cores.backend)),
-        false => String::new(),
-    };
-    writeln!(
-        output,
-        "contender on {}, load generator on {}{backend}",
-        cores(&placement.cores.contender),
-        cores(&placement.cores.generator),
-    )?;
-    for warning in &placement.warnings {
-        writeln!(output, "note: {warning}")?;
+    for place in places {
+        writeln!(output, "{place}")?;
     }
     plan.runs.iter().try_for_each(|run| write_run(output, run))
 }

@@ -61,6 +61,7 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
+        cluster: args.selection.cluster.settings(),
         side_by_side: false,
         backend,
         backend_url: None,

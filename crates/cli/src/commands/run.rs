@@ -36,12 +36,14 @@ pub(super) fn status(ended: Ended) -> u8 {
 /// What the arguments ask for.
 fn order(args: RunArgs) -> Order {
     if let Some(folder) = args.resume {
-        return Order::Resume(folder);
+        let cluster = args.measured.selection.cluster.settings();
+        return Order::Resume(folder, Box::new(cluster));
     }
     Order::Begin(Box::new(NewSession {
         selection: args
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
+        cluster: args.measured.selection.cluster.settings(),
         suite: args.measured.selection.suite,
         slice: args.slice.map(|slice| slice.0),
         out: args.out,

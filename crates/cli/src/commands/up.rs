@@ -11,6 +11,7 @@ use bakeoff_model::record::Cores;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::flame::Sampling;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
@@ -25,7 +26,7 @@ use crate::args::UpArgs;
 use crate::exit;
 use crate::output::progress::Progress;
 use crate::output::text::last_lines;
-use crate::values::Time;
+use crate::values::{RuntimeKind, Time};
 
 /// How often new lines of the log are shown.
 const FOLLOW_EVERY: Duration = Duration::from_millis(100);
@@ -61,6 +62,12 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     if args.profile_cpu.is_some() {
         flame::check(args.runtime.into())?;
     }
+    if matches!(args.runtime, RuntimeKind::Kubernetes) {
+        return Err(hinted(
+            "up leaves a contender to you on this machine, and a Pod is not reached from here",
+            "`bakeoff verify` and `bakeoff run` take --runtime kubernetes",
+        ));
+    }
     let folder = suite_folder::read(&args.suite)?;
     let suite = &folder.suite;
     let limits = limits(suite, &args.profile)?;
@@ -76,6 +83,7 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.runtime.into(),
+        cluster: ClusterSettings::default(),
         side_by_side: false,
         backend,
         backend_url,

@@ -58,6 +58,7 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
+        cluster: args.selection.cluster.settings(),
         side_by_side: false,
         backend,
         backend_url,

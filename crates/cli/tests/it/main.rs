@@ -16,6 +16,7 @@ mod flame;
 mod generators;
 mod init;
 mod interruption;
+mod kubernetes;
 mod load_ends;
 mod pilot;
 mod records;

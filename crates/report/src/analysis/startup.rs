@@ -2,6 +2,7 @@
 //! distribution over fresh instances, and what that costs. The start-up of loaded runs is not
 //! here: it is a column of their table.
 
+use bakeoff_model::nodes::PodStart;
 use bakeoff_model::record::{Results, Startup};
 use bakeoff_stats::{Better, Comparison, Criteria, Estimate, Pairs, Sample, Tie, Verdict, rank};
 
@@ -90,6 +91,9 @@ pub struct Phases {
     pub listen_ms: f64,
     /// From there until the first valid response.
     pub respond_ms: f64,
+    /// Of a Pod, within what comes before its program: until it had a node, and how long that
+    /// pulled its image.
+    pub pod_ms: Option<(f64, f64)>,
 }
 
 pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
@@ -156,6 +160,13 @@ fn row(case: &CaseData<'_>) -> Option<StartRow> {
             exec_ms: mean_ms(|start| start.executed_ns.saturating_sub(start.created_ns)),
             listen_ms: mean_ms(|start| start.listened_ns.saturating_sub(start.executed_ns)),
             respond_ms: mean_ms(|start| start.answered_ns.saturating_sub(start.listened_ns)),
+            pod_ms: starts.iter().any(|start| start.pod.is_some()).then(|| {
+                let scheduled = mean_ms(|start| of_pod(start).scheduled_ns);
+                (
+                    scheduled,
+                    mean_ms(|start| of_pod(start).pull_ns.unwrap_or(0)),
+                )
+            }),
         },
         cpu_s: cpu.map(|cpu| cpu.estimate(CONFIDENCE)),
         memory_mib: memory.map(|memory| memory.mean()),
@@ -165,6 +176,10 @@ fn row(case: &CaseData<'_>) -> Option<StartRow> {
         against_best: None,
         sample,
     })
+}
+
+fn of_pod(start: &Startup) -> PodStart {
+    start.pod.clone().unwrap_or_default()
 }
 
 /// Fastest mean first, with ranks and what the fastest is compared with. All pairs of the table are

@@ -1,5 +1,8 @@
 //! What a reader must know before any number.
 
+use std::collections::BTreeSet;
+
+use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::{Results, RunRecords};
 
 use super::benchmark::BenchmarkData;
@@ -31,6 +34,12 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     if let Some(enforcement) = enforcements.find(|one| one.unlimited_because().is_some()) {
         warnings.push(format!("the limits were not enforced: {enforcement}"));
     }
+    let nodes = results
+        .runs
+        .iter()
+        .filter_map(|run| run.begin.nodes.as_ref());
+    let sharing: BTreeSet<String> = nodes.flat_map(Nodes::sharing).collect();
+    warnings.extend(sharing);
     let benchmarks = loads.iter().map(|load| &load.data).chain(searched);
     let cases = benchmarks.flat_map(|benchmark| &benchmark.cases);
     let fewest = cases

@@ -27,7 +27,7 @@ type RunColumn = (&'static str, fn(&Line<'_, '_>) -> String);
 type StepColumn = (&'static str, fn(&StepData<'_>) -> String);
 
 /// What a run says of all its steps.
-const OF_RUN: [RunColumn; 25] = [
+const OF_RUN: [RunColumn; 27] = [
     ("suite", |line| line.run.records.begin.suite.clone()),
     ("suite_digest", |line| {
         line.run.records.begin.suite_digest.clone()
@@ -53,6 +53,12 @@ const OF_RUN: [RunColumn; 25] = [
     ("startup_s", |line| decimal(line.run.startup_s())),
     ("created_s", |line| {
         startup(line, |it| Some(seconds(it.created_ns)))
+    }),
+    ("pod_scheduled_s", |line| {
+        startup(line, |it| Some(seconds(it.pod.as_ref()?.scheduled_ns)))
+    }),
+    ("image_pull_s", |line| {
+        startup(line, |it| Some(seconds(it.pod.as_ref()?.pull_ns?)))
     }),
     ("executed_s", |line| {
         startup(line, |it| Some(seconds(it.executed_ns)))

@@ -293,6 +293,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             generator: vec![1],
             backend: vec![1],
         },
+        nodes: None,
         host: Host {
             kernel: "6.0-synthetic".to_owned(),
             cpu_model: "Synthetic CPU".to_owned(),
@@ -317,6 +318,7 @@ fn startup(one: &Contender, level: f64) -> Startup {
         startup_ns: ns,
         resources: sample(one, 0, cpu_start_ns(one), 1.0),
         image_bytes: Some(one.memory_mib * MIB),
+        pod: None,
     }
 }
 

@@ -32,4 +32,5 @@ pub use self::record::{RecordSummary, RecordingProxy};
 pub use self::recording::{DURATIONS_MAX, Recorded, Recording, RecordingError};
 pub use self::replay::{Replay, ReplayOptions};
 pub use self::running::Backend;
+pub(crate) use self::running::ReplayNotes;
 pub use self::start::start;

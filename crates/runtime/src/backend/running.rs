@@ -295,6 +295,38 @@ impl Drop for Backend {
     }
 }
 
+/// What a replay backend notes in a folder: how many requests it has answered, and which it could
+/// not.
+#[derive(Debug)]
+pub(crate) struct ReplayNotes {
+    counter: Counter,
+    unknown: Unknown,
+}
+
+impl ReplayNotes {
+    /// Names of the two files in the folder: unknown requests, count.
+    pub(crate) const FILES: [&str; 2] = ["unknown", "count"];
+
+    /// The notes of a replay backend that was told to keep them there.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        let [unknown, count] = Self::FILES.map(|name| folder.join(name));
+        Self {
+            counter: Counter::Socket(count),
+            unknown: Unknown::of(&unknown),
+        }
+    }
+
+    /// Requests answered up to now; `None` when it does not tell.
+    pub(crate) async fn requests(&self) -> Option<u64> {
+        self.counter.read().await
+    }
+
+    /// Requests that it had no answer to since the last call, each once.
+    pub(crate) fn unknown(&self) -> Vec<String> {
+        self.unknown.new_ones()
+    }
+}
+
 /// Reads the file of unknown requests on from where it was read last.
 #[derive(Debug)]
 struct Unknown {

@@ -17,10 +17,11 @@ use tokio::task::JoinHandle;
 use crate::api::{ExitInfo, StartSpec};
 use crate::cgroup::QUOTA_PERIOD_US;
 use crate::log::Log;
+use crate::owner::labels;
 use crate::sweep::unique_name;
 
 use super::engine::{Engine, is_missing, plain};
-use super::session::{labels, remove_container};
+use super::session::remove_container;
 
 /// Open files that a container may have, where that is permitted: far more than any step has
 /// connections.

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use bollard::body_full;
 use bollard::query_parameters::{BuildImageOptions, CreateImageOptions};
 use futures_util::StreamExt as _;
+use tokio::io::AsyncWriteExt as _;
 
 use super::context::Context;
 use super::engine::{Engine, is_missing, plain};
 use super::interpreter::interpreter;
+use crate::kubernetes::{PROGRAM, RECORDINGS};
 
 /// Where artifacts are in images.
 const APP: &str = "/app";
@@ -240,6 +242,48 @@ impl Engine {
         }
         let image = self.image(reference).await?;
         image.ok_or_else(|| format!("the engine built {reference} and has it not"))
+    }
+
+    /// Makes the image of this program, which starts by itself, with recordings.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the engine refuses.
+    pub async fn of_program(
+        &self,
+        program: &Path,
+        recordings: Option<&Path>,
+    ) -> Result<Image, String> {
+        if let Some(interpreter) = interpreter(program) {
+            let program = program.display();
+            return Err(format!("{program} is not static: it wants {interpreter}"));
+        }
+        let mut files = vec![(program.to_owned(), PROGRAM.to_owned())];
+        let folder = recordings.map(|folder| (folder.to_owned(), RECORDINGS.to_owned()));
+        files.extend(folder);
+        let packing = tokio::task::spawn_blocking(move || Context::of_files(EMPTY, &files));
+        let context = packing.await.map_err(|error| error.to_string())?;
+        let context = context.map_err(|error| error.to_string())?;
+        let digest = context.digest(EMPTY);
+        let reference = format!("bakeoff/program:{}", &digest[..TAG_DIGITS]);
+        match self.image(&reference).await? {
+            Some(image) => Ok(image),
+            None => self.build(&reference, context, HashMap::new()).await,
+        }
+    }
+
+    /// Writes an image into a file, as an archive that engines and nodes can load.
+    ///
+    /// # Errors
+    /// The engine does not have it, or the file cannot be written.
+    pub async fn save(&self, reference: &str, archive: &Path) -> Result<(), String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", archive.display());
+        let mut file = tokio::fs::File::create(archive).await.map_err(failed)?;
+        let mut saving = std::pin::pin!(self.docker.export_image(reference));
+        while let Some(part) = saving.next().await {
+            let part = part.map_err(|error| plain(&error))?;
+            file.write_all(&part).await.map_err(failed)?;
+        }
+        file.flush().await.map_err(failed)
     }
 
     async fn pull(&self, reference: &str) -> Result<(), String> {

@@ -217,6 +217,7 @@ impl Shared {
             startup_ns: answered.answered_ns.saturating_sub(self.executed_ns),
             resources,
             image_bytes: None,
+            pod: None,
         }
     }
 

@@ -10,7 +10,7 @@ use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
 /// The interpreter that a program wants, such as `/lib64/ld-linux-x86-64.so.2`; `None` for one that
 /// is linked statically and for whatever is no program of a 64-bit machine.
-pub(super) fn interpreter(program: &Path) -> Option<String> {
+pub(crate) fn interpreter(program: &Path) -> Option<String> {
     let bytes = fs::read(program).ok()?;
     let header = FileHeader64::<Endianness>::parse(bytes.as_slice()).ok()?;
     let endian = header.endian().ok()?;

@@ -8,11 +8,11 @@ mod context;
 mod engine;
 mod image;
 mod instance;
-mod interpreter;
+pub(crate) mod interpreter;
 mod runtime;
 mod session;
 mod stats;
-mod watch;
+pub(crate) mod watch;
 
 use std::future::Future;
 use std::thread;

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, Runtime, StartError, StartSpec, SweepError};
 use crate::meter::Stat;
+use crate::owner::labels;
 use crate::ready::monotonic_ns;
 use crate::sweep::unique_name;
 
@@ -21,7 +22,7 @@ use super::container::{
 use super::drop_aside;
 use super::engine::{Engine, Place, plain};
 use super::instance::{DockerInstance, Parts};
-use super::session::{labels, remove_container, remove_network, sweep};
+use super::session::{remove_container, remove_network, sweep};
 use super::watch::{Executed, await_execution, is_of};
 
 /// Unit of start times in /proc.

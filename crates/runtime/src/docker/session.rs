@@ -1,8 +1,6 @@
-//! Whose containers and networks are whose: labels with the session's process, by which a later
-//! session knows that this one is dead.
+//! Removes containers and networks, by their labels also those of dead sessions.
 
 use std::collections::HashMap;
-use std::fs;
 use std::future::Future;
 use std::time::Duration;
 
@@ -11,58 +9,13 @@ use bollard::query_parameters::{
 };
 
 use crate::api::SweepError;
-use crate::meter::Stat;
+use crate::owner::{SESSION, is_dead};
 
 use super::engine::{Engine, is_missing, plain};
-
-/// Label with the process number of the session.
-const SESSION: &str = "bakeoff.session";
-
-/// Label with the name of the session's host: an engine may serve several.
-const HOST: &str = "bakeoff.host";
-
-/// Label with the boot and the start of the session: process numbers are used again.
-const START: &str = "bakeoff.start";
 
 /// How often and in which distance a removal is tried again.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(250);
-
-/// The labels of everything that this process makes.
-pub(super) fn labels() -> HashMap<String, String> {
-    let pid = std::process::id();
-    [
-        (SESSION, pid.to_string()),
-        (HOST, host()),
-        (START, start(pid)),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .into()
-}
-
-fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.trim().to_owned()
-}
-
-fn start(pid: u32) -> String {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let start = Stat::of(pid).map_or(0, |stat| stat.start_ticks);
-    format!("{} {start}", boot.trim())
-}
-
-/// Whether the session that left these labels is dead. Sessions of other hosts count as alive:
-/// nobody here can tell.
-fn is_dead(labels: &HashMap<String, String>) -> bool {
-    let Some(pid) = labels.get(SESSION).and_then(|pid| pid.parse::<u32>().ok()) else {
-        return false;
-    };
-    if labels.get(HOST) != Some(&host()) {
-        return false;
-    }
-    let alive = Stat::of(pid).is_some_and(|stat| stat.state != 'Z');
-    !alive || labels.get(START) != Some(&start(pid))
-}
 
 /// Removes containers and networks of dead sessions; one line each.
 pub(super) async fn sweep(engine: &Engine) -> Result<Vec<String>, SweepError> {
@@ -154,27 +107,5 @@ pub(super) async fn remove_network(engine: &Engine, name: &str) -> Result<(), St
     match engine.docker.remove_network(name).await {
         Err(error) if !is_missing(&error) => Err(plain(&error)),
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{HOST, SESSION, START, is_dead, labels};
-
-    #[test]
-    fn only_dead_sessions_of_this_host_are_dead() {
-        let changed = |name: &str, value: &str| {
-            let mut labels = labels();
-            labels.insert(name.to_owned(), value.to_owned());
-            is_dead(&labels)
-        };
-        assert!(!is_dead(&labels()));
-        assert!(changed(SESSION, "4194999"));
-        assert!(changed(START, "other-boot 1"));
-        assert!(!changed(SESSION, "x"));
-        let mut foreign = labels();
-        foreign.insert(SESSION.to_owned(), "4194999".to_owned());
-        foreign.insert(HOST.to_owned(), "elsewhere".to_owned());
-        assert!(!is_dead(&foreign));
     }
 }

@@ -82,10 +82,13 @@ fn candidates(mountinfo: &str, id: &str) -> Vec<PathBuf> {
 fn executed(processes: &Path) -> Option<u32> {
     let text = fs::read_to_string(processes).ok()?;
     let mut processes = text.lines().filter_map(|line| line.parse::<u32>().ok());
-    processes.find(|pid| {
-        fs::read_to_string(format!("/proc/{pid}/comm"))
-            .is_ok_and(|name| !PREPARING.iter().any(|prefix| name.starts_with(prefix)))
-    })
+    processes.find(|pid| is_prepared(*pid))
+}
+
+/// Whether a process is past its preparation.
+pub(crate) fn is_prepared(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm"))
+        .is_ok_and(|name| !PREPARING.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// Whether a process is in a group that bears the container's id: only then is it the process of
@@ -100,6 +103,11 @@ fn address(pid: u32) -> Option<Ipv4Addr> {
     if theirs == fs::read_link("/proc/self/ns/net").ok()? {
         return None;
     }
+    own_address(pid)
+}
+
+/// The address of a process that is known to have a network of its own.
+pub(crate) fn own_address(pid: u32) -> Option<Ipv4Addr> {
     let table = fs::read_to_string(format!("/proc/{pid}/net/fib_trie")).ok()?;
     local_addresses(&table)
         .into_iter()
@@ -122,7 +130,7 @@ fn local_addresses(table: &str) -> Vec<Ipv4Addr> {
 
 /// Where the processes of a container's network listen on a port, or on others: for the hint of a
 /// service that listens in the wrong place.
-pub(super) fn listeners(pid: u32) -> Vec<String> {
+pub(crate) fn listeners(pid: u32) -> Vec<String> {
     let mut found = Vec::new();
     for name in ["tcp", "tcp6"] {
         let text = fs::read_to_string(format!("/proc/{pid}/net/{name}")).unwrap_or_default();

@@ -103,7 +103,7 @@ impl Meter {
         Self::of_dirs(group.version(), group.dirs())
     }
 
-    fn of_dirs(version: Version, dirs: &[(String, PathBuf)]) -> Self {
+    pub(crate) fn of_dirs(version: Version, dirs: &[(String, PathBuf)]) -> Self {
         let files = GroupFiles::open(version, dirs);
         let members = Members::of_dirs(dirs);
         Self {

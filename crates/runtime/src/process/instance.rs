@@ -186,6 +186,7 @@ impl Shared {
             startup_ns: answered.answered_ns.saturating_sub(executed_ns),
             resources: self.meter.sample(),
             image_bytes: None,
+            pod: None,
         }
     }
 

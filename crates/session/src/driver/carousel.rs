@@ -166,7 +166,7 @@ impl<'a, G: crate::contracts::RunningLoad> Member<'a, G> {
     where
         L: LoadGenerator<Load = G>,
     {
-        self.notes.extend(driver.unknown_requests());
+        self.notes.extend(driver.unknown_requests().await);
         match done {
             Ok(()) => Ok(()),
             failed => self.leave(driver, failed, observer).await,

@@ -6,6 +6,7 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::conditions::{BackendName, RuntimeKind, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_runtime::{Instance, ReadyError};
 
@@ -31,6 +32,7 @@ pub(super) async fn answers(
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime,
+        cluster: ClusterSettings::default(),
         side_by_side: false,
         backend: BackendName::None,
         backend_url: None,

@@ -137,7 +137,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         }],
     }));
     let again = match runtime {
-        RuntimeKind::Process => String::new(),
+        RuntimeKind::Process | RuntimeKind::Kubernetes => String::new(),
         other => format!(" --runtime {other}"),
     };
     format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")

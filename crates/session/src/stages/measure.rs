@@ -318,7 +318,9 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
         return Ok(());
     };
     let plural = if connections == 1 { "" } else { "s" };
-    let message = if exit.oom_killed {
+    let message = if let Some(why) = instance.ended_because() {
+        format!("{why}, at {connections} connection{plural}")
+    } else if exit.oom_killed {
         format!("killed for memory at {connections} connection{plural}")
     } else {
         format!("{exit} at {connections} connection{plural}")

@@ -11,6 +11,7 @@ use bakeoff_model::delay::Delay;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
 
 use super::suite_folder;
@@ -84,6 +85,9 @@ pub struct RoundsFile {
     /// Flame graphs are wanted after the measured runs of each round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
+    /// What the user said about the cluster, where contenders run in one.
+    #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
+    pub cluster: ClusterSettings,
     /// Globs of benchmarks; empty = the rounds' own.
     pub benchmarks: Vec<String>,
     /// The rounds in their order.

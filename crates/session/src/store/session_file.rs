@@ -9,6 +9,7 @@ use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
 use bakeoff_model::runs::RunsDecision;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
 
 use super::round_file::RoundFile;
@@ -49,6 +50,9 @@ pub struct SessionFile {
     /// How many runs a pilot found necessary, once that is decided; the plan has no others then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_decision: Option<RunsDecision>,
+    /// What the user said about the cluster, where contenders run in one.
+    #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
+    pub cluster: ClusterSettings,
 }
 
 impl SessionFile {

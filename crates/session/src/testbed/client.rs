@@ -9,7 +9,7 @@ use bakeoff_runtime::{BoxFuture, http};
 use crate::contracts::Client;
 
 /// The documents' own bound on a response, also for checks.
-const RESPONSE_LIMIT: Duration = Duration::from_secs(15);
+pub(crate) const RESPONSE_LIMIT: Duration = Duration::from_secs(15);
 
 /// Sends requests to real services.
 pub struct HttpClient {

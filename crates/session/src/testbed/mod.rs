@@ -2,9 +2,13 @@
 //! load generator. Shared by everything that starts contenders.
 
 pub mod builds;
+mod cases;
 pub mod ceiling;
 pub mod client;
+pub mod cluster;
 pub mod contender;
+pub mod generator;
+pub mod images;
 pub mod load_generator;
 pub mod runtimes;
 
@@ -18,24 +22,31 @@ use bakeoff_base::percent;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::record::{Begin, Cores, FORMAT, Host};
-use bakeoff_model::suite::{Benchmark, Contender, Limits, ProbedRequest, Profile, Suite};
+use bakeoff_model::record::{Cores, Host};
+use bakeoff_model::resource::HostTime;
+use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 
-use crate::case::{self, BackendAddress, Case, ReadyProbe};
-use crate::clock;
-use crate::contracts::{BackendProbe, Cases, PendingRun};
+use crate::case::{self, BackendAddress};
+use crate::contracts::{BackendProbe, Client};
 use crate::event::{Event, Observer};
+use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
 use builds::{News, Which, build_options};
+use client::HttpClient;
 use contender::Ready;
-use runtimes::{RunningBackend, Runtimes, WantedBackend};
+use generator::Generator;
+use load_generator::ProcessGenerator;
+use runtimes::{RunningBackend, Runtimes, WantedBackend, WantedRuntime};
 
 /// What a test bed is for.
 #[derive(Debug, Clone)]
 pub struct TestbedOptions {
-    /// `process` or `docker`.
+    /// What contenders run on.
     pub runtime: RuntimeKind,
+    /// What the user says about the cluster, if it is one.
+    pub cluster: ClusterSettings,
     /// The backend, or none.
     pub backend: BackendName,
     /// The database server of somebody else's that is the backend.
@@ -66,7 +77,22 @@ pub struct Testbed {
     backend: Option<RunningBackend>,
     /// The address that contenders get for the backend, when it is not the backend's own.
     redirect: Option<SocketAddr>,
+    client: HttpClient,
     host: Host,
+}
+
+/// The runtime that a test bed needs.
+fn wanted_runtime<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedRuntime<'a> {
+    let mut backends = folder.suite.backends.iter();
+    let is_replay = options.backend == BackendName::Replay;
+    let spec = backends.find(|one| is_replay && one.name == BackendName::Replay);
+    let data = spec.and_then(|spec| spec.data.as_ref());
+    WantedRuntime {
+        kind: options.runtime,
+        cluster: &options.cluster,
+        backend: options.backend,
+        recordings: data.map(|data| folder.path.join(data)),
+    }
 }
 
 impl Testbed {
@@ -76,9 +102,10 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
+        let wanted = wanted_runtime(&folder, &options);
         let runtimes = match options.side_by_side {
-            true => Runtimes::side_by_side(options.runtime).await?,
-            false => Runtimes::start(options.runtime).await?,
+            true => Runtimes::side_by_side(wanted).await?,
+            false => Runtimes::start(wanted).await?,
         };
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
@@ -93,8 +120,14 @@ impl Testbed {
             ready: BTreeMap::new(),
             backend: None,
             redirect: None,
+            client: HttpClient {
+                prefix: String::new(),
+            },
             host: host::describe(),
         };
+        if let Some(bed) = testbed.runtimes.cluster() {
+            testbed.host = bed.runtime.host().clone();
+        }
         testbed.ready = testbed.build_all(observer).await?;
         testbed.start_backend(observer).await?;
         Ok(testbed)
@@ -107,9 +140,16 @@ impl Testbed {
         program: &Path,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let (program, cores) = (program.to_owned(), self.options.cores.clone());
-        let measured = tokio::task::spawn_blocking(move || ceiling::measure(&program, &cores));
-        match measured.await.context("the engine panicked")? {
+        let measured = match self.runtimes.cluster() {
+            Some(bed) => bed.ceiling().await,
+            None => {
+                let (program, cores) = (program.to_owned(), self.options.cores.clone());
+                let measuring = move || ceiling::measure(&program, &cores);
+                let measured = tokio::task::spawn_blocking(measuring).await;
+                measured.context("the engine panicked")?
+            }
+        };
+        match measured {
             Ok(ceiling) => self.host.generator = Some(ceiling),
             Err(error) => observer.observe(&Event::CeilingUnknown {
                 why: format!("{error:#}"),
@@ -237,6 +277,42 @@ impl Testbed {
         self.runtimes.runtime()
     }
 
+    /// What sends the load: `program` is this binary.
+    #[must_use]
+    pub fn generator(&self, program: PathBuf) -> Generator {
+        match self.runtimes.cluster() {
+            Some(bed) => Generator::in_pods(bed.runtime.load_pods()),
+            None => Generator::Process(ProcessGenerator { program }),
+        }
+    }
+
+    /// What sends single requests.
+    #[must_use]
+    pub fn client(&self) -> &dyn Client {
+        match self.runtimes.cluster() {
+            Some(bed) => &bed.runtime,
+            None => &self.client,
+        }
+    }
+
+    /// Cores of the host on which contenders run.
+    #[must_use]
+    pub fn host_cores(&self) -> usize {
+        match self.runtimes.cluster() {
+            Some(_) => self.host.cores,
+            None => selection::host_cores(),
+        }
+    }
+
+    /// What the cores of that host did up to now.
+    #[must_use]
+    pub fn host_time(&self) -> Option<HostTime> {
+        match self.runtimes.cluster() {
+            Some(bed) => bed.runtime.host_time(),
+            None => host::time(),
+        }
+    }
+
     /// The running backend, if there is one.
     #[must_use]
     pub fn backend(&self) -> Option<&dyn BackendProbe> {
@@ -298,7 +374,10 @@ impl Testbed {
     /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the
     /// container, with which it goes.
     fn gc_log(&self, log_name: &str) -> PathBuf {
-        if self.options.runtime == RuntimeKind::Docker {
+        if matches!(
+            self.options.runtime,
+            RuntimeKind::Docker | RuntimeKind::Kubernetes
+        ) {
             return PathBuf::from("/tmp/bakeoff-gc.log");
         }
         let logs = std::path::absolute(&self.options.logs);
@@ -340,143 +419,7 @@ impl Testbed {
         if let Some(backend) = self.backend {
             backend.stop().await;
         }
-    }
-}
-
-impl Cases for Testbed {
-    fn case(&self, pending: &PendingRun) -> Case {
-        let run = &pending.run;
-        let suite = self.suite();
-        let log_name = format!("{}.a{}", run.id, pending.attempt);
-        let contender = self.contender(&run.contender);
-        let ready = self
-            .ready
-            .get(&run.contender)
-            .and_then(|ready| ready.as_ref().ok());
-        let start = match contender {
-            Some(contender) => self.start_spec(contender, &run.parameters, run.limits, &log_name),
-            None => Err(Failure::new(
-                Stage::Build,
-                format!("the suite no longer has {}", run.contender),
-            )),
-        };
-        let benchmark = suite
-            .benchmarks
-            .iter()
-            .find(|one| one.name == run.benchmark);
-        let slice = suite
-            .profiles
-            .get(&self.options.profile)
-            .map(|profile| profile.slice);
-        // The slices of a carousel are as long as its plan says.
-        let turn = run.steps.last().filter(|_| run.carousel.is_some());
-        let turn = turn.map(|step| step.duration);
-        let gc_log = self.gc_log(&log_name);
-        let is_first = run.repetition == 1;
-        let probes = match (contender, benchmark, &start) {
-            (Some(contender), Some(benchmark), Ok(spec)) if is_first => {
-                self.probes(contender, benchmark, spec, &log_name)
-            }
-            _ => Vec::new(),
-        };
-        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
-        Case {
-            begin: self.begin(pending, contender, ready),
-            start,
-            requests: benchmark
-                .map(|one| one.requests.clone())
-                .unwrap_or_default(),
-            scenario: benchmark.and_then(|one| one.scenario.clone()),
-            slice: turn
-                .or(self.options.slice)
-                .or(slice)
-                .unwrap_or(Duration::from_secs(1)),
-            seed: self.options.seed,
-            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
-            gc_log: ready.is_some_and(asks).then_some(gc_log),
-            probes,
-        }
-    }
-}
-
-impl Testbed {
-    /// The first record of a run.
-    fn begin(
-        &self,
-        pending: &PendingRun,
-        contender: Option<&Contender>,
-        ready: Option<&Ready>,
-    ) -> Begin {
-        let (run, suite) = (&pending.run, self.suite());
-        Begin {
-            format: FORMAT,
-            run: run.clone(),
-            attempt: pending.attempt,
-            suite: suite.name.clone(),
-            suite_digest: suite.digest.clone(),
-            profile: self.options.profile.clone(),
-            runtime: self.options.runtime,
-            backend: self.options.backend,
-            backend_settings: suite.backend_settings(self.options.backend),
-            backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
-            at: clock::now_rfc3339(),
-            describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
-            language: contender.map(|c| c.language.clone()).unwrap_or_default(),
-            note: contender.and_then(|c| c.note.clone()),
-            baseline: contender.and_then(|c| c.baseline.clone()),
-            version: ready.and_then(|ready| ready.built.version.clone()),
-            artifact_digest: ready.and_then(|ready| {
-                let artifact = ready.built.artifact.as_ref();
-                let digest = artifact.map(|artifact| &artifact.digest);
-                ready.image_digest.as_ref().or(digest).cloned()
-            }),
-            enforcement: self.runtime().enforcement(),
-            traffic_path: self.runtime().traffic_path(),
-            cores: self.options.cores.clone(),
-            host: self.host_with(ready),
-        }
-    }
-
-    /// What a contender can do alone of the work of a benchmark's requests.
-    fn probes(
-        &self,
-        contender: &Contender,
-        benchmark: &Benchmark,
-        spec: &StartSpec,
-        log_name: &str,
-    ) -> Vec<ReadyProbe> {
-        let Some(Ok(ready)) = self.ready.get(&contender.name) else {
-            return Vec::new();
-        };
-        let of_request = |probed: &ProbedRequest| {
-            let mut own = contender.probes.iter().zip(&ready.probes);
-            let (probe, command) = own.find(|(probe, _)| probe.name == probed.probe)?;
-            let mut command = command.clone();
-            let log_name = format!("{log_name}.{}", probe.name);
-            case::fill_gc_log(&mut command, &self.gc_log(&log_name));
-            Some(ReadyProbe {
-                name: probe.name.clone(),
-                request: probed.request.clone(),
-                operations: probe.operations,
-                start: StartSpec {
-                    command,
-                    log_path: self.options.logs.join(format!("{log_name}.log")),
-                    ..spec.clone()
-                },
-            })
-        };
-        benchmark.probes.iter().filter_map(of_request).collect()
-    }
-
-    /// The host with the versions of what takes part in a run.
-    fn host_with(&self, ready: Option<&Ready>) -> Host {
-        let mut host = self.host.clone();
-        host.versions
-            .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        host.versions.extend(self.runtimes.versions());
-        if let Some(ready) = ready {
-            host.versions.extend(ready.built.toolchains.clone());
-        }
-        host
+        // What cannot be removed now is left to the sweep of the next session.
+        let _ = self.runtimes.close().await;
     }
 }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::resource::ResourceSample;
@@ -16,16 +16,19 @@ use bakeoff_runtime::backend::{
     self, Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
-use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::external::External;
+use bakeoff_runtime::kubernetes::{BackendPod, ClusterSettings};
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{BoxFuture, Runtime, sweep};
 
 use super::builds::size_bytes;
+use super::cluster::{ClusterBed, only_replay};
 use super::contender::{Ready, resolve};
+use super::images::{elsewhere, find_engine, in_image};
 use crate::baseline::trees_folder;
 use crate::contracts::BackendProbe;
-use crate::hint::hinted;
+use crate::hint::{hinted, of_cluster as plain};
 
 /// How long a real backend is asked before contenders call it.
 const WARM_UP: Duration = Duration::from_secs(10);
@@ -47,15 +50,37 @@ enum Contenders {
     /// Local processes that are alive beside each other, each in a network of its own.
     SideBySide(Box<ProcessRuntime>),
     Docker(Box<DockerRuntime>),
+    Kubernetes(Box<ClusterBed>),
     External,
+}
+
+/// What a runtime is started for.
+#[derive(Debug)]
+pub(super) struct WantedRuntime<'a> {
+    pub(super) kind: RuntimeKind,
+    /// What the user says about the cluster.
+    pub(super) cluster: &'a ClusterSettings,
+    pub(super) backend: BackendName,
+    /// Those of the replay backend, if that is wanted.
+    pub(super) recordings: Option<PathBuf>,
 }
 
 impl Runtimes {
     /// Connects to the runtime of this name.
-    pub(super) async fn start(runtime: RuntimeKind) -> anyhow::Result<Self> {
-        let contenders = match runtime {
+    pub(super) async fn start(wanted: WantedRuntime<'_>) -> anyhow::Result<Self> {
+        let contenders = match wanted.kind {
             RuntimeKind::Docker => {
                 Contenders::Docker(Box::new(DockerRuntime::new(find_engine().await?)))
+            }
+            RuntimeKind::Kubernetes => {
+                let WantedRuntime {
+                    cluster,
+                    backend,
+                    recordings,
+                    ..
+                } = wanted;
+                let bed = ClusterBed::begin(cluster, backend, recordings).await?;
+                Contenders::Kubernetes(Box::new(bed))
             }
             RuntimeKind::Process => Contenders::Process,
             RuntimeKind::External => Contenders::External,
@@ -67,9 +92,9 @@ impl Runtimes {
     }
 
     /// The same, for contenders that are alive beside each other and frozen in turn.
-    pub(super) async fn side_by_side(runtime: RuntimeKind) -> anyhow::Result<Self> {
-        if runtime != RuntimeKind::Process {
-            return Self::start(runtime).await;
+    pub(super) async fn side_by_side(wanted: WantedRuntime<'_>) -> anyhow::Result<Self> {
+        if wanted.kind != RuntimeKind::Process {
+            return Self::start(wanted).await;
         }
         let contenders = ProcessRuntime::side_by_side(process_options()?);
         let contenders = contenders.map_err(|reason| {
@@ -88,6 +113,7 @@ impl Runtimes {
     pub(super) fn runtime(&self) -> &dyn Runtime {
         match &self.contenders {
             Contenders::Docker(docker) => docker.as_ref(),
+            Contenders::Kubernetes(bed) => &bed.runtime,
             Contenders::Process => &self.process,
             Contenders::SideBySide(runtime) => runtime.as_ref(),
             Contenders::External => &External,
@@ -97,7 +123,26 @@ impl Runtimes {
     fn docker(&self) -> Option<&DockerRuntime> {
         match &self.contenders {
             Contenders::Docker(docker) => Some(docker),
-            Contenders::Process | Contenders::SideBySide(_) | Contenders::External => None,
+            Contenders::Process
+            | Contenders::SideBySide(_)
+            | Contenders::Kubernetes(_)
+            | Contenders::External => None,
+        }
+    }
+
+    /// The cluster, where contenders run in one.
+    pub(super) fn cluster(&self) -> Option<&ClusterBed> {
+        match &self.contenders {
+            Contenders::Kubernetes(bed) => Some(bed),
+            _ => None,
+        }
+    }
+
+    /// Gives back what was made for the session, and waits until it is gone.
+    pub(super) async fn close(self) -> anyhow::Result<()> {
+        match self.contenders {
+            Contenders::Kubernetes(bed) => bed.runtime.end().await.map_err(plain),
+            _ => Ok(()),
         }
     }
 
@@ -107,6 +152,9 @@ impl Runtimes {
         removed.extend(sweep::sweep_folders(&trees_folder())?);
         if let Some(docker) = self.docker() {
             removed.extend(docker.sweep().await?);
+        }
+        if let Some(bed) = self.cluster() {
+            removed.extend(bed.runtime.sweep().await?);
         }
         Ok(removed)
     }
@@ -144,6 +192,9 @@ impl Runtimes {
             Contenders::Docker(docker) => {
                 return in_image(docker.engine(), suite, contender, built, jvm_options).await;
             }
+            Contenders::Kubernetes(bed) => {
+                return bed.make_ready(suite, contender, built, jvm_options).await;
+            }
             Contenders::External => return Ok(elsewhere(built)),
             Contenders::Process | Contenders::SideBySide(_) if contender.run.is_empty() => {
                 bail!("it has no command, so it cannot be --runtime process");
@@ -177,6 +228,11 @@ impl Runtimes {
         cores: &[usize],
         logs: &Path,
     ) -> anyhow::Result<RunningBackend> {
+        if let Some(bed) = self.cluster() {
+            only_replay(wanted.name)?;
+            let pod = bed.runtime.replay(&wanted.settings).await.map_err(plain)?;
+            return Ok(RunningBackend::Pod(pod));
+        }
         let (listen, reach) = self.backend_addresses().await?;
         let (name, data, is_theirs) = (wanted.name, wanted.data.clone(), wanted.server.is_some());
         let kind = backend_kind(wanted, suite)?;
@@ -197,7 +253,7 @@ impl Runtimes {
         let listens = backend.address();
         if !is_theirs {
             let address = SocketAddr::new(reach, listens.port());
-            return Ok(RunningBackend { address, backend });
+            return Ok(RunningBackend::Local { address, backend });
         }
         if listens.ip().is_loopback() && !reach.is_loopback() {
             return Err(hinted(
@@ -205,7 +261,7 @@ impl Runtimes {
                 format_args!("let the server listen on {reach} too, and name that address"),
             ));
         }
-        Ok(RunningBackend {
+        Ok(RunningBackend::Local {
             address: listens,
             backend,
         })
@@ -218,7 +274,7 @@ impl Runtimes {
         let gateway = match &self.contenders {
             Contenders::Docker(docker) => Some(docker.gateway().await?),
             Contenders::SideBySide(runtime) => runtime.gateway(),
-            Contenders::Process | Contenders::External => None,
+            Contenders::Process | Contenders::Kubernetes(_) | Contenders::External => None,
         };
         Ok(match gateway {
             Some(gateway) => (IpAddr::V4(Ipv4Addr::UNSPECIFIED), gateway),
@@ -259,108 +315,78 @@ fn backend_kind(wanted: WantedBackend<'_>, suite: &Path) -> anyhow::Result<Backe
     })
 }
 
-/// A service that somebody else runs.
-fn elsewhere(built: Built) -> Ready {
-    Ready {
-        built,
-        command: Vec::new(),
-        probes: Vec::new(),
-        workdir: PathBuf::new(),
-        image: None,
-        image_digest: None,
-        artifact_bytes: None,
-    }
-}
-
-/// The image that a contender is, or its artifact put on its base image.
-async fn in_image(
-    engine: &Engine,
-    suite: &str,
-    contender: &Contender,
-    built: Built,
-    jvm_options: Vec<String>,
-) -> anyhow::Result<Ready> {
-    if let Some(reference) = &contender.image {
-        let found = engine.image_or_pull(reference).await;
-        let image = found.map_err(|why| anyhow!("image {reference} is not to be had: {why}"))?;
-        return Ok(Ready {
-            image: Some(image.reference),
-            image_digest: Some(image.id),
-            ..elsewhere(built)
-        });
-    }
-    let Some(artifact) = built
-        .artifact
-        .as_ref()
-        .map(|artifact| artifact.path.clone())
-    else {
-        bail!("it has neither `artifact` nor `image.name`, so it cannot be --runtime docker");
-    };
-    let path = artifact_in_image(&artifact);
-    let spec = ImageSpec {
-        suite: suite.to_owned(),
-        contender: contender.name.clone(),
-        base: contender.image_base.clone(),
-        artifact,
-    };
-    let image = engine.assemble(&spec).await?;
-    let java = contender.jdk.map(|_| java_in_image());
-    let (command, probes) = resolve(contender, path, java, jvm_options)?;
-    let (image, digest) = (Some(image.reference), Some(image.id));
-    Ok(Ready {
-        built,
-        command,
-        probes,
-        // Where such images keep the artifact.
-        workdir: PathBuf::from("/app"),
-        image,
-        image_digest: digest,
-        artifact_bytes: None,
-    })
-}
-
 /// A started backend.
-pub(super) struct RunningBackend {
-    /// Where contenders reach it.
-    address: SocketAddr,
-    backend: Backend,
+pub(super) enum RunningBackend {
+    /// On this host.
+    Local {
+        /// Where contenders reach it.
+        address: SocketAddr,
+        backend: Backend,
+    },
+    /// In a cluster.
+    Pod(BackendPod),
 }
 
 impl RunningBackend {
     /// Where contenders reach it.
     #[must_use]
     pub(super) fn address(&self) -> SocketAddr {
-        self.address
+        match self {
+            Self::Local { address, .. } => *address,
+            Self::Pod(pod) => pod.address(),
+        }
+    }
+
+    fn local(&self) -> Option<&Backend> {
+        match self {
+            Self::Local { backend, .. } => Some(backend),
+            Self::Pod(_) => None,
+        }
     }
 
     /// Name and password of contenders, where it has databases.
     pub(super) fn login(&self) -> Option<(&str, &str)> {
-        self.backend.login()
+        self.local()?.login()
     }
 
     /// The version of a database server.
     pub(super) async fn version(&self) -> Option<String> {
-        self.backend.version().await
+        self.local()?.version().await
     }
 
     /// Stops it.
     pub(super) async fn stop(self) {
-        self.backend.stop(STOP_GRACE).await;
+        if let Self::Local { backend, .. } = self {
+            backend.stop(STOP_GRACE).await;
+        }
     }
 }
 
 impl BackendProbe for RunningBackend {
     fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        Box::pin(self.backend.sample())
+        Box::pin(async move {
+            match self {
+                Self::Local { backend, .. } => backend.sample().await,
+                Self::Pod(pod) => pod.sample().await,
+            }
+        })
     }
 
-    fn unknown_requests(&self) -> Vec<String> {
-        self.backend.unknown_requests()
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async move {
+            match self {
+                Self::Local { backend, .. } => backend.unknown_requests(),
+                Self::Pod(pod) => pod.unknown_requests().await,
+            }
+        })
     }
 
     fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
-            let prepared = self.backend.prepare(contender).await;
+            let Some(backend) = self.local() else {
+                return Ok(());
+            };
+            let prepared = backend.prepare(contender).await;
             prepared.map_err(|error| error.to_string())
         })
     }
@@ -371,7 +397,10 @@ impl BackendProbe for RunningBackend {
         query: &'a str,
     ) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
-            let found = self.backend.query(contender, query).await;
+            let Some(backend) = self.local() else {
+                return Err("it has no databases".to_owned());
+            };
+            let found = backend.query(contender, query).await;
             found.map_err(|error| error.to_string())
         })
     }
@@ -386,18 +415,6 @@ fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
         .into_iter()
         .find(|folder| folder.join("pom.xml").is_file());
     found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
-}
-
-/// The Docker engine that would be used, in one line.
-pub async fn docker_engine() -> anyhow::Result<String> {
-    let engine = find_engine().await?;
-    Ok(format!("{} at {}", engine.version(), engine.host()))
-}
-
-async fn find_engine() -> anyhow::Result<Engine> {
-    let host = std::env::var("DOCKER_HOST").ok();
-    let found = Engine::find(host.as_deref(), &build::cache_dir()).await;
-    found.map_err(|error| hinted(&error, error.hint()))
 }
 
 /// The runtime of local processes, entering their cgroups through this very binary.

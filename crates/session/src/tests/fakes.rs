@@ -397,8 +397,8 @@ impl BackendProbe for FakeBackend {
         Box::pin(async { ResourceSample::default() })
     }
 
-    fn unknown_requests(&self) -> Vec<String> {
-        Vec::new()
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async { Vec::new() })
     }
 
     fn prepare<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), String>> {
@@ -457,6 +457,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         enforcement: Enforcement::CgroupV2,
         traffic_path: TrafficPath::Loopback,
         cores: Cores::default(),
+        nodes: None,
         host: Host::default(),
     };
     let start = StartSpec {
@@ -697,7 +698,7 @@ impl Fakes {
                 client: &self.client,
                 backend: backend.map(|backend| backend as &dyn BackendProbe),
                 host_cores: 8,
-                host_time: || None,
+                host_time: &|| None,
             },
             cases: &self.cases,
             now: || "now".to_owned(),

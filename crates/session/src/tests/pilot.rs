@@ -57,6 +57,7 @@ fn session(folder: &Path) -> SessionFile {
         qualified: Vec::new(),
         baseline: None,
         runs_decision: None,
+        cluster: Default::default(),
     }
 }
 

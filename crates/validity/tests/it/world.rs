@@ -39,6 +39,7 @@ impl World {
                     backend: vec![1],
                 },
                 host_cores: 2,
+                nodes: None,
                 limits: Limits {
                     cpus: Some(1.0),
                     memory_bytes: Some(512 << 20),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::clock;
 use bakeoff_session::duel::{self, Agreement, Duel, Request, Service};
 use bakeoff_session::run::run as run_session;
@@ -128,6 +129,7 @@ fn limits(args: &DuelArgs) -> Limits {
 /// The session of the suite that was written.
 fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf) -> Order {
     Order::Begin(Box::new(NewSession {
+        cluster: ClusterSettings::default(),
         suite,
         selection: Selection {
             contenders: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
 
@@ -12,7 +13,7 @@ use crate::number::{mib, significant};
 /// A name and how to read its value off a run.
 type Fact = (&'static str, fn(&RunRecords) -> String);
 
-const FACTS: [Fact; 18] = [
+const FACTS: [Fact; 19] = [
     ("Suite", |run| run.begin.suite.clone()),
     ("Suite digest", |run| run.begin.suite_digest.clone()),
     ("Profile", |run| run.begin.profile.clone()),
@@ -24,6 +25,10 @@ const FACTS: [Fact; 18] = [
     }),
     ("Traffic path", |run| run.begin.traffic_path.to_string()),
     ("Cores", cores),
+    ("Nodes", |run| {
+        let nodes = run.begin.nodes.as_ref();
+        nodes.map_or("one machine".to_owned(), Nodes::words)
+    }),
     ("CPU", |run| {
         format!(
             "{}, {} usable",

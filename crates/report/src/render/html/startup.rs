@@ -72,6 +72,12 @@ fn line(row: &StartRow, slowest: f64) -> Markup {
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }
+                @if let Some((schedule_ms, pull_ms)) = row.phases.pod_ms {
+                    small.note {
+                        "scheduled after " (significant(schedule_ms)) " ms, its image pulled in "
+                        (significant(pull_ms)) " ms"
+                    }
+                }
             }
             td {
                 (table::bar(row.startup_s.point, slowest))

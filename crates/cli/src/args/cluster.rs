@@ -1,0 +1,66 @@
+//! What can be said about a Kubernetes cluster.
+
+use std::path::PathBuf;
+
+use bakeoff_runtime::kubernetes::ClusterSettings;
+use clap::{Args, Subcommand};
+
+/// Which cluster, how images come to its nodes, and who sends the load.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "With --runtime kubernetes")]
+pub(crate) struct ClusterArgs {
+    /// Context of the kubeconfig; its current one when absent.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_context: Option<String>,
+    /// Work in this namespace, and for meters in NAME-meter, instead of namespaces of the
+    /// session's own; `bakeoff kubernetes manifest --namespace NAME` makes both.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_namespace: Option<String>,
+    /// Push images to this registry, from which the nodes pull them: `registry.example.org/team`.
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) image_registry: Option<String>,
+    /// Load images into the nodes by this command, in which `{}` is an archive; known for kind,
+    /// k3d and minikube.
+    #[arg(long, value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER")]
+    pub(crate) image_loader: Option<String>,
+    /// Send the load from so many Pods, which begin together; one core each.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) load_pods: Option<u32>,
+    /// Send the load from these nodes.
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    pub(crate) load_nodes: Vec<String>,
+    /// This program for Pods, where the one that runs is not static.
+    #[arg(long, value_name = "FILE", env = "BAKEOFF_POD_PROGRAM")]
+    pub(crate) pod_program: Option<PathBuf>,
+}
+
+impl ClusterArgs {
+    /// The same as the session wants it.
+    pub(crate) fn settings(&self) -> ClusterSettings {
+        ClusterSettings {
+            context: self.cluster_context.clone(),
+            namespace: self.cluster_namespace.clone(),
+            registry: self.image_registry.clone(),
+            loader: self.image_loader.clone(),
+            load_pods: self.load_pods,
+            load_nodes: self.load_nodes.clone(),
+            program: self.pod_program.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KubernetesArgs {
+    #[command(subcommand)]
+    pub(crate) action: KubernetesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KubernetesAction {
+    /// Print the least that a user must be allowed, for `kubectl apply -f -`.
+    Manifest {
+        /// For sessions that work in this namespace, with --cluster-namespace, and nowhere else.
+        #[arg(long, value_name = "NAME")]
+        namespace: Option<String>,
+    },
+}

@@ -1,0 +1,361 @@
+//! Sessions in a real cluster: `run --runtime kubernetes` from outside, and what goes wrong there.
+//! Switched on by `BAKEOFF_TEST_KUBERNETES=1`; `cargo xtask cluster start` provides a cluster and
+//! prints the variables that name it. `BAKEOFF_POD_PROGRAM` is a static bakeoff. One test, because
+//! sessions share the nodes' memory and cores, and a drain concerns all of them.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bakeoff_runtime::kubernetes::PodImage;
+use serde_json::Value;
+
+use crate::world::{Ran, World};
+
+const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
+/// How long the cluster may take for anything.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const SUITE: &str = r#"
+[suite]
+name = "null"
+analysis = "Nothing."
+port = 8080
+ready-path = "/"
+lifecycle = false
+
+[profile.tiny]
+describe = "As short as it gets."
+limits = { cpus = 0.5, memory = "64MiB" }
+runs = 1
+slice = "500ms"
+start-timeout = "30s"
+ladder = { warm-up = [2], connections = [3, 8], step = "2s" }
+
+[profile.long]
+describe = "Long enough to be disturbed."
+limits = { cpus = 0.5, memory = "64MiB" }
+runs = 1
+slice = "500ms"
+start-timeout = "30s"
+ladder = { warm-up = [4], connections = [4], step = "10s" }
+
+[[benchmark]]
+name = "get"
+describe = "Whatever."
+
+[[benchmark.request]]
+path = "/"
+expect = { status = [200] }
+"#;
+
+const CHECKS: &str = "
+[[check]]
+group = \"get\"
+name = \"something\"
+path = \"/\"
+expect = { status = [200] }
+";
+
+/// What kubectl is called here.
+fn kubectl(arguments: &str) -> String {
+    let program = std::env::var("KUBECTL").unwrap_or_else(|_| "kubectl".to_owned());
+    let output = Command::new(program)
+        .args(arguments.split_whitespace())
+        .output();
+    let output = output.expect("kubectl can be run, or KUBECTL names it");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "kubectl {arguments}: {output:?}");
+    said
+}
+
+/// The same, of something that may not be there yet.
+fn await_kubectl(arguments: &str, wanted: impl Fn(&str) -> bool) -> String {
+    let begun = Instant::now();
+    loop {
+        let said = kubectl(arguments);
+        if wanted(&said) {
+            return said;
+        }
+        assert!(begun.elapsed() < PATIENCE, "kubectl {arguments}: {said}");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+}
+
+/// Namespaces of sessions.
+fn namespaces() -> Vec<String> {
+    let names = kubectl("get namespaces -l bakeoff.session -o name");
+    let plain = names
+        .lines()
+        .map(|name| name.trim_start_matches("namespace/").to_owned());
+    plain.collect()
+}
+
+/// The namespace of the session that runs, without that of its meters.
+fn session() -> String {
+    let mut found = namespaces()
+        .into_iter()
+        .filter(|name| !name.ends_with("-meter"));
+    found.next().expect("a session runs")
+}
+
+/// Pods of a part, by name.
+fn pods(part: &str) -> Vec<String> {
+    let namespace = session();
+    let names = kubectl(&format!(
+        "-n {namespace} get pods -l bakeoff.part={part} -o name"
+    ));
+    names.lines().map(str::to_owned).collect()
+}
+
+/// A suite of servers that do nothing; its image is loaded into the nodes.
+fn world(names: &[&str]) -> World {
+    let world = World::new(&[]);
+    world.write("suite.toml", SUITE);
+    world.write("checks/all.toml", CHECKS);
+    let image = image(&world.path());
+    for name in names {
+        let text = format!(
+            "[contender]\nname = \"{name}\"\ndescribe = \"Does nothing.\"\nlanguage = \"rust\"\n\
+             [image]\nname = \"{image}\"\n\
+             arguments = [\"null-server\", \"--listen\", \"0.0.0.0:8080\"]\n"
+        );
+        world.write(&format!("contenders/{name}/contender.toml"), &text);
+    }
+    world
+}
+
+/// Loads the static program as an image of its own, and says what it is called.
+fn image(folder: &Path) -> String {
+    let program = std::env::var_os("BAKEOFF_POD_PROGRAM").map(PathBuf::from);
+    let program = program.expect("BAKEOFF_POD_PROGRAM names a static bakeoff");
+    let loader = std::env::var("BAKEOFF_IMAGE_LOADER");
+    let loader = loader.expect("BAKEOFF_IMAGE_LOADER loads an archive into the nodes");
+    let image = PodImage::of_program(&program, None, folder).unwrap();
+    image.load(&loader).unwrap();
+    fs::remove_file(&image.archive).unwrap();
+    image.reference
+}
+
+fn run(world: &World, arguments: &str) -> Ran {
+    world.run(&format!("run SUITE --runtime kubernetes {arguments}"))
+}
+
+/// Starts a session and lets it go on until a step of load is under way.
+fn until_loaded(world: &World, arguments: &str) -> Child {
+    let command = format!("run SUITE --runtime kubernetes --json {arguments}");
+    let mut command = world.command(&command);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let came = lines.any(|line| {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap_or_default();
+        event["event"] == "step-began"
+    });
+    assert!(came, "the session ended before it loaded anything");
+    std::thread::spawn(move || lines.for_each(drop));
+    std::thread::sleep(Duration::from_secs(1));
+    child
+}
+
+/// The records of the runs in a results folder, those of one run after those of another.
+fn records(world: &World, out: &str) -> Vec<Value> {
+    let folder = world.out().parent().unwrap().join(out).join("records");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let text: String = files
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+fn of_kind<'r>(records: &'r [Value], kind: &'r str) -> impl Iterator<Item = &'r Value> {
+    records
+        .iter()
+        .filter(move |record| record["record"] == kind)
+}
+
+/// All texts of what ended runs.
+fn ends(records: &[Value]) -> String {
+    of_kind(records, "end")
+        .map(|end| format!("{end}\n"))
+        .collect()
+}
+
+fn sum(values: impl Iterator<Item = Option<u64>>) -> u64 {
+    values.map(|value| value.unwrap_or(0)).sum()
+}
+
+/// Requests that had a response, well or not, and those that never had a whole one.
+fn sent(records: &[Value]) -> u64 {
+    let number = |slice: &Value, path: &str| slice.pointer(path).and_then(Value::as_u64);
+    let failed = |slice: &Value| {
+        let classes = slice["load"]["errors"].as_object();
+        sum(classes
+            .into_iter()
+            .flatten()
+            .map(|(_, class)| class["count"].as_u64()))
+    };
+    let slices = || of_kind(records, "interval");
+    let unanswered = |slice: &Value| {
+        let names = slice["load"]["unanswered"].as_object();
+        sum(names
+            .into_iter()
+            .flatten()
+            .map(|(_, one)| one["count"].as_u64().or(one.as_u64())))
+    };
+    sum(slices().map(|slice| number(slice, "/load/requests")))
+        + sum(slices().map(|slice| Some(failed(slice) + unanswered(slice))))
+}
+
+/// What the contender said when it was stopped.
+fn counted(world: &World, out: &str) -> u64 {
+    let folder = world.out().parent().unwrap().join(out).join("logs");
+    let mut files = fs::read_dir(folder).unwrap();
+    let text = fs::read_to_string(files.next().unwrap().unwrap().path()).unwrap();
+    let line = text.lines().find_map(|line| line.strip_suffix(" requests"));
+    line.unwrap_or_else(|| panic!("no count in {text:?}"))
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn sessions_in_a_cluster() {
+    if std::env::var_os(SWITCH).is_none() {
+        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
+        {
+            eprintln!("SKIPPED sessions in a Kubernetes cluster: set {SWITCH}=1");
+        }
+        return;
+    }
+    two_load_generators_send_what_the_service_counts();
+    a_lost_load_generator_is_named_and_the_next_run_has_another();
+    a_contender_that_is_deleted_fails_its_run_alone();
+    a_killed_session_is_swept_and_resumed();
+    what_cannot_start_is_a_sentence();
+    a_quota_that_refuses_is_a_sentence();
+    a_drained_node_is_a_sentence();
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+fn two_load_generators_send_what_the_service_counts() {
+    let world = world(&["null"]);
+    let ran = run(&world, "--profile tiny --load-pods 2 --out out");
+    ran.check(0, &["in the cluster", "checks 1/1", "report: "]);
+    let records = records(&world, "out");
+    let begin = of_kind(&records, "begin").next().unwrap();
+    assert_eq!(begin["nodes"]["generators"].as_array().unwrap().len(), 2);
+    assert_eq!(begin["enforcement"], "kubernetes");
+    for fleet in of_kind(&records, "fleet") {
+        let skew_ns = fleet["start_skew_ns"].as_u64().unwrap();
+        assert!(skew_ns < 50_000_000, "{fleet}");
+        let parts = fleet["parts"].as_array().unwrap();
+        let of_parts = sum(parts.iter().map(|part| part["requests"].as_u64()));
+        let of_step =
+            of_kind(&records, "interval").filter(|slice| slice["load"]["step"] == fleet["step"]);
+        let of_step = sum(of_step.map(|slice| slice["load"]["requests"].as_u64()));
+        assert_eq!(of_parts, of_step, "{fleet}");
+    }
+    // Beside the load: the answer that says it is ready, the check, and the same after the load.
+    assert_eq!(counted(&world, "out"), sent(&records) + 3);
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+fn a_lost_load_generator_is_named_and_the_next_run_has_another() {
+    let world = world(&["first", "second"]);
+    let mut child = until_loaded(&world, "--profile long --out out");
+    let generator = pods("generator").pop().unwrap();
+    kubectl(&format!(
+        "-n {} delete --grace-period=1 --wait=false {generator}",
+        session()
+    ));
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let ends = ends(&records(&world, "out"));
+    assert!(ends.contains("the way to it was cut"), "{ends}");
+    assert_eq!(ends.matches("completed").count(), 1, "{ends}");
+}
+
+fn a_contender_that_is_deleted_fails_its_run_alone() {
+    let world = world(&["first", "second"]);
+    let mut child = until_loaded(&world, "--profile long --out out");
+    let contender = pods("contender").pop().unwrap();
+    kubectl(&format!(
+        "-n {} delete --grace-period=0 --force {contender}",
+        session()
+    ));
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let ends = ends(&records(&world, "out"));
+    assert!(ends.contains("somebody deleted it"), "{ends}");
+    assert_eq!(ends.matches("completed").count(), 1, "{ends}");
+}
+
+fn a_killed_session_is_swept_and_resumed() {
+    let world = world(&["null"]);
+    let mut child = until_loaded(&world, "--profile long --out out");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(namespaces().len(), 2);
+    let resumed = run(&world, "--resume out");
+    resumed.check(0, &["swept: namespace bakeoff-", "attempt 2", "report: "]);
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+fn what_cannot_start_is_a_sentence() {
+    let world = world(&["null"]);
+    let text = "[contender]\nname = \"absent\"\ndescribe = \"Is not there.\"\nlanguage = \"none\"\n\
+                [image]\nname = \"bakeoff.local/absent:1\"\n";
+    world.write("contenders/absent/contender.toml", text);
+    let ran = run(&world, "--profile tiny --out out");
+    ran.check(2, &["ErrImagePull"]);
+    let ends = ends(&records(&world, "out"));
+    assert_eq!(ends.matches("completed").count(), 1, "{ends}");
+}
+
+fn a_quota_that_refuses_is_a_sentence() {
+    let world = world(&["null"]);
+    let manifest = world.run("kubernetes manifest --namespace bakeoff-test");
+    let file = world.path().join("manifest.yaml");
+    fs::write(&file, &manifest.stdout).unwrap();
+    kubectl(&format!("apply -f {}", file.display()));
+    // The load generator and a backend that this suite does not have, and no contender.
+    kubectl("-n bakeoff-test create quota small --hard=pods=1");
+    let ran = run(
+        &world,
+        "--profile tiny --cluster-namespace bakeoff-test --out out",
+    );
+    ran.check(2, &["exceeded quota: small"]);
+    kubectl("-n bakeoff-test delete quota small");
+    let again = run(
+        &world,
+        "--profile tiny --cluster-namespace bakeoff-test --out again",
+    );
+    again.check(0, &["report: "]);
+    let left = kubectl("-n bakeoff-test get pods,jobs -o name");
+    assert_eq!(left, "");
+    kubectl(&format!("delete -f {}", file.display()));
+}
+
+fn a_drained_node_is_a_sentence() {
+    let world = world(&["first", "second"]);
+    let mut child = until_loaded(&world, "--profile long --out out");
+    let records_before = records(&world, "out");
+    let begin = of_kind(&records_before, "begin").next().unwrap();
+    let node = begin["nodes"]["contender"].as_str().unwrap().to_owned();
+    kubectl(&format!(
+        "drain {node} --force --ignore-daemonsets --delete-emptydir-data"
+    ));
+    let status = child.wait().unwrap().code();
+    kubectl(&format!("uncordon {node}"));
+    assert_eq!(status, Some(2));
+    let ends = ends(&records(&world, "out"));
+    assert!(ends.contains(&format!("on node {node}")), "{ends}");
+    assert!(ends.contains("no node takes the Pod"), "{ends}");
+    await_kubectl("get nodes", |nodes| !nodes.contains("SchedulingDisabled"));
+}

@@ -1,0 +1,88 @@
+//! The replay backend in a Pod.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::ReplaySettings;
+
+use crate::backend::ReplayNotes;
+
+use super::inside::Inside;
+use super::instance::sample;
+use super::pods::{RECORDINGS, REPLAY_FOLDER};
+use super::question::{Question, Reply};
+
+/// The port on which it listens.
+pub(super) const PORT: u16 = 9200;
+
+/// A replay backend in a Pod. It goes with what the session made.
+#[derive(Debug)]
+pub struct BackendPod {
+    pub(super) address: SocketAddr,
+    pub(super) container: String,
+    pub(super) meter: Arc<Inside>,
+    pub(super) notes: Arc<Inside>,
+    /// Unknown requests that came with a sample.
+    pub(super) unknown: Mutex<Vec<String>>,
+}
+
+impl BackendPod {
+    /// Where contenders reach it.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has cost and how many requests it has answered up to now.
+    pub async fn sample(&self) -> ResourceSample {
+        let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
+        let (sampled, _) = sampled;
+        ResourceSample {
+            requests,
+            ..sampled
+        }
+    }
+
+    /// Requests that it had no recording of since the last call.
+    pub async fn unknown_requests(&self) -> Vec<String> {
+        self.note().await;
+        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *noted)
+    }
+
+    async fn note(&self) -> Option<u64> {
+        let Ok(Reply::Notes { requests, unknown }) = self.notes.ask(&Question::Notes).await else {
+            return None;
+        };
+        let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.extend(unknown);
+        requests
+    }
+}
+
+/// How it is started in its Pod.
+pub(super) fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
+    let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{REPLAY_FOLDER}/{name}"));
+    let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);
+    let mut arguments = vec!["replay".to_owned()];
+    let flags = [
+        ("--recordings", RECORDINGS.to_owned()),
+        ("--listen", listen.to_string()),
+        ("--delay", settings.delay.to_string()),
+        ("--unknown", unknown),
+        ("--count", count),
+    ];
+    arguments.extend(
+        flags
+            .into_iter()
+            .flat_map(|(flag, value)| [flag.to_owned(), value]),
+    );
+    if settings.gzip {
+        arguments.push("--gzip".to_owned());
+    }
+    if let Some(queue) = settings.queue {
+        arguments.extend(["--queue".to_owned(), queue.to_string()]);
+    }
+    arguments
+}

@@ -1,0 +1,88 @@
+//! What a cluster refuses, in sentences.
+
+use std::time::Duration;
+
+use kube::client::UpgradeConnectionError;
+
+/// How long the API server may be away: it takes half a minute to come back.
+pub(super) const AWAY_MAX: Duration = Duration::from_secs(60);
+/// Distance of two attempts to reach it.
+pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
+
+/// Something that the cluster did not do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ClusterError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl ClusterError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What the API server said to an attempt to do `what`.
+    pub(super) fn of(what: &str, error: &kube::Error) -> Self {
+        let failed = Self::new(format!("cannot {what}: {}", plain(error)));
+        match error {
+            kube::Error::Api(status) if status.code == 403 => failed.with_hint(
+                "give this user what `bakeoff kubernetes manifest` prints, or more of the quota",
+            ),
+            kube::Error::Api(status) if status.code == 401 => {
+                failed.with_hint("the kubeconfig's credentials are no longer valid; log in again")
+            }
+            kube::Error::Api(_) => failed,
+            _ => failed.with_hint("does `kubectl get nodes` work with the same context?"),
+        }
+    }
+
+    /// What to do about it, where something can be said.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+/// Whether the API server says that something is not there.
+pub(super) fn is_missing(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+/// Whether the API server says that something is there already.
+pub(super) fn is_there(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409)
+}
+
+/// Whether nobody said no: the API server is away, or has too much to do.
+pub(super) fn is_away(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code >= 500 || status.code == 429,
+        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)) => {
+            status.is_server_error()
+        }
+        _ => true,
+    }
+}
+
+/// An error of the API server, or of the way to it, as one fragment.
+fn plain(error: &kube::Error) -> String {
+    if let kube::Error::Api(status) = error {
+        return status.message.trim().to_owned();
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = error.to_string();
+        cause = error.source();
+    }
+    format!("the API server does not answer: {text}")
+}

@@ -1,0 +1,104 @@
+//! A subcommand of this program that runs in a Pod, with its lines.
+
+use std::pin::Pin;
+use std::time::Instant;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{AttachParams, AttachedProcess};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
+};
+
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
+use super::pods::PROGRAM;
+
+/// What may be under way in each direction, bytes.
+const BUFFER: usize = 1 << 20;
+
+/// A process in a Pod. Dropping it closes its input, at which it ends.
+pub struct Attached {
+    process: AttachedProcess,
+    input: Pin<Box<dyn AsyncWrite + Send>>,
+    lines: Lines<BufReader<Pin<Box<dyn AsyncRead + Send>>>>,
+    what: String,
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Attached({})", self.what)
+    }
+}
+
+impl Attached {
+    /// Starts a subcommand in a Pod.
+    pub(super) async fn start(
+        pods: &Api<Pod>,
+        pod: &str,
+        arguments: &[&str],
+    ) -> Result<Self, ClusterError> {
+        let parameters = AttachParams {
+            stdin: true,
+            stdout: true,
+            stderr: false,
+            max_stdin_buf_size: Some(BUFFER),
+            max_stdout_buf_size: Some(BUFFER),
+            ..AttachParams::default()
+        };
+        let command = [&[PROGRAM], arguments].concat();
+        let what = format!("`{}` in Pod {pod}", command.join(" "));
+        let began = Instant::now();
+        let mut process = loop {
+            match pods.exec(pod, command.clone(), &parameters).await {
+                Ok(process) => break process,
+                Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
+                    tokio::time::sleep(AWAY_PAUSE).await;
+                }
+                Err(error) => return Err(ClusterError::of(&format!("execute {what}"), &error)),
+            }
+        };
+        let (Some(input), Some(output)) = (process.stdin(), process.stdout()) else {
+            return Err(ClusterError::new(format!("{what} has no standard input")));
+        };
+        let output: Pin<Box<dyn AsyncRead + Send>> = Box::pin(output);
+        Ok(Self {
+            process,
+            input: Box::pin(input),
+            lines: BufReader::new(output).lines(),
+            what,
+        })
+    }
+
+    /// Sends a line.
+    ///
+    /// # Errors
+    /// The way to the Pod is cut.
+    pub async fn say(&mut self, line: &str) -> Result<(), ClusterError> {
+        let what = &self.what;
+        let cut = |error| ClusterError::new(format!("{what} cannot be reached: {error}"));
+        self.input.write_all(line.as_bytes()).await.map_err(cut)?;
+        self.input.write_all(b"\n").await.map_err(cut)?;
+        self.input.flush().await.map_err(cut)
+    }
+
+    /// The next line that it writes.
+    ///
+    /// # Errors
+    /// It has ended, or the way to the Pod is cut.
+    pub async fn hear(&mut self) -> Result<String, ClusterError> {
+        let line = self.lines.next_line().await;
+        let line = line.map_err(|error| {
+            ClusterError::new(format!("{} cannot be heard: {error}", self.what))
+        })?;
+        line.ok_or_else(|| {
+            ClusterError::new(format!("{} ended, or the way to it was cut", self.what))
+                .with_hint("was its Pod evicted, or the API server restarted?")
+        })
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.process.abort();
+    }
+}

@@ -1,0 +1,185 @@
+//! Images on their way to the nodes. This program's own image needs no engine: it is one layer with
+//! the program and the recordings, written as an OCI archive.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::docker::interpreter::interpreter;
+
+use super::error::ClusterError;
+use super::node_image::NodeImage;
+use super::pods::{PROGRAM, RECORDINGS};
+
+/// An image in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PodImage {
+    /// What Pods call it.
+    pub reference: String,
+    /// The archive.
+    pub archive: PathBuf,
+}
+
+impl PodImage {
+    /// Whether a program can run in an image that has nothing else.
+    ///
+    /// # Errors
+    /// It is not static.
+    pub fn can_be_of(program: &Path) -> Result<(), ClusterError> {
+        let Some(interpreter) = interpreter(program) else {
+            return Ok(());
+        };
+        let program = program.display();
+        let refused = format!("{program} wants {interpreter}, so it cannot run in a Pod");
+        Err(ClusterError::new(refused).with_hint(
+            "name a static one in BAKEOFF_POD_PROGRAM; released programs are static, and `cargo \
+             build --release --target x86_64-unknown-linux-musl --bin bakeoff` makes one",
+        ))
+    }
+
+    /// The image of this program with recordings, written into a folder.
+    ///
+    /// # Errors
+    /// The program is not static, or a file cannot be read or written.
+    pub fn of_program(
+        program: &Path,
+        recordings: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Self, ClusterError> {
+        let failed = |error: io::Error| {
+            ClusterError::new(format!(
+                "cannot make an image of {}: {error}",
+                program.display()
+            ))
+        };
+        let content = std::fs::read(program).map_err(failed)?;
+        Self::can_be_of(program)?;
+        let layer = layer(&content, recordings).map_err(failed)?;
+        let digest = digest(&layer);
+        let reference = format!("bakeoff.local/bakeoff:{}", &digest[..12]);
+        let archive = folder.join(format!("bakeoff-{}.tar", &digest[..12]));
+        std::fs::write(&archive, oci(&layer, &reference).map_err(failed)?).map_err(failed)?;
+        Ok(Self { reference, archive })
+    }
+
+    /// Loads it into the nodes by a command of the user's, in which `{}` stands for the archive.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// The command cannot be run, or fails.
+    pub fn load(&self, command: &str) -> Result<NodeImage, ClusterError> {
+        let archive = self.archive.to_string_lossy();
+        let filled = match command.contains("{}") {
+            true => command.replace("{}", &archive),
+            false => format!("{command} {archive}"),
+        };
+        let failed = |why: String| {
+            ClusterError::new(format!("`{filled}` did not load {}: {why}", self.reference))
+                .with_hint("--image-loader names the command; `{}` is the archive")
+        };
+        let output = std::process::Command::new("sh")
+            .args(["-c", &filled])
+            .output();
+        let output = output.map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            return Ok(NodeImage::loaded(self.reference.clone()));
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(failed(format!("{}: {}", output.status, said.trim())))
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The one layer: the program, a folder for temporary files, the recordings.
+fn layer(program: &[u8], recordings: Option<&Path>) -> io::Result<Vec<u8>> {
+    let mut tar = tar::Builder::new(Vec::new());
+    folder(&mut tar, "tmp/", 0o1777)?;
+    file(&mut tar, PROGRAM, program, 0o755)?;
+    folder(&mut tar, &format!("{RECORDINGS}/"), 0o755)?;
+    let Some(recordings) = recordings else {
+        return tar.into_inner();
+    };
+    let mut found: Vec<PathBuf> = std::fs::read_dir(recordings)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()?;
+    found.sort();
+    for path in found.iter().filter(|path| path.is_file()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        file(
+            &mut tar,
+            &format!("{RECORDINGS}/{name}"),
+            &std::fs::read(path)?,
+            0o644,
+        )?;
+    }
+    tar.into_inner()
+}
+
+fn file(tar: &mut tar::Builder<Vec<u8>>, path: &str, content: &[u8], mode: u32) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(content.len() as u64);
+    header.set_mode(mode);
+    tar.append_data(&mut header, path.trim_start_matches('/'), content)
+}
+
+fn folder(tar: &mut tar::Builder<Vec<u8>>, path: &str, mode: u32) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    header.set_mode(mode);
+    tar.append_data(&mut header, path.trim_start_matches('/'), io::empty())
+}
+
+/// An archive as the OCI image layout describes it, with this one image.
+fn oci(layer: &[u8], reference: &str) -> io::Result<Vec<u8>> {
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut blob = |media: &str, content: &[u8]| -> io::Result<Value> {
+        let digest = digest(content);
+        file(&mut tar, &format!("blobs/sha256/{digest}"), content, 0o644)?;
+        Ok(json!({
+            "mediaType": format!("application/vnd.oci.image.{media}"),
+            "digest": format!("sha256:{digest}"),
+            "size": content.len(),
+        }))
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let config = json!({
+        "architecture": architecture,
+        "os": "linux",
+        "config": {"Entrypoint": [PROGRAM]},
+        "rootfs": {"type": "layers", "diff_ids": [format!("sha256:{}", digest(layer))]},
+    });
+    let layer = blob("layer.v1.tar", layer)?;
+    let config = blob("config.v1+json", config.to_string().as_bytes())?;
+    let manifest = json!({
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": config,
+        "layers": [layer],
+    });
+    let mut manifest = blob("manifest.v1+json", manifest.to_string().as_bytes())?;
+    let tag = reference.rsplit(':').next();
+    manifest["annotations"] = json!({
+        "io.containerd.image.name": reference,
+        "org.opencontainers.image.ref.name": tag,
+    });
+    let index = json!({"schemaVersion": 2, "manifests": [manifest]});
+    file(&mut tar, "index.json", index.to_string().as_bytes(), 0o644)?;
+    file(
+        &mut tar,
+        "oci-layout",
+        br#"{"imageLayoutVersion":"1.0.0"}"#,
+        0o644,
+    )?;
+    tar.into_inner()
+}

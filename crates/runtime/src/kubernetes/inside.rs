@@ -1,0 +1,97 @@
+//! The way to a Pod of this program that answers questions.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use tokio::sync::Mutex;
+
+use crate::api::BoxFuture;
+
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
+use super::exec::Attached;
+use super::question::{Question, Reply};
+
+/// Finds the name of a Pod.
+pub(super) type Finder =
+    Box<dyn Fn() -> BoxFuture<'static, Result<String, ClusterError>> + Send + Sync>;
+
+/// A Pod of this program that answers questions. When the way to it is cut, it is started again: an API server may
+/// be away for a while, and a load generator's Pod replaced.
+pub(super) struct Inside {
+    pods: Api<Pod>,
+    pod: Finder,
+    /// Absent while a question is on its way: a reply that nobody waited for is never mistaken for
+    /// that to the next question.
+    attached: Mutex<Option<Attached>>,
+}
+
+impl Inside {
+    pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+        let pod = pod.to_owned();
+        let find: Finder = Box::new(move || {
+            let pod = pod.clone();
+            Box::pin(async { Ok(pod) })
+        });
+        Self::begin(pods, find).await
+    }
+
+    /// In whichever Pod is found whenever there is a need.
+    pub(super) async fn begin(pods: &Api<Pod>, pod: Finder) -> Result<Arc<Self>, ClusterError> {
+        let inside = Self {
+            pods: pods.clone(),
+            pod,
+            attached: Mutex::new(None),
+        };
+        let attached = inside.attach().await?;
+        *inside.attached.lock().await = Some(attached);
+        Ok(Arc::new(inside))
+    }
+
+    async fn attach(&self) -> Result<Attached, ClusterError> {
+        let pod = (self.pod)().await?;
+        Attached::start(&self.pods, &pod, &["inside"]).await
+    }
+
+    /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
+    pub(super) async fn ask(&self, question: &Question) -> Result<Reply, ClusterError> {
+        let mut kept = self.attached.lock().await;
+        let deadline = Instant::now() + AWAY_MAX;
+        loop {
+            let attached = match kept.take() {
+                Some(attached) => Ok(attached),
+                None => self.attach().await,
+            };
+            let asked = match attached {
+                Ok(mut attached) => match exchange(&mut attached, question).await {
+                    Ok(reply) => {
+                        *kept = Some(attached);
+                        return Ok(reply);
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            };
+            if Instant::now() >= deadline || !question.can_be_repeated() {
+                return asked;
+            }
+            tokio::time::sleep(AWAY_PAUSE).await;
+        }
+    }
+}
+
+impl std::fmt::Debug for Inside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Inside")
+    }
+}
+
+async fn exchange(attached: &mut Attached, question: &Question) -> Result<Reply, ClusterError> {
+    let strange =
+        |error: serde_json::Error| ClusterError::new(format!("a Pod replied strangely: {error}"));
+    let line = serde_json::to_string(question).map_err(strange)?;
+    attached.say(&line).await?;
+    let reply = attached.hear().await?;
+    serde_json::from_str(&reply).map_err(strange)
+}

@@ -1,0 +1,42 @@
+//! Contenders as Pods of a Kubernetes cluster.
+//!
+//! Everything that speaks HTTP to a Pod runs in a Pod: Pod addresses need not be reachable from
+//! where the session is. The session talks to the API server alone: it starts Pods, and executes
+//! this program's own subcommands in them, whose lines travel over the API server's `exec`.
+
+mod backend;
+mod cluster;
+mod error;
+mod events;
+mod exec;
+mod generators;
+mod image;
+mod inside;
+mod instance;
+mod manifest;
+mod node_image;
+mod nodes;
+mod pods;
+mod question;
+mod running;
+mod runtime;
+mod serve;
+mod session;
+mod settings;
+mod state;
+mod watch;
+
+pub(crate) use pods::{PROGRAM, RECORDINGS};
+
+pub use backend::BackendPod;
+pub use cluster::Cluster;
+pub use error::ClusterError;
+pub use exec::Attached;
+pub use generators::{LEAD, LoadPods};
+pub use image::PodImage;
+pub use manifest::manifest;
+pub use node_image::{NodeImage, Pull};
+pub use nodes::{Node, Nodes};
+pub use runtime::{KubernetesRuntime, Order};
+pub use serve::serve;
+pub use settings::ClusterSettings;

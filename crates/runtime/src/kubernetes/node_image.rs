@@ -1,0 +1,65 @@
+//! How Pods name an image, and how nodes come by it. Pure.
+
+/// What start specs put before the name of an image that nodes must not pull.
+const LOADED: &str = "loaded:";
+
+/// An image as Pods name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeImage {
+    /// Its name, or name and digest.
+    pub reference: String,
+    /// How nodes come by it.
+    pub pull: Pull,
+}
+
+/// How nodes come by an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pull {
+    /// It was loaded into them. Names of ours are nobody's in public registries, or somebody
+    /// else's, so nothing is pulled.
+    Loaded,
+    /// They pull it unless they have it.
+    Registry,
+}
+
+impl Pull {
+    pub(super) fn policy(self) -> &'static str {
+        match self {
+            Self::Loaded => "Never",
+            Self::Registry => "IfNotPresent",
+        }
+    }
+}
+
+impl NodeImage {
+    /// One that was loaded into the nodes.
+    #[must_use]
+    pub fn loaded(reference: String) -> Self {
+        let pull = Pull::Loaded;
+        Self { reference, pull }
+    }
+
+    /// One that the nodes pull.
+    #[must_use]
+    pub fn of_registry(reference: String) -> Self {
+        let pull = Pull::Registry;
+        Self { reference, pull }
+    }
+
+    /// The one that a start spec names; loaded ones have a prefix there.
+    pub(super) fn of_spec(text: &str) -> Self {
+        match text.strip_prefix(LOADED) {
+            Some(reference) => Self::loaded(reference.to_owned()),
+            None => Self::of_registry(text.to_owned()),
+        }
+    }
+
+    /// How a start spec names it.
+    #[must_use]
+    pub fn in_spec(&self) -> String {
+        match self.pull {
+            Pull::Loaded => format!("{LOADED}{}", self.reference),
+            Pull::Registry => self.reference.clone(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is asked of a Pod of this program, and what it replies: a line of JSON each. Pure.
+
+use std::net::SocketAddr;
+
+use bakeoff_model::record::Host;
+use bakeoff_model::resource::{HostTime, ResourceSample};
+use serde::{Deserialize, Serialize};
+
+/// What is asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Question {
+    /// Send one request over a fresh connection.
+    Ask(Box<Request>),
+    /// Wait for the program of a Pod of this node, and for its first valid answer.
+    Watch(Watched),
+    /// What has this container cost?
+    Sample { container: String },
+    /// What is this node?
+    Host,
+    /// What time is it here?
+    Clock,
+    /// What has the replay backend of this Pod noted?
+    Notes,
+}
+
+/// A Pod whose start is to be timed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Watched {
+    /// Its UID.
+    pub(super) pod: String,
+    /// The program with which its command line begins; empty where its image says it.
+    pub(super) program: String,
+    pub(super) port: u16,
+    pub(super) path: String,
+    pub(super) limit_ns: u64,
+}
+
+/// One request.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Request {
+    pub(super) to: SocketAddr,
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    /// Base64.
+    pub(super) body: String,
+    pub(super) limit_ns: u64,
+}
+
+/// What is replied.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Reply {
+    /// A whole response; its body in base64.
+    Response {
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    /// No response, and why.
+    NoResponse(String),
+    /// The service has answered. All four are told as times ago, because clocks of nodes differ.
+    Answered {
+        taken_ago_ns: u64,
+        executed_ago_ns: u64,
+        listened_ago_ns: u64,
+        answered_ago_ns: u64,
+    },
+    /// No program of the Pod began.
+    NoProgram,
+    /// The program ended.
+    Ended,
+    /// Nobody listens where it should; where it listens instead.
+    NoListener { listens: Vec<String> },
+    /// Somebody listens; this came instead of a valid answer.
+    NoAnswer(String),
+    /// Requests that the replay backend answered, and those that it had no answer to since the
+    /// last question.
+    Notes {
+        requests: Option<u64>,
+        unknown: Vec<String>,
+    },
+    /// What the container has cost, and what the cores of its node did.
+    Sample(Box<ResourceSample>, Option<HostTime>),
+    /// The node.
+    Host(Box<Host>),
+    /// Wall clock, ns since the Unix epoch.
+    Clock(u64),
+}
+
+impl Question {
+    /// Whether it does nothing to anybody.
+    pub(super) fn can_be_repeated(&self) -> bool {
+        match self {
+            Self::Ask(_) | Self::Watch(_) => false,
+            Self::Sample { .. } | Self::Notes | Self::Host | Self::Clock => true,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Pods on their way: made, and waited for until they run.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::PostParams;
+use tokio::time::Instant;
+
+use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
+use super::state::{PodState, Running, state};
+
+/// How long a Pod may take until it runs: its image may have to be pulled.
+pub(super) const RUNNING: Duration = Duration::from_secs(120);
+/// How long a Pod that no node takes is waited for: others may be on their way out.
+const UNSCHEDULABLE: Duration = Duration::from_secs(20);
+/// Distance of two looks at a Pod that is to run.
+pub(super) const POLL: Duration = Duration::from_millis(50);
+
+/// Creates a Pod; its UID.
+pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, ClusterError> {
+    let name = pod.metadata.name.clone().unwrap_or_default();
+    let began = Instant::now();
+    let made = loop {
+        let made = match pods.create(&PostParams::default(), pod).await {
+            // An earlier attempt did more than the API server could say.
+            Err(error) if is_there(&error) => pods.get(&name).await,
+            made => made,
+        };
+        match made {
+            Ok(made) => break made,
+            Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
+                tokio::time::sleep(AWAY_PAUSE).await;
+            }
+            Err(error) => return Err(ClusterError::of(&format!("make the Pod {name}"), &error)),
+        }
+    };
+    Ok(made.metadata.uid.unwrap_or_default())
+}
+
+/// Waits until a Pod runs; `None` when it has ended by then.
+pub(super) async fn begun(pods: &Api<Pod>, name: &str) -> Result<Option<Running>, ClusterError> {
+    begun_telling(pods, name, &mut || {}).await
+}
+
+/// The same; tells when the Pod has a node.
+pub(super) async fn begun_telling(
+    pods: &Api<Pod>,
+    name: &str,
+    scheduled: &mut (dyn FnMut() + Send),
+) -> Result<Option<Running>, ClusterError> {
+    let began = Instant::now();
+    let mut has_node = false;
+    let mut last = None;
+    while began.elapsed() < RUNNING {
+        match pods.get(name).await {
+            Ok(found) => match seen(&found, &mut has_node, scheduled) {
+                PodState::Running(running) => return Ok(Some(running)),
+                PodState::Ended(_) => return Ok(None),
+                PodState::Hopeless(why) => return Err(ClusterError::new(why)),
+                PodState::Unschedulable(why) if began.elapsed() > UNSCHEDULABLE => {
+                    return Err(ClusterError::new(format!(
+                        "no node takes the Pod {name}: {why}"
+                    )));
+                }
+                PodState::Unschedulable(why) => last = Some(why),
+                PodState::Pending(why) => last = why,
+            },
+            Err(error) if is_away(&error) => last = Some(error.to_string()),
+            Err(error) => return Err(ClusterError::of(&format!("see the Pod {name}"), &error)),
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    let why = last.map(|why| format!(": {why}")).unwrap_or_default();
+    let seconds = RUNNING.as_secs();
+    Err(ClusterError::new(format!(
+        "Pod {name} does not run after {seconds} s{why}"
+    )))
+}
+
+fn seen(pod: &Pod, has_node: &mut bool, scheduled: &mut (dyn FnMut() + Send)) -> PodState {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_ref());
+    if node.is_some() && !*has_node {
+        *has_node = true;
+        scheduled();
+    }
+    state(pod)
+}
+
+/// Waits until a Pod of this program runs.
+pub(super) async fn running(pods: &Api<Pod>, name: &str) -> Result<Running, ClusterError> {
+    begun(pods, name).await?.ok_or_else(|| {
+        ClusterError::new(format!("the Pod {name} ended at once")).with_hint(format!(
+            "`kubectl describe pod {name}` says more while it is there"
+        ))
+    })
+}
+
+/// Where a Pod is reached.
+pub(super) fn address(running: &Running, port: u16) -> Result<SocketAddr, ClusterError> {
+    let ip = running
+        .address
+        .parse()
+        .map_err(|_| ClusterError::new(format!("{} is no address of a Pod", running.address)))?;
+    Ok(SocketAddr::new(ip, port))
+}

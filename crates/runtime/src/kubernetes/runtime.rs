@@ -1,0 +1,438 @@
+//! Starts contenders as Pods, and what works beside them: load generators, meters, a backend.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bakeoff_model::check::Answer;
+use bakeoff_model::conditions::{Enforcement, TrafficPath};
+use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::Host;
+use bakeoff_model::resource::HostTime;
+use bakeoff_model::suite::ReplaySettings;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+
+use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::log::Log;
+use crate::ready::monotonic_ns;
+
+use super::backend::{self, BackendPod, replay_arguments};
+use super::cluster::Cluster;
+use super::error::ClusterError;
+use super::generators::LoadPods;
+use super::inside::Inside;
+use super::instance::{Parts, PodInstance, copy_output, follow};
+use super::node_image::NodeImage;
+use super::nodes::Nodes;
+use super::pods::{Common, PodOrder, pod_name};
+use super::question::{Question, Reply, Request, Watched};
+use super::running::{address, begun_telling, create, running};
+use super::session::{Namespaces, own_labels, sweep};
+
+/// The Pods from which requests are sent.
+const GENERATOR: &str = "generator";
+/// The Pod of the backend.
+const BACKEND: &str = "backend";
+
+/// What a session wants of a cluster.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// An existing namespace to work in; the session makes its own when absent.
+    pub namespace: Option<String>,
+    /// Which part runs where.
+    pub nodes: Nodes,
+    /// Pods that send the load.
+    pub load_pods: u32,
+    /// This program's own image, with the recordings of the replay backend.
+    pub image: NodeImage,
+}
+
+/// Starts contenders as Pods. Make one a session; dropping it removes what it made.
+#[derive(Debug)]
+pub struct KubernetesRuntime {
+    order: Order,
+    namespaces: Namespaces,
+    common: Common,
+    load: LoadPods,
+    /// Nodes of the load generators.
+    load_nodes: Vec<String>,
+    /// What was swept, until somebody asks.
+    swept: Mutex<Vec<String>>,
+    has_backend: AtomicBool,
+    /// In the first Pod from which requests are sent.
+    client: Arc<Inside>,
+    /// Node -> the name of its meter's Pod, and the meter.
+    meters: BTreeMap<String, (String, Arc<Inside>)>,
+    /// What the contenders' node is.
+    host: Host,
+    /// What its cores had done when a contender was read last.
+    host_time: Arc<Mutex<Option<HostTime>>>,
+    count: AtomicU64,
+}
+
+impl KubernetesRuntime {
+    /// Makes the session's namespaces, the Pods from which requests are sent and the meters.
+    ///
+    /// # Errors
+    /// The cluster refuses, or a Pod does not run in time.
+    pub async fn begin(order: Order) -> Result<Self, ClusterError> {
+        // Before anything is made: what a dead session left takes room.
+        let swept = sweep(&order.cluster, order.namespace.as_deref()).await;
+        let swept = swept.map_err(|error| ClusterError::new(error.to_string()))?;
+        let namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
+        let common = Common {
+            labels: own_labels(),
+            allocatable_cpus: order.nodes.contender.allocatable_cpus,
+        };
+        let names: Vec<&str> = order
+            .nodes
+            .generators
+            .iter()
+            .map(|node| node.name.as_str())
+            .collect();
+        let name = format!("{}{GENERATOR}", namespaces.prefix);
+        let pods = PodOrder {
+            name: &name,
+            part: GENERATOR,
+            image: &order.image,
+            nodes: &names,
+        };
+        let job = common.load_pods(&pods, order.load_pods);
+        let jobs = namespaces.jobs();
+        let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
+        let meters = start_meters(&namespaces, &common, &order).await?;
+        let all = load.all().await?;
+        let client = Inside::begin(&namespaces.pods(), load.finder(0)).await?;
+        let host = describe(&meters, &order).await?;
+        Ok(Self {
+            load_nodes: all.into_values().map(|pod| pod.node).collect(),
+            swept: Mutex::new(swept),
+            has_backend: false.into(),
+            host_time: Arc::default(),
+            count: AtomicU64::new(0),
+            order,
+            namespaces,
+            common,
+            load,
+            client,
+            meters,
+            host,
+        })
+    }
+
+    /// Which part runs on which node.
+    #[must_use]
+    pub fn placed(&self) -> Placed {
+        let has_backend = self.has_backend.load(Ordering::Relaxed);
+        self.order
+            .nodes
+            .with_names(self.load_nodes.clone(), has_backend)
+    }
+
+    /// The cluster.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.order.cluster
+    }
+
+    /// What the contenders' node is, with the versions of what runs it.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// What the cores of that node had done when a contender was read last.
+    #[must_use]
+    pub fn host_time(&self) -> Option<HostTime> {
+        let last = self.host_time.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The Pods that send the load.
+    #[must_use]
+    pub fn load_pods(&self) -> &LoadPods {
+        &self.load
+    }
+
+    /// Removes everything, and waits until it is gone.
+    ///
+    /// # Errors
+    /// It is still there after a minute.
+    pub async fn end(self) -> Result<(), ClusterError> {
+        self.namespaces.remove().await
+    }
+
+    /// Sends one request from a load generator's Pod, over a fresh connection.
+    ///
+    /// # Errors
+    /// There was no response, and why.
+    pub async fn ask(
+        &self,
+        to: SocketAddr,
+        (method, path): (&str, &str),
+        headers: &[(String, String)],
+        body: &[u8],
+        limit: Duration,
+    ) -> Result<Answer, String> {
+        let request = Request {
+            to,
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: headers.to_vec(),
+            body: STANDARD.encode(body),
+            limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+        };
+        match self.client.ask(&Question::Ask(Box::new(request))).await {
+            Ok(Reply::Response {
+                status,
+                headers,
+                body,
+            }) => Ok(Answer {
+                status,
+                headers,
+                body: STANDARD.decode(body).map_err(|error| error.to_string())?,
+            }),
+            Ok(Reply::NoResponse(why)) => Err(why),
+            Ok(_) => Err("the Pod replied to another question".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Starts the replay backend, whose recordings are in the image of the order.
+    ///
+    /// # Errors
+    /// The Pod does not run.
+    pub async fn replay(&self, settings: &ReplaySettings) -> Result<BackendPod, ClusterError> {
+        let node = &self.order.nodes.backend.name;
+        let name = format!("{}{BACKEND}", self.namespaces.prefix);
+        let pod = PodOrder {
+            name: &name,
+            part: BACKEND,
+            image: &self.order.image,
+            nodes: &[node],
+        };
+        let pods = self.namespaces.pods();
+        create(
+            &pods,
+            &self.common.program(&pod, &replay_arguments(settings)),
+        )
+        .await?;
+        let running = running(&pods, &name).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            address: address(&running, backend::PORT)?,
+            container: running.container,
+            meter: self.meter(node)?,
+            notes: Inside::start(&pods, &name).await?,
+            unknown: Mutex::default(),
+        })
+    }
+
+    fn meter(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
+        let found = self.meters.get(node).map(|(_, meter)| Arc::clone(meter));
+        found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
+    }
+
+    /// A way of its own to the meter of a node: the other one is for samples, and this one waits.
+    async fn watcher(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
+        let name = self.meters.get(node).map(|(name, _)| name.as_str());
+        Inside::start(&self.namespaces.meters(), name.unwrap_or_default()).await
+    }
+
+    async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
+        let image = spec.image.as_deref().map(NodeImage::of_spec);
+        let image = image.ok_or_else(|| ClusterError::new("it has no image"))?;
+        let log = Log::create(&spec.log_path).map_err(|error| {
+            let path = spec.log_path.display();
+            ClusterError::new(format!("cannot write the log {path}: {error}"))
+        })?;
+        let (pods, node) = (self.namespaces.pods(), &self.order.nodes.contender.name);
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("{}c-", self.namespaces.prefix);
+        let name = pod_name(&prefix, &spec.label, number);
+        let order = PodOrder {
+            name: &name,
+            part: "contender",
+            image: &image,
+            nodes: &[node],
+        };
+        let watcher = self.watcher(node).await?;
+        let asked_ns = monotonic_ns();
+        let uid = create(&pods, &self.common.contender(&order, spec)).await?;
+        let mut made = Made::new(&pods, &name);
+        let created_ns = monotonic_ns();
+        let question = watch_for(uid, spec);
+        let start = tokio::spawn(async move {
+            let reply = watcher.ask(&question).await?;
+            Ok((reply, monotonic_ns()))
+        });
+        let mut scheduled_ns = created_ns;
+        let mut scheduled = || scheduled_ns = monotonic_ns();
+        let begun = begun_telling(&pods, &name, &mut scheduled).await?;
+        let leaving = Arc::default();
+        let (ended, following) = follow(
+            pods.clone(),
+            name.clone(),
+            log.clone(),
+            Arc::clone(&leaving),
+        );
+        let copying = copy_output(pods.clone(), name.clone(), log.clone());
+        // One that has ended already has no address: nobody can answer at port 0.
+        let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        let begun_at = begun.as_ref();
+        let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
+        let meter = self.meter(node)?;
+        made.wanted = true;
+        Ok(PodInstance::new(Parts {
+            pods,
+            name,
+            label: spec.label.clone(),
+            address,
+            container: begun.map(|one| one.container).unwrap_or_default(),
+            meter,
+            host_time: Arc::clone(&self.host_time),
+            asked_ns,
+            created_ns,
+            scheduled_ns,
+            events: self.namespaces.events(),
+            start,
+            log,
+            log_path: spec.log_path.clone(),
+            ended,
+            leaving,
+            followers: [following, copying],
+        }))
+    }
+}
+
+/// What a meter is to look out for.
+fn watch_for(uid: String, spec: &StartSpec) -> Question {
+    Question::Watch(Watched {
+        pod: uid,
+        program: spec.command.first().cloned().unwrap_or_default(),
+        port: spec.port,
+        path: spec.ready_path.clone(),
+        limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
+/// A Pod that goes again unless it is wanted: one that never ran must not take the room of the
+/// next.
+struct Made {
+    pods: Api<Pod>,
+    name: String,
+    wanted: bool,
+}
+
+impl Made {
+    fn new(pods: &Api<Pod>, name: &str) -> Self {
+        Self {
+            pods: pods.clone(),
+            name: name.to_owned(),
+            wanted: false,
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if !self.wanted {
+            super::instance::delete_aside(self.pods.clone(), self.name.clone());
+        }
+    }
+}
+
+impl Runtime for KubernetesRuntime {
+    fn start<'a>(
+        &'a self,
+        spec: &'a StartSpec,
+    ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
+        Box::pin(async move {
+            let started = self.start_pod(spec).await;
+            let instance = started.map_err(|error| StartError::Failed {
+                label: spec.label.clone(),
+                message: error.to_string(),
+                hint: error.hint().map(str::to_owned),
+            })?;
+            Ok(Box::new(instance) as Box<dyn Instance>)
+        })
+    }
+
+    fn enforcement(&self) -> Enforcement {
+        Enforcement::Kubernetes
+    }
+
+    fn traffic_path(&self) -> TrafficPath {
+        TrafficPath::PodAddress
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>> {
+        let swept = self.swept.lock();
+        let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
+        Box::pin(async move { Ok(swept) })
+    }
+}
+
+/// Meters on the nodes of contenders and backend.
+async fn start_meters(
+    namespaces: &Namespaces,
+    common: &Common,
+    order: &Order,
+) -> Result<BTreeMap<String, (String, Arc<Inside>)>, ClusterError> {
+    let mut meters = BTreeMap::new();
+    let pods = namespaces.meters();
+    for node in [&order.nodes.contender.name, &order.nodes.backend.name] {
+        if meters.contains_key(node) {
+            continue;
+        }
+        let name = format!("{}meter-{}", namespaces.prefix, meters.len());
+        let pod = PodOrder {
+            name: &name,
+            part: "meter",
+            image: &order.image,
+            nodes: &[node],
+        };
+        create(&pods, &common.meter(&pod)).await?;
+        running(&pods, &name).await?;
+        let meter = Inside::start(&pods, &name).await?;
+        meters.insert(node.clone(), (name, meter));
+    }
+    Ok(meters)
+}
+
+/// The contenders' node as its meter sees it, and as the cluster knows it.
+async fn describe(
+    meters: &BTreeMap<String, (String, Arc<Inside>)>,
+    order: &Order,
+) -> Result<Host, ClusterError> {
+    let node = &order.nodes.contender;
+    let mut host = Host::default();
+    if let Some((_, meter)) = meters.get(&node.name)
+        && let Reply::Host(found) = meter.ask(&Question::Host).await?
+    {
+        host = *found;
+    }
+    host.kernel.clone_from(&node.kernel);
+    let cpu_manager = order.cluster.cpu_manager(&node.name).await;
+    let pressure = match node.pressure.is_empty() {
+        true => "none".to_owned(),
+        false => node.pressure.join(" "),
+    };
+    let facts = [
+        ("kubernetes", order.cluster.version().to_owned()),
+        ("kubelet", node.kubelet.clone()),
+        ("container runtime", node.container_runtime.clone()),
+        ("CPU manager", cpu_manager),
+        ("node pressure", pressure),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    host.versions.extend(facts);
+    Ok(host)
+}

@@ -1,0 +1,80 @@
+//! What runs in Pods beside the load generator: asks a service, waits for it, reads the meters of a
+//! container. One question a line on standard input, one reply a line on standard output.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use bakeoff_model::resource::ResourceSample;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::backend::ReplayNotes;
+use crate::meter::Meter;
+use crate::ready::{monotonic_ns, wall_ns};
+use crate::{host, http};
+
+use super::pods::{CGROUP_MOUNT, REPLAY_FOLDER};
+use super::question::{Question, Reply, Request};
+use super::watch::{meter, watch};
+
+/// Replies to questions until standard input ends. Blocks.
+///
+/// # Errors
+/// A line is no question, or the reply cannot be written.
+pub fn serve() -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut meters = HashMap::new();
+    let notes = ReplayNotes::in_folder(Path::new(REPLAY_FOLDER));
+    let mut output = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let reply = match serde_json::from_str(&line?)? {
+            Question::Ask(request) => runtime.block_on(response(&request)),
+            Question::Watch(watched) => watch(Path::new(CGROUP_MOUNT), &watched),
+            Question::Notes => Reply::Notes {
+                requests: runtime.block_on(notes.requests()),
+                unknown: notes.unknown(),
+            },
+            Question::Sample { container } => sample(&mut meters, container),
+            Question::Host => Reply::Host(Box::new(host::describe())),
+            Question::Clock => Reply::Clock(wall_ns()),
+        };
+        serde_json::to_writer(&mut output, &reply)?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+async fn response(request: &Request) -> Reply {
+    let body = STANDARD.decode(&request.body).unwrap_or_default();
+    let limit = Duration::from_nanos(request.limit_ns);
+    let (method, path, headers) = (&request.method, &request.path, &request.headers);
+    match http::ask(request.to, method, path, headers, &body, limit).await {
+        Ok(answer) => Reply::Response {
+            status: answer.status,
+            headers: answer.headers,
+            body: STANDARD.encode(answer.body),
+        },
+        Err(error) => Reply::NoResponse(error.to_string()),
+    }
+}
+
+fn sample(meters: &mut HashMap<String, Meter>, container: String) -> Reply {
+    if !meters.contains_key(&container)
+        && let Some(meter) = meter(Path::new(CGROUP_MOUNT), &container)
+    {
+        // Contenders come one after the other: the files of former ones lead nowhere.
+        meters.retain(|_, meter: &mut Meter| !meter.processes().is_empty());
+        meters.insert(container.clone(), meter);
+    }
+    let sample = meters.get(&container).map(Meter::sample);
+    let absent = || ResourceSample {
+        at_ns: monotonic_ns(),
+        ..ResourceSample::default()
+    };
+    Reply::Sample(Box::new(sample.unwrap_or_else(absent)), host::time())
+}

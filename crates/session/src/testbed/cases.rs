@@ -1,0 +1,154 @@
+//! What a run is made of: how its contender is started, and its first record.
+
+use std::time::Duration;
+
+use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::{Begin, FORMAT, Host};
+use bakeoff_model::suite::{Benchmark, Contender, ProbedRequest};
+use bakeoff_runtime::StartSpec;
+
+use super::Testbed;
+use super::contender::Ready;
+use crate::case::{self, Case, ReadyProbe};
+use crate::clock;
+use crate::contracts::{Cases, PendingRun};
+
+impl Cases for Testbed {
+    fn case(&self, pending: &PendingRun) -> Case {
+        let run = &pending.run;
+        let suite = self.suite();
+        let log_name = format!("{}.a{}", run.id, pending.attempt);
+        let contender = self.contender(&run.contender);
+        let ready = self
+            .ready
+            .get(&run.contender)
+            .and_then(|ready| ready.as_ref().ok());
+        let start = match contender {
+            Some(contender) => self.start_spec(contender, &run.parameters, run.limits, &log_name),
+            None => Err(Failure::new(
+                Stage::Build,
+                format!("the suite no longer has {}", run.contender),
+            )),
+        };
+        let benchmark = suite
+            .benchmarks
+            .iter()
+            .find(|one| one.name == run.benchmark);
+        let slice = suite
+            .profiles
+            .get(&self.options.profile)
+            .map(|profile| profile.slice);
+        // The slices of a carousel are as long as its plan says.
+        let turn = run.steps.last().filter(|_| run.carousel.is_some());
+        let turn = turn.map(|step| step.duration);
+        let gc_log = self.gc_log(&log_name);
+        let is_first = run.repetition == 1;
+        let probes = match (contender, benchmark, &start) {
+            (Some(contender), Some(benchmark), Ok(spec)) if is_first => {
+                self.probes(contender, benchmark, spec, &log_name)
+            }
+            _ => Vec::new(),
+        };
+        let asks = |ready: &Ready| case::fill_gc_log(&mut ready.command.clone(), &gc_log);
+        Case {
+            begin: self.begin(pending, contender, ready),
+            start,
+            requests: benchmark
+                .map(|one| one.requests.clone())
+                .unwrap_or_default(),
+            scenario: benchmark.and_then(|one| one.scenario.clone()),
+            slice: turn
+                .or(self.options.slice)
+                .or(slice)
+                .unwrap_or(Duration::from_secs(1)),
+            seed: self.options.seed,
+            artifact_bytes: ready.and_then(|ready| ready.artifact_bytes),
+            gc_log: ready.is_some_and(asks).then_some(gc_log),
+            probes,
+        }
+    }
+}
+
+impl Testbed {
+    /// The first record of a run.
+    fn begin(
+        &self,
+        pending: &PendingRun,
+        contender: Option<&Contender>,
+        ready: Option<&Ready>,
+    ) -> Begin {
+        let (run, suite) = (&pending.run, self.suite());
+        Begin {
+            format: FORMAT,
+            run: run.clone(),
+            attempt: pending.attempt,
+            suite: suite.name.clone(),
+            suite_digest: suite.digest.clone(),
+            profile: self.options.profile.clone(),
+            runtime: self.options.runtime,
+            backend: self.options.backend,
+            backend_settings: suite.backend_settings(self.options.backend),
+            backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
+            at: clock::now_rfc3339(),
+            describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
+            language: contender.map(|c| c.language.clone()).unwrap_or_default(),
+            note: contender.and_then(|c| c.note.clone()),
+            baseline: contender.and_then(|c| c.baseline.clone()),
+            version: ready.and_then(|ready| ready.built.version.clone()),
+            artifact_digest: ready.and_then(|ready| {
+                let artifact = ready.built.artifact.as_ref();
+                let digest = artifact.map(|artifact| &artifact.digest);
+                ready.image_digest.as_ref().or(digest).cloned()
+            }),
+            enforcement: self.runtime().enforcement(),
+            traffic_path: self.runtime().traffic_path(),
+            cores: self.options.cores.clone(),
+            nodes: self.runtimes.cluster().map(|bed| bed.runtime.placed()),
+            host: self.host_with(ready),
+        }
+    }
+
+    /// What a contender can do alone of the work of a benchmark's requests.
+    fn probes(
+        &self,
+        contender: &Contender,
+        benchmark: &Benchmark,
+        spec: &StartSpec,
+        log_name: &str,
+    ) -> Vec<ReadyProbe> {
+        let Some(Ok(ready)) = self.ready.get(&contender.name) else {
+            return Vec::new();
+        };
+        let of_request = |probed: &ProbedRequest| {
+            let mut own = contender.probes.iter().zip(&ready.probes);
+            let (probe, command) = own.find(|(probe, _)| probe.name == probed.probe)?;
+            let mut command = command.clone();
+            let log_name = format!("{log_name}.{}", probe.name);
+            case::fill_gc_log(&mut command, &self.gc_log(&log_name));
+            Some(ReadyProbe {
+                name: probe.name.clone(),
+                request: probed.request.clone(),
+                operations: probe.operations,
+                start: StartSpec {
+                    command,
+                    log_path: self.options.logs.join(format!("{log_name}.log")),
+                    ..spec.clone()
+                },
+            })
+        };
+        benchmark.probes.iter().filter_map(of_request).collect()
+    }
+
+    /// The host with the versions of what takes part in a run.
+    fn host_with(&self, ready: Option<&Ready>) -> Host {
+        let mut host = self.host.clone();
+        host.versions
+            .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        host.versions.extend(self.runtimes.versions());
+        if let Some(ready) = ready {
+            host.versions.extend(ready.built.toolchains.clone());
+        }
+        host
+    }
+}

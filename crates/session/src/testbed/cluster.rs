@@ -1,0 +1,249 @@
+//! Contenders in a Kubernetes cluster: which part goes where, how images come to the nodes, and
+//! what is started there.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context as _, anyhow, bail};
+use bakeoff_model::check::{Answer, Check};
+use bakeoff_model::conditions::BackendName;
+use bakeoff_model::nodes::Nodes as Placed;
+use bakeoff_model::record::GeneratorCeiling;
+use bakeoff_model::suite::Contender;
+use bakeoff_runtime::BoxFuture;
+use bakeoff_runtime::build::Built;
+use bakeoff_runtime::kubernetes::{
+    Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
+};
+use bakeoff_runtime::sweep::RunFolder;
+use tokio::sync::OnceCell;
+
+use super::client::RESPONSE_LIMIT;
+use super::contender::Ready;
+use super::images::{Delivery, elsewhere, find_engine, in_image};
+use crate::contracts::Client;
+use crate::hint::{hinted, of_cluster as plain};
+use bakeoff_runtime::docker::Engine;
+
+/// A cluster that answers, with the place of each part.
+#[derive(Debug)]
+pub struct Connected {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// Where parts go.
+    pub nodes: Nodes,
+    /// The map of the parts.
+    pub placed: Placed,
+}
+
+impl Connected {
+    /// The map in words, and what a user should know about it, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let context = self.cluster.context();
+        let map = format!("in the cluster {context}: {}", self.placed.words());
+        let node = &self.nodes.contender;
+        let short = node.pressure.iter();
+        let short = short.map(|what| format!("the contender's node {} has {what}", node.name));
+        let mut notes = vec![map];
+        notes.extend(self.placed.sharing());
+        notes.extend(short);
+        notes
+    }
+}
+
+/// Finds the cluster and places the parts.
+///
+/// # Errors
+/// It does not answer, or has no node that takes Pods.
+pub async fn connect(
+    settings: &ClusterSettings,
+    backend: BackendName,
+) -> anyhow::Result<Connected> {
+    let cluster = Cluster::find(settings.context.as_deref()).await;
+    let cluster = cluster.map_err(plain)?;
+    let nodes = cluster.nodes().await.map_err(plain)?;
+    let known = |name: &&String| !nodes.iter().any(|node| node.name == **name);
+    if let Some(name) = settings.load_nodes.iter().find(known) {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        return Err(hinted(
+            format_args!("--load-nodes {name}: no such node takes Pods"),
+            format_args!("these do: {}", names.join(", ")),
+        ));
+    }
+    let spread = match settings.load_nodes.is_empty() {
+        true => Nodes::spread(&nodes),
+        false => Nodes::with_generators(&nodes, &settings.load_nodes),
+    };
+    let nodes = spread.with_context(|| {
+        format!(
+            "the cluster {} has no node that takes Pods",
+            cluster.context()
+        )
+    })?;
+    Ok(Connected {
+        placed: nodes.placed(settings.load_pods(), backend != BackendName::None),
+        cluster,
+        nodes,
+    })
+}
+
+/// The program that runs in Pods.
+///
+/// # Errors
+/// It cannot, because it is not static.
+pub fn pod_program(settings: &ClusterSettings) -> anyhow::Result<PathBuf> {
+    let program = match &settings.program {
+        Some(program) => program.clone(),
+        None => std::env::current_exe().context("cannot find this program's own file")?,
+    };
+    PodImage::can_be_of(&program).map_err(plain)?;
+    Ok(program)
+}
+
+/// Contenders in a cluster.
+pub(super) struct ClusterBed {
+    pub(super) runtime: KubernetesRuntime,
+    delivery: Delivery,
+    /// Archives on their way to the nodes.
+    folder: RunFolder,
+    engine: OnceCell<Engine>,
+    /// Images that were delivered: as the engine knows them, as Pods name them.
+    delivered: Mutex<BTreeMap<String, NodeImage>>,
+}
+
+impl ClusterBed {
+    /// Connects, brings this program to the nodes and starts what works beside contenders.
+    /// `recordings` are those of the replay backend, if that is wanted.
+    pub(super) async fn begin(
+        settings: &ClusterSettings,
+        backend: BackendName,
+        recordings: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let Connected { cluster, nodes, .. } = connect(settings, backend).await?;
+        let delivery = Delivery::of(settings, cluster.context());
+        let folder = RunFolder::temporary()?;
+        let engine = OnceCell::new();
+        let program = pod_program(settings)?;
+        let image = match &delivery {
+            Delivery::Loader(command) => {
+                load_program(program, recordings, folder.path(), command).await?
+            }
+            Delivery::Registry(prefix) => {
+                let engine = engine.get_or_try_init(find_engine).await?;
+                super::images::push_program(engine, &program, recordings, prefix).await?
+            }
+            Delivery::Nothing => return Err(no_delivery(cluster.context())),
+        };
+        let order = Order {
+            cluster,
+            namespace: settings.namespace.clone(),
+            nodes,
+            load_pods: settings.load_pods(),
+            image,
+        };
+        Ok(Self {
+            runtime: KubernetesRuntime::begin(order).await.map_err(plain)?,
+            delivery,
+            folder,
+            engine,
+            delivered: Mutex::default(),
+        })
+    }
+
+    /// Brings a built contender into the form of a Pod, with its image at the nodes.
+    pub(super) async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        if let Some(reference) = &contender.image {
+            // The nodes pull it; nobody else needs to have it.
+            return Ok(Ready {
+                image: Some(NodeImage::of_registry(reference.clone()).in_spec()),
+                ..elsewhere(built)
+            });
+        }
+        let engine = self.engine.get_or_try_init(find_engine).await?;
+        let mut ready = in_image(engine, suite, contender, built, jvm_options).await?;
+        if let Some(reference) = ready.image.take() {
+            ready.image = Some(self.deliver(engine, &reference).await?.in_spec());
+        }
+        Ok(ready)
+    }
+
+    async fn deliver(&self, engine: &Engine, reference: &str) -> anyhow::Result<NodeImage> {
+        let before = |delivered: &Mutex<BTreeMap<String, NodeImage>>| {
+            let delivered = delivered
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            delivered.get(reference).cloned()
+        };
+        if let Some(image) = before(&self.delivered) {
+            return Ok(image);
+        }
+        let image = self
+            .delivery
+            .deliver(engine, reference, self.folder.path())
+            .await?;
+        let delivered = self.delivered.lock();
+        let mut delivered = delivered.unwrap_or_else(std::sync::PoisonError::into_inner);
+        delivered.insert(reference.to_owned(), image.clone());
+        Ok(image)
+    }
+
+    /// Measures what a load generator can do at best, in its Pod.
+    pub(super) async fn ceiling(&self) -> anyhow::Result<GeneratorCeiling> {
+        let line = self.runtime.load_pods().ceiling().await.map_err(plain)?;
+        serde_json::from_str(&line).map_err(|_| anyhow!("its Pod said: {line}"))
+    }
+}
+
+async fn load_program(
+    program: PathBuf,
+    recordings: Option<PathBuf>,
+    folder: &Path,
+    command: &str,
+) -> anyhow::Result<NodeImage> {
+    let (folder, command) = (folder.to_owned(), command.to_owned());
+    let loading = tokio::task::spawn_blocking(move || {
+        let image = PodImage::of_program(&program, recordings.as_deref(), &folder)?;
+        image.load(&command)
+    });
+    loading.await?.map_err(plain)
+}
+
+fn no_delivery(context: &str) -> anyhow::Error {
+    hinted(
+        format_args!("nobody says how images come to the nodes of the cluster {context}"),
+        "--image-registry names a registry that the nodes pull from, or --image-loader a command \
+         that loads an archive, `{}`, into them",
+    )
+}
+
+impl Client for KubernetesRuntime {
+    fn ask<'a>(
+        &'a self,
+        to: SocketAddr,
+        check: &'a Check,
+    ) -> BoxFuture<'a, Result<Answer, String>> {
+        Box::pin(async move {
+            let line = (check.method.as_str(), check.path.as_str());
+            let body = check.body.as_bytes();
+            self.ask(to, line, &check.headers, body, RESPONSE_LIMIT)
+                .await
+        })
+    }
+}
+
+/// Only the replay backend comes as a Pod.
+pub(super) fn only_replay(name: BackendName) -> anyhow::Result<()> {
+    if name == BackendName::Replay {
+        return Ok(());
+    }
+    bail!("the backend {name} does not run as a Pod yet; --backend replay does")
+}
