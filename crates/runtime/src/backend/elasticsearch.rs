@@ -2,8 +2,8 @@
 //! the suite's documents, and warmed, because a cold JVM would be measured with the contenders.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::Path;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 use crate::api::Runtime;
-use crate::build::{self, BuildOptions};
+use crate::build::{self, BuildOptions, Built};
 use crate::http::ask;
 use crate::process::ProcessRuntime;
 
@@ -49,12 +49,7 @@ pub(super) async fn start(
         missing,
     };
     let java = build::java(JDK).map_err(missing)?;
-    let build_options = BuildOptions {
-        cache: own.cache.clone(),
-        suite: "backends".to_owned(),
-        limit: build::BUILD_LIMIT,
-    };
-    let built = build::build(&module(), &own.sources, &build_options).await?;
+    let built = built(own).await?;
     let address = address(options, NAME)?;
     let data = runtime
         .folder()
@@ -67,11 +62,77 @@ pub(super) async fn start(
     let mut backend = Backend::of(NAME, address, instance).with_scratch(data);
     backend.await_ready(READY, answers).await?;
     let node = backend.local_address();
-    let documents = data::load(node, &options.data)
+    fill(node, &options.data, own.warm_up).await?;
+    Ok(backend.with_counter(Counter::Statistics(node)))
+}
+
+async fn built(own: &Elasticsearch) -> Result<Built, BackendError> {
+    let build_options = BuildOptions {
+        cache: own.cache.clone(),
+        suite: "backends".to_owned(),
+        limit: build::BUILD_LIMIT,
+    };
+    Ok(build::build(&module(), &own.sources, &build_options).await?)
+}
+
+async fn fill(node: SocketAddr, folder: &Path, warm_up: Duration) -> Result<(), BackendError> {
+    let documents = data::load(node, folder)
         .await
         .map_err(|error| BackendError::Load { name: NAME, error })?;
-    warm(node, documents, own.warm_up).await;
-    Ok(backend.with_counter(Counter::Statistics(node)))
+    warm(node, documents, warm_up).await;
+    Ok(())
+}
+
+/// The folder of its programs, built, for an image.
+///
+/// # Errors
+/// It cannot be built here.
+pub async fn artifact(own: &Elasticsearch) -> Result<PathBuf, BackendError> {
+    let built = built(own).await?;
+    let artifact = built.artifact.expect("the module below names its artifact");
+    Ok(artifact.path)
+}
+
+/// Its command in a container, where its folder and its JDK are.
+#[must_use]
+pub fn command_in_image(java: &str, artifact: &str, heap_mib: u32, port: u16) -> Vec<String> {
+    let everywhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port);
+    let data = Path::new("/tmp/elasticsearch");
+    command(
+        Path::new(java),
+        Path::new(artifact),
+        heap_mib,
+        everywhere,
+        data,
+    )
+}
+
+/// Waits until a node answers, fills it with the documents of a folder and warms it.
+///
+/// # Errors
+/// It does not answer, or refuses something.
+pub(crate) async fn prepare(
+    node: SocketAddr,
+    folder: &Path,
+    warm_up: Duration,
+) -> Result<(), BackendError> {
+    let begun = Instant::now();
+    while !answers(node).await {
+        if begun.elapsed() > READY {
+            return Err(BackendError::NotReady {
+                name: NAME,
+                message: format!("not ready after {} s", READY.as_secs()),
+                log: String::new(),
+            });
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    fill(node, folder, warm_up).await
+}
+
+/// Documents fetched and searches made up to now, as a node says it.
+pub(crate) async fn requests(node: SocketAddr) -> Option<u64> {
+    Counter::Statistics(node).read().await
 }
 
 /// The module as something that can be built. It is run by hand, because its address is only

@@ -8,7 +8,7 @@ mod cluster;
 mod count;
 mod data;
 mod delay;
-mod elasticsearch;
+pub mod elasticsearch;
 mod error;
 mod key;
 mod options;

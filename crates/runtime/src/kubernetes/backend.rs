@@ -1,4 +1,4 @@
-//! The replay backend in a Pod.
+//! A backend in a Pod: the replay, or an Elasticsearch.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +16,15 @@ use super::question::{Question, Reply};
 /// The port on which it listens.
 pub(super) const PORT: u16 = 9200;
 
-/// A replay backend in a Pod. It goes with what the session made.
+/// A backend in a Pod. It goes with what the session made.
 #[derive(Debug)]
 pub struct BackendPod {
     pub(super) address: SocketAddr,
     pub(super) container: String,
     pub(super) meter: Arc<Inside>,
+    /// Tells how often it was asked, and what the replay had no answer to.
     pub(super) notes: Arc<Inside>,
+    pub(super) question: Question,
     /// Unknown requests that came with a sample.
     pub(super) unknown: Mutex<Vec<String>>,
 }
@@ -52,7 +54,7 @@ impl BackendPod {
     }
 
     async fn note(&self) -> Option<u64> {
-        let Ok(Reply::Notes { requests, unknown }) = self.notes.ask(&Question::Notes).await else {
+        let Ok(Reply::Notes { requests, unknown }) = self.notes.ask(&self.question).await else {
             return None;
         };
         let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +63,7 @@ impl BackendPod {
     }
 }
 
-/// How it is started in its Pod.
+/// How the replay is started in its Pod.
 pub(super) fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
     let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{REPLAY_FOLDER}/{name}"));
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);

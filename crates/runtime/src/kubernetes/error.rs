@@ -75,8 +75,15 @@ pub(super) fn is_away(error: &kube::Error) -> bool {
 
 /// An error of the API server, or of the way to it, as one fragment.
 fn plain(error: &kube::Error) -> String {
-    if let kube::Error::Api(status) = error {
-        return status.message.trim().to_owned();
+    match error {
+        kube::Error::Api(status) => return status.message.trim().to_owned(),
+        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)) => {
+            return match status.as_u16() {
+                404 => "the Pod is gone".to_owned(),
+                _ => format!("the API server says {status}"),
+            };
+        }
+        _ => {}
     }
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -17,8 +17,8 @@ use super::question::{Question, Reply};
 pub(super) type Finder =
     Box<dyn Fn() -> BoxFuture<'static, Result<String, ClusterError>> + Send + Sync>;
 
-/// A Pod of this program that answers questions. When the way to it is cut, it is started again: an API server may
-/// be away for a while, and a load generator's Pod replaced.
+/// A Pod of this program that answers questions. When the way to it is cut, it is sought again: an
+/// API server may be away for a while, and a load generator's Pod replaced.
 pub(super) struct Inside {
     pods: Api<Pod>,
     pod: Finder,

@@ -14,6 +14,7 @@ mod image;
 mod inside;
 mod instance;
 mod manifest;
+mod meters;
 mod node_image;
 mod nodes;
 mod pods;

@@ -77,12 +77,17 @@ impl Common {
         self.pod(order, container, json!({}))
     }
 
-    /// This program at work in a Pod, without limits: neither load generator nor backend may be
-    /// what holds a contender back.
+    /// This program at work in a Pod.
     pub(super) fn program(&self, order: &PodOrder<'_>, arguments: &[String]) -> Pod {
+        let mut command = vec![PROGRAM.to_owned()];
+        command.extend_from_slice(arguments);
+        self.unlimited(order, &command)
+    }
+
+    /// A Pod without limits: neither load generator nor backend may be what holds a contender back.
+    pub(super) fn unlimited(&self, order: &PodOrder<'_>, command: &[String]) -> Pod {
         let container = json!({
-            "command": [PROGRAM],
-            "args": arguments,
+            "command": command,
             "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
         });
         self.pod(order, container, json!({}))

@@ -16,6 +16,11 @@ pub(super) enum Question {
     Watch(Watched),
     /// What has this container cost?
     Sample { container: String },
+    /// Wait for the Elasticsearch of this address, fill it with what is in this program's image,
+    /// and warm it for so long.
+    Fill { node: SocketAddr, warm_up_ns: u64 },
+    /// How much has the Elasticsearch of this address been asked?
+    Statistics { node: SocketAddr },
     /// What is this node?
     Host,
     /// What time is it here?
@@ -83,6 +88,8 @@ pub(super) enum Reply {
     },
     /// What the container has cost, and what the cores of its node did.
     Sample(Box<ResourceSample>, Option<HostTime>),
+    /// It is filled and warm.
+    Filled,
     /// The node.
     Host(Box<Host>),
     /// Wall clock, ns since the Unix epoch.
@@ -93,8 +100,12 @@ impl Question {
     /// Whether it does nothing to anybody.
     pub(super) fn can_be_repeated(&self) -> bool {
         match self {
-            Self::Ask(_) | Self::Watch(_) => false,
-            Self::Sample { .. } | Self::Notes | Self::Host | Self::Clock => true,
+            Self::Ask(_) | Self::Watch(_) | Self::Fill { .. } => false,
+            Self::Sample { .. }
+            | Self::Statistics { .. }
+            | Self::Notes
+            | Self::Host
+            | Self::Clock => true,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{DeleteParams, PostParams};
 use tokio::time::Instant;
 
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
@@ -24,11 +24,16 @@ pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, Cluster
     let began = Instant::now();
     let made = loop {
         let made = match pods.create(&PostParams::default(), pod).await {
-            // An earlier attempt did more than the API server could say.
+            // An earlier attempt did more than the API server could say, or one is on its way out.
             Err(error) if is_there(&error) => pods.get(&name).await,
             made => made,
         };
         match made {
+            Ok(made) if is_over(&made) && began.elapsed() < AWAY_MAX => {
+                let at_once = DeleteParams::default().grace_period(0);
+                let _ = pods.delete(&name, &at_once).await;
+                tokio::time::sleep(AWAY_PAUSE).await;
+            }
             Ok(made) => break made,
             Err(error) if is_away(&error) && began.elapsed() < AWAY_MAX => {
                 tokio::time::sleep(AWAY_PAUSE).await;
@@ -37,6 +42,11 @@ pub(super) async fn create(pods: &Api<Pod>, pod: &Pod) -> Result<String, Cluster
         }
     };
     Ok(made.metadata.uid.unwrap_or_default())
+}
+
+/// Whether a Pod has ended or is about to.
+pub(super) fn is_over(pod: &Pod) -> bool {
+    pod.metadata.deletion_timestamp.is_some() || matches!(state(pod), PodState::Ended(_))
 }
 
 /// Waits until a Pod runs; `None` when it has ended by then.

@@ -1,6 +1,5 @@
 //! Starts contenders as Pods, and what works beside them: load generators, meters, a backend.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,11 +26,12 @@ use super::error::ClusterError;
 use super::generators::LoadPods;
 use super::inside::Inside;
 use super::instance::{Parts, PodInstance, copy_output, follow};
+use super::meters::{Meters, describe, make_meter, start_meters};
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
 use super::pods::{Common, PodOrder, pod_name};
 use super::question::{Question, Reply, Request, Watched};
-use super::running::{address, begun_telling, create, running};
+use super::running::{address, begun_telling, create, is_over, running};
 use super::session::{Namespaces, own_labels, sweep};
 
 /// The Pods from which requests are sent.
@@ -69,7 +69,7 @@ pub struct KubernetesRuntime {
     /// In the first Pod from which requests are sent.
     client: Arc<Inside>,
     /// Node -> the name of its meter's Pod, and the meter.
-    meters: BTreeMap<String, (String, Arc<Inside>)>,
+    meters: Meters,
     /// What the contenders' node is.
     host: Host,
     /// What its cores had done when a contender was read last.
@@ -78,6 +78,9 @@ pub struct KubernetesRuntime {
 }
 
 impl KubernetesRuntime {
+    /// The port of backends.
+    pub const BACKEND_PORT: u16 = backend::PORT;
+
     /// Makes the session's namespaces, the Pods from which requests are sent and the meters.
     ///
     /// # Errors
@@ -107,10 +110,10 @@ impl KubernetesRuntime {
         let job = common.load_pods(&pods, order.load_pods);
         let jobs = namespaces.jobs();
         let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
-        let meters = start_meters(&namespaces, &common, &order).await?;
+        let meters = start_meters(&namespaces, &common, &order.nodes, &order.image).await?;
         let all = load.all().await?;
         let client = Inside::begin(&namespaces.pods(), load.finder(0)).await?;
-        let host = describe(&meters, &order).await?;
+        let host = describe(&meters, &order.cluster, &order.nodes).await?;
         Ok(Self {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
             swept: Mutex::new(swept),
@@ -231,6 +234,52 @@ impl KubernetesRuntime {
             container: running.container,
             meter: self.meter(node)?,
             notes: Inside::start(&pods, &name).await?,
+            question: Question::Notes,
+            unknown: Mutex::default(),
+        })
+    }
+
+    /// Starts an Elasticsearch of this image, fills it with the data in the image of the order, and
+    /// warms it.
+    ///
+    /// # Errors
+    /// The Pod does not run, or it refuses the data.
+    pub async fn elasticsearch(
+        &self,
+        image: &NodeImage,
+        command: &[String],
+        warm_up: Duration,
+    ) -> Result<BackendPod, ClusterError> {
+        let node = &self.order.nodes.backend.name;
+        let name = format!("{}{BACKEND}", self.namespaces.prefix);
+        let pod = PodOrder {
+            name: &name,
+            part: BACKEND,
+            image,
+            nodes: &[node],
+        };
+        let pods = self.namespaces.pods();
+        create(&pods, &self.common.unlimited(&pod, command)).await?;
+        let running = running(&pods, &name).await?;
+        let address = address(&running, backend::PORT)?;
+        let notes = Inside::begin(&pods, self.load.finder(0)).await?;
+        let warm_up_ns = u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX);
+        let filling = Question::Fill {
+            node: address,
+            warm_up_ns,
+        };
+        match notes.ask(&filling).await? {
+            Reply::Filled => {}
+            Reply::NoAnswer(why) => return Err(ClusterError::new(why)),
+            _ => return Err(ClusterError::new("a Pod replied to another question")),
+        }
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            address,
+            container: running.container,
+            meter: self.meter(node)?,
+            notes,
+            question: Question::Statistics { node: address },
             unknown: Mutex::default(),
         })
     }
@@ -243,7 +292,17 @@ impl KubernetesRuntime {
     /// A way of its own to the meter of a node: the other one is for samples, and this one waits.
     async fn watcher(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
         let name = self.meters.get(node).map(|(name, _)| name.as_str());
-        Inside::start(&self.namespaces.meters(), name.unwrap_or_default()).await
+        let (pods, name) = (self.namespaces.meters(), name.unwrap_or_default());
+        // It goes with its node, which may be back.
+        let is_there = match pods.get_opt(name).await {
+            Ok(Some(pod)) => !is_over(&pod),
+            Ok(None) => false,
+            Err(_) => true,
+        };
+        if !is_there {
+            make_meter(&pods, &self.common, &self.order.image, name, node).await?;
+        }
+        Inside::start(&pods, name).await
     }
 
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
@@ -378,61 +437,4 @@ impl Runtime for KubernetesRuntime {
         let swept = std::mem::take(&mut *swept.unwrap_or_else(PoisonError::into_inner));
         Box::pin(async move { Ok(swept) })
     }
-}
-
-/// Meters on the nodes of contenders and backend.
-async fn start_meters(
-    namespaces: &Namespaces,
-    common: &Common,
-    order: &Order,
-) -> Result<BTreeMap<String, (String, Arc<Inside>)>, ClusterError> {
-    let mut meters = BTreeMap::new();
-    let pods = namespaces.meters();
-    for node in [&order.nodes.contender.name, &order.nodes.backend.name] {
-        if meters.contains_key(node) {
-            continue;
-        }
-        let name = format!("{}meter-{}", namespaces.prefix, meters.len());
-        let pod = PodOrder {
-            name: &name,
-            part: "meter",
-            image: &order.image,
-            nodes: &[node],
-        };
-        create(&pods, &common.meter(&pod)).await?;
-        running(&pods, &name).await?;
-        let meter = Inside::start(&pods, &name).await?;
-        meters.insert(node.clone(), (name, meter));
-    }
-    Ok(meters)
-}
-
-/// The contenders' node as its meter sees it, and as the cluster knows it.
-async fn describe(
-    meters: &BTreeMap<String, (String, Arc<Inside>)>,
-    order: &Order,
-) -> Result<Host, ClusterError> {
-    let node = &order.nodes.contender;
-    let mut host = Host::default();
-    if let Some((_, meter)) = meters.get(&node.name)
-        && let Reply::Host(found) = meter.ask(&Question::Host).await?
-    {
-        host = *found;
-    }
-    host.kernel.clone_from(&node.kernel);
-    let cpu_manager = order.cluster.cpu_manager(&node.name).await;
-    let pressure = match node.pressure.is_empty() {
-        true => "none".to_owned(),
-        false => node.pressure.join(" "),
-    };
-    let facts = [
-        ("kubernetes", order.cluster.version().to_owned()),
-        ("kubelet", node.kubelet.clone()),
-        ("container runtime", node.container_runtime.clone()),
-        ("CPU manager", cpu_manager),
-        ("node pressure", pressure),
-    ];
-    let facts = facts.map(|(name, value)| (name.to_owned(), value));
-    host.versions.extend(facts);
-    Ok(host)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, Write as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use bakeoff_model::resource::ResourceSample;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::backend::ReplayNotes;
+use crate::backend::{ReplayNotes, elasticsearch};
 use crate::meter::Meter;
 use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
-use super::pods::{CGROUP_MOUNT, REPLAY_FOLDER};
+use super::pods::{CGROUP_MOUNT, RECORDINGS, REPLAY_FOLDER};
 use super::question::{Question, Reply, Request};
 use super::watch::{meter, watch};
 
@@ -39,6 +40,11 @@ pub fn serve() -> std::io::Result<()> {
                 unknown: notes.unknown(),
             },
             Question::Sample { container } => sample(&mut meters, container),
+            Question::Fill { node, warm_up_ns } => runtime.block_on(fill(node, warm_up_ns)),
+            Question::Statistics { node } => Reply::Notes {
+                requests: runtime.block_on(elasticsearch::requests(node)),
+                unknown: Vec::new(),
+            },
             Question::Host => Reply::Host(Box::new(host::describe())),
             Question::Clock => Reply::Clock(wall_ns()),
         };
@@ -47,6 +53,14 @@ pub fn serve() -> std::io::Result<()> {
         output.flush()?;
     }
     Ok(())
+}
+
+async fn fill(node: SocketAddr, warm_up_ns: u64) -> Reply {
+    let warm_up = Duration::from_nanos(warm_up_ns);
+    match elasticsearch::prepare(node, Path::new(RECORDINGS), warm_up).await {
+        Ok(()) => Reply::Filled,
+        Err(error) => Reply::NoAnswer(error.to_string()),
+    }
 }
 
 async fn response(request: &Request) -> Reply {

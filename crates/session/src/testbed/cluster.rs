@@ -6,16 +6,18 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::GeneratorCeiling;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::BoxFuture;
+use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
+use bakeoff_runtime::docker::{Engine, ImageSpec, artifact_in_image, java_in_image};
 use bakeoff_runtime::kubernetes::{
-    Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
+    BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
 };
 use bakeoff_runtime::sweep::RunFolder;
 use tokio::sync::OnceCell;
@@ -25,7 +27,6 @@ use super::contender::Ready;
 use super::images::{Delivery, elsewhere, find_engine, in_image};
 use crate::contracts::Client;
 use crate::hint::{hinted, of_cluster as plain};
-use bakeoff_runtime::docker::Engine;
 
 /// A cluster that answers, with the place of each part.
 #[derive(Debug)]
@@ -196,6 +197,37 @@ impl ClusterBed {
         Ok(image)
     }
 
+    /// Starts a backend as a Pod.
+    pub(super) async fn start_backend(&self, kind: &BackendKind) -> anyhow::Result<BackendPod> {
+        match kind {
+            BackendKind::Replay(own) => self.runtime.replay(&own.settings).await.map_err(plain),
+            BackendKind::Elasticsearch(own) => self.elasticsearch(own).await,
+            BackendKind::Postgres | BackendKind::PostgresServer(_) => Err(hinted(
+                "PostgreSQL is not started as a Pod",
+                "--backend-url names one that contenders and this machine reach",
+            )),
+        }
+    }
+
+    async fn elasticsearch(&self, own: &Elasticsearch) -> anyhow::Result<BackendPod> {
+        let artifact = elasticsearch::artifact(own).await?;
+        let engine = self.engine.get_or_try_init(find_engine).await?;
+        let folder = artifact_in_image(&artifact);
+        let spec = ImageSpec {
+            suite: "backends".to_owned(),
+            contender: "elasticsearch".to_owned(),
+            base: "jre-17".to_owned(),
+            artifact,
+        };
+        let image = engine.assemble(&spec).await?;
+        let image = self.deliver(engine, &image.reference).await?;
+        let port = KubernetesRuntime::BACKEND_PORT;
+        let java = java_in_image();
+        let command = elasticsearch::command_in_image(&java, &folder, own.heap_mib, port);
+        let started = self.runtime.elasticsearch(&image, &command, own.warm_up);
+        started.await.map_err(plain)
+    }
+
     /// Measures what a load generator can do at best, in its Pod.
     pub(super) async fn ceiling(&self) -> anyhow::Result<GeneratorCeiling> {
         let line = self.runtime.load_pods().ceiling().await.map_err(plain)?;
@@ -238,12 +270,4 @@ impl Client for KubernetesRuntime {
                 .await
         })
     }
-}
-
-/// Only the replay backend comes as a Pod.
-pub(super) fn only_replay(name: BackendName) -> anyhow::Result<()> {
-    if name == BackendName::Replay {
-        return Ok(());
-    }
-    bail!("the backend {name} does not run as a Pod yet; --backend replay does")
 }

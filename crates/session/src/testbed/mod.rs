@@ -84,8 +84,7 @@ pub struct Testbed {
 /// The runtime that a test bed needs.
 fn wanted_runtime<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedRuntime<'a> {
     let mut backends = folder.suite.backends.iter();
-    let is_replay = options.backend == BackendName::Replay;
-    let spec = backends.find(|one| is_replay && one.name == BackendName::Replay);
+    let spec = backends.find(|one| one.name == options.backend);
     let data = spec.and_then(|spec| spec.data.as_ref());
     WantedRuntime {
         kind: options.runtime,

@@ -23,7 +23,7 @@ use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{BoxFuture, Runtime, sweep};
 
 use super::builds::size_bytes;
-use super::cluster::{ClusterBed, only_replay};
+use super::cluster::ClusterBed;
 use super::contender::{Ready, resolve};
 use super::images::{elsewhere, find_engine, in_image};
 use crate::baseline::trees_folder;
@@ -61,7 +61,7 @@ pub(super) struct WantedRuntime<'a> {
     /// What the user says about the cluster.
     pub(super) cluster: &'a ClusterSettings,
     pub(super) backend: BackendName,
-    /// Those of the replay backend, if that is wanted.
+    /// Recordings or data of the backend.
     pub(super) recordings: Option<PathBuf>,
 }
 
@@ -228,10 +228,10 @@ impl Runtimes {
         cores: &[usize],
         logs: &Path,
     ) -> anyhow::Result<RunningBackend> {
-        if let Some(bed) = self.cluster() {
-            only_replay(wanted.name)?;
-            let pod = bed.runtime.replay(&wanted.settings).await.map_err(plain)?;
-            return Ok(RunningBackend::Pod(pod));
+        let bed = self.cluster().filter(|_| wanted.server.is_none());
+        if let Some(bed) = bed {
+            let kind = backend_kind(wanted, suite)?;
+            return Ok(RunningBackend::Pod(bed.start_backend(&kind).await?));
         }
         let (listen, reach) = self.backend_addresses().await?;
         let (name, data, is_theirs) = (wanted.name, wanted.data.clone(), wanted.server.is_some());
@@ -258,7 +258,11 @@ impl Runtimes {
         if listens.ip().is_loopback() && !reach.is_loopback() {
             return Err(hinted(
                 format_args!("contenders have a network of their own and cannot reach {listens}"),
-                format_args!("let the server listen on {reach} too, and name that address"),
+                match reach.is_unspecified() {
+                    true => "let the server listen on an address that they reach, and name it"
+                        .to_owned(),
+                    false => format!("let the server listen on {reach} too, and name that address"),
+                },
             ));
         }
         Ok(RunningBackend::Local {
@@ -274,7 +278,9 @@ impl Runtimes {
         let gateway = match &self.contenders {
             Contenders::Docker(docker) => Some(docker.gateway().await?),
             Contenders::SideBySide(runtime) => runtime.gateway(),
-            Contenders::Process | Contenders::Kubernetes(_) | Contenders::External => None,
+            // What contenders reach is not known, and the loopback of this host is not it.
+            Contenders::Kubernetes(_) => Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+            Contenders::Process | Contenders::External => None,
         };
         Ok(match gateway {
             Some(gateway) => (IpAddr::V4(Ipv4Addr::UNSPECIFIED), gateway),

@@ -1,0 +1,90 @@
+//! The meters of a session: a Pod on each node whose cost is of interest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bakeoff_model::record::Host;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+
+use super::cluster::Cluster;
+use super::error::ClusterError;
+use super::inside::Inside;
+use super::node_image::NodeImage;
+use super::nodes::Nodes;
+use super::pods::{Common, PodOrder};
+use super::question::{Question, Reply};
+use super::running::{create, running};
+use super::session::Namespaces;
+
+/// Node -> the name of its meter's Pod, and the meter.
+pub(super) type Meters = BTreeMap<String, (String, Arc<Inside>)>;
+
+/// Meters on the nodes of contenders and backend.
+pub(super) async fn start_meters(
+    namespaces: &Namespaces,
+    common: &Common,
+    nodes: &Nodes,
+    image: &NodeImage,
+) -> Result<Meters, ClusterError> {
+    let mut meters = Meters::new();
+    let pods = namespaces.meters();
+    for node in [&nodes.contender.name, &nodes.backend.name] {
+        if meters.contains_key(node) {
+            continue;
+        }
+        let name = format!("{}meter-{}", namespaces.prefix, meters.len());
+        make_meter(&pods, common, image, &name, node).await?;
+        let meter = Inside::start(&pods, &name).await?;
+        meters.insert(node.clone(), (name, meter));
+    }
+    Ok(meters)
+}
+
+pub(super) async fn make_meter(
+    pods: &Api<Pod>,
+    common: &Common,
+    image: &NodeImage,
+    name: &str,
+    node: &str,
+) -> Result<(), ClusterError> {
+    let pod = PodOrder {
+        name,
+        part: "meter",
+        image,
+        nodes: &[node],
+    };
+    create(pods, &common.meter(&pod)).await?;
+    running(pods, name).await.map(|_| ())
+}
+
+/// The contenders' node as its meter sees it, and as the cluster knows it.
+pub(super) async fn describe(
+    meters: &Meters,
+    cluster: &Cluster,
+    nodes: &Nodes,
+) -> Result<Host, ClusterError> {
+    let node = &nodes.contender;
+    let mut host = Host::default();
+    if let Some((_, meter)) = meters.get(&node.name)
+        && let Reply::Host(found) = meter.ask(&Question::Host).await?
+    {
+        host = *found;
+    }
+    host.kernel.clone_from(&node.kernel);
+    let cpu_manager = cluster.cpu_manager(&node.name).await;
+    let pressure = match node.pressure.is_empty() {
+        true => "none".to_owned(),
+        false => node.pressure.join(" "),
+    };
+    let facts = [
+        ("kubernetes", cluster.version().to_owned()),
+        ("kubelet", node.kubelet.clone()),
+        ("container runtime", node.container_runtime.clone()),
+        ("CPU manager", cpu_manager),
+        ("node pressure", pressure),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    host.versions.extend(facts);
+    Ok(host)
+}
