@@ -115,8 +115,8 @@ impl Cluster {
     /// What preparing takes on this host, for an announcement.
     pub(crate) fn announcement() -> String {
         if Self::is_given() {
-            return "make namespaces in the cluster of the kubeconfig's current context, drain one of \
-                    its nodes for a moment, and remove them"
+            return "make namespaces in the cluster of the kubeconfig's current context, drain \
+                    one of its nodes for a moment, and remove them"
                 .to_owned();
         }
         match Maker::of_host() {

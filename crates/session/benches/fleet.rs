@@ -71,7 +71,8 @@ fn main() {
     let total_s = seconds(cpu_ns.iter().sum());
     let lines = f64::from(generators) * f64::from(slices);
     println!(
-        "{generators} load generators, {slices} slices of 1 s, {requests} requests, lines of {bytes} bytes"
+        "{generators} load generators, {slices} slices of 1 s, {requests} requests, \
+         lines of {bytes} bytes"
     );
     println!(
         "CPU for all slices     {total_s:.1} s ({:.0} us a line)",
@@ -193,9 +194,8 @@ fn tail(seed: u64) -> String {
 fn line(slice: u32, tail: &str) -> String {
     let start_ns = u64::from(slice) * SECOND;
     let end_ns = start_ns + SECOND;
-    format!(
-        r#"{{"event":"interval","step":0,"slice":{slice},"start_ns":{start_ns},"end_ns":{end_ns},{tail}"#
-    )
+    format!(r#"{{"event":"interval","step":0,"slice":{slice},"start_ns":{start_ns},"#)
+        + &format!(r#""end_ns":{end_ns},{tail}"#)
 }
 
 /// CPU time of this thread so far.
