@@ -5,6 +5,6 @@ ARG BINARY=bakeoff
 # Makes the folder for temporary files, which an empty image lacks.
 WORKDIR /tmp
 WORKDIR /work
-COPY --chmod=755 ${BINARY} /bin/bakeoff
+COPY ${BINARY} /bin/bakeoff
 ENTRYPOINT ["/bin/bakeoff"]
 CMD ["help"]

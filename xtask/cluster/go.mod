@@ -1,4 +1,4 @@
-module bakeoff-cluster
+module bakeoff/cluster
 
 go 1.24.0
 

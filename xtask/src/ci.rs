@@ -8,11 +8,11 @@ use anyhow::{bail, ensure};
 
 use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, command, works};
-use crate::cluster_test::cluster_test;
+use crate::cluster::Cluster;
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
 use crate::workspace::say;
-use crate::{base_images, docker, package, site, tidy};
+use crate::{base_images, cluster, docker, package, site, tidy};
 
 /// The oldest compiler that `Cargo.toml` promises.
 const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
@@ -120,10 +120,7 @@ fn announce(needs: &Needs, suites: &[Suite], docker: bool) {
     } else {
         "- install Docker if need be, start an engine, make base images, and stop it at the end"
     });
-    say(
-        "- use the Kubernetes cluster that answers, or make one by kind or k3d, or build and start",
-    );
-    say("  one on this machine, and remove it at the end");
+    say(&format!("- {}", Cluster::announcement()));
     say("- install mdBook by cargo if it is missing, and build the documentation site");
     say("- package the crates, and install them into a temporary folder");
     say("- start servers on the loopback interface, in control groups of their own");
@@ -141,10 +138,11 @@ fn with_docker(
 ) -> anyhow::Result<()> {
     let root = chores.root();
     // Compilers use all cores, and what is fetched meanwhile waits for the network.
-    let (docker, failures, compiled) = thread::scope(|scope| {
+    let cluster = Cluster::new();
+    let (docker, prepared, failures, compiled) = thread::scope(|scope| {
         let host = scope.spawn(|| {
             let failures = needs.install(root);
-            (engine(), failures)
+            (engine(), cluster.prepare(), failures)
         });
         let compiled = chores.run(
             "tests compiled, host prepared",
@@ -153,11 +151,11 @@ fn with_docker(
                 Runner::Nextest => "cargo nextest run --workspace --locked --no-run".to_owned(),
             },
         );
-        let (docker, failures) = match host.join() {
+        let (docker, prepared, failures) = match host.join() {
             Ok(prepared) => prepared,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        (docker, failures, compiled)
+        (docker, prepared, failures, compiled)
     });
     compiled?;
     for line in failures.lines {
@@ -167,7 +165,7 @@ fn with_docker(
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
-    cluster_test(chores)?;
+    in_cluster(chores, &cluster, prepared)?;
     let mut failed = Vec::new();
     for suite in suites {
         suite.without(&failures.contenders);
@@ -210,6 +208,54 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
             )
         }
     }
+}
+
+/// The tests that need a cluster, in one that is started for them.
+fn in_cluster(
+    chores: &mut Chores<'_>,
+    cluster: &Cluster,
+    prepared: anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if Cluster::is_given() {
+        // Then they were among the other tests.
+        return Ok(());
+    }
+    let outcome = match prepared.and_then(|()| cluster.start()) {
+        Ok(variables) => tests_in_cluster(chores, &variables),
+        Err(error) => {
+            chores.note(format!("NOT TESTED: Kubernetes: {error:#}"));
+            Ok(())
+        }
+    };
+    cluster.stop()?;
+    outcome
+}
+
+/// The tests that need a cluster, whose Pods run a static program.
+fn tests_in_cluster(
+    chores: &mut Chores<'_>,
+    variables: &[(&'static str, String)],
+) -> anyhow::Result<()> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    chores.step("static program for Pods", |chores| {
+        let root = chores.root();
+        command(root, &format!("rustup target add {target}"), &[])?;
+        let build = format!("cargo build --locked --package bakeoff --target {target}");
+        command(root, &build, &[])
+    })?;
+    let program = chores.root().join(format!("target/{target}/debug/bakeoff"));
+    let program = program.display().to_string();
+    let mut switches = vec![
+        (cluster::SWITCH, "1"),
+        ("BAKEOFF_POD_PROGRAM", program.as_str()),
+    ];
+    switches.extend(
+        variables
+            .iter()
+            .map(|(name, value)| (*name, value.as_str())),
+    );
+    let line = "cargo test --locked --package bakeoff --test it kubernetes -- --test-threads=1";
+    chores.run_with("tests in a cluster", line, &switches)
 }
 
 /// The shell scripts of the tree.

@@ -1,209 +1,258 @@
-//! A Kubernetes cluster for the tests: that of the kubeconfig's current context, else one of kind
-//! or k3d where these are installed, else one that is built and started on this machine by the
-//! scripts in `xtask/cluster`.
+//! A Kubernetes cluster for tests: one of kind or k3d where they work, else two nodes on this
+//! machine, which `xtask/cluster/cluster.sh` builds and starts.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 use bakeoff_runtime::build::cache_dir;
-use bakeoff_runtime::kubernetes::{Cluster, ClusterSettings};
 
 use crate::chores::works;
-use crate::docker::block_on;
-use crate::workspace::say;
+use crate::docker::{install, program};
+use crate::workspace::{root, say};
 
-/// What clusters of ours are called.
+/// Switches on the tests that need a cluster. Where it is set already, they use that of the
+/// kubeconfig's current context.
+pub(crate) const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
+
+/// What the cluster is called, by kind and k3d too.
 const NAME: &str = "bakeoff";
 
-/// Nodes of a kind cluster: one that takes no Pods, and two that do.
-const KIND: &str = "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n\
-                    - role: control-plane\n- role: worker\n- role: worker\n";
+/// What our own cluster is made of beside Kubernetes: packages of Debian, each with a program or
+/// file of it.
+const PACKAGES: [(&str, &str); 9] = [
+    ("etcd-server", "etcd"),
+    ("containerd", "containerd"),
+    ("runc", "runc"),
+    ("containernetworking-plugins", "/usr/lib/cni/bridge"),
+    ("iptables", "iptables"),
+    ("iproute2", "ip"),
+    ("socat", "socat"),
+    ("openssl", "openssl"),
+    ("procps", "sysctl"),
+];
+
+/// The nodes of a cluster of kind.
+const KIND_CONFIG: &str = "\
+kind: Cluster
+apiVersion: kind.x-k8s.io/v1alpha4
+nodes: [{role: control-plane}, {role: worker}, {role: worker}]
+";
 
 /// What is to be done with the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
-    /// Start one if none answers, and print the variables that name it.
+    /// Build it if need be, start it, and print the variables by which it is used.
     Start,
-    /// Remove the one that `start` started.
+    /// Stop the cluster that `start` started.
     Stop,
+    /// List its nodes.
+    Status,
 }
 
-/// How a cluster is reached, and how images come to its nodes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// The kubeconfig; what the environment says when absent.
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// The command that loads an image archive into the nodes.
-    pub(crate) loader: Option<String>,
-    /// What kubectl is called; by that name when absent.
-    pub(crate) kubectl: Option<PathBuf>,
+/// Who makes the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Kind,
+    K3d,
+    Own,
 }
 
-impl Found {
-    /// The same as variables of the environment.
-    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
-        let kubeconfig = self.kubeconfig.as_ref();
-        let kubeconfig = kubeconfig.map(|path| ("KUBECONFIG", path.display().to_string()));
-        let loader = self.loader.clone();
-        let loader = loader.map(|command| ("BAKEOFF_IMAGE_LOADER", command));
-        let kubectl = self.kubectl.as_ref();
-        let kubectl = kubectl.map(|path| ("KUBECTL", path.display().to_string()));
-        kubeconfig
-            .into_iter()
-            .chain(loader)
-            .chain(kubectl)
-            .collect()
+impl Maker {
+    const ALL: [Self; 3] = [Self::Kind, Self::K3d, Self::Own];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kind => "kind",
+            Self::K3d => "k3d",
+            Self::Own => "own",
+        }
+    }
+
+    /// The one that works on this host.
+    fn of_host() -> Self {
+        let works = |maker: &Self| match maker {
+            Self::Own => true,
+            other => program(other.name()).is_some() && works("docker", &["info"]),
+        };
+        Self::ALL.into_iter().find(works).unwrap_or(Self::Own)
     }
 }
 
-/// Starts or removes the cluster.
-pub(crate) fn cluster(root: &Path, action: Action) -> anyhow::Result<()> {
+/// Starts, stops or shows the cluster.
+pub(crate) fn cluster(action: Action) -> anyhow::Result<()> {
+    let home = Cluster::new();
     match action {
         Action::Start => {
-            for (name, value) in start(root)?.variables() {
+            for (name, value) in home.start()? {
                 say(&format!("export {name}='{value}'"));
             }
             Ok(())
         }
-        Action::Stop => stop(root),
+        Action::Stop => home.stop(),
+        Action::Status => home.status(),
     }
 }
 
-/// The cluster that answers, or a new one.
-pub(crate) fn start(root: &Path) -> anyhow::Result<Found> {
-    let loader = std::env::var("BAKEOFF_IMAGE_LOADER").ok();
-    if let Ok(context) = answering() {
-        say(&format!("the cluster of context {context} answers"));
-        let known = ClusterSettings::default().loader(&context);
-        return Ok(Found {
-            kubeconfig: None,
-            loader: loader.or(known),
-            kubectl: None,
-        });
+/// Everything of the cluster is below this folder.
+pub(crate) struct Cluster {
+    dir: PathBuf,
+}
+
+impl Cluster {
+    pub(crate) fn new() -> Self {
+        Self {
+            dir: cache_dir().join("cluster"),
+        }
     }
-    if works("kind", &["version"]) {
-        return of_tool(
-            "kind",
-            &["create", "cluster", "--name", NAME, "--config", "-"],
-            KIND,
+
+    /// Whether the tests have a cluster that somebody else provides.
+    pub(crate) fn is_given() -> bool {
+        std::env::var_os(SWITCH).is_some()
+    }
+
+    /// What preparing takes on this host, for an announcement.
+    pub(crate) fn announcement() -> String {
+        if Self::is_given() {
+            return "make namespaces in the cluster of the kubeconfig's current context, drain \
+                    one of its nodes for a moment, and remove them"
+                .to_owned();
+        }
+        match Maker::of_host() {
+            Maker::Own => {
+                let missing = missing_packages().join(" ");
+                let install = match missing.is_empty() {
+                    true => String::new(),
+                    false => format!("install {missing}, "),
+                };
+                format!("{install}build Kubernetes by Go, start two nodes of it, and stop them")
+            }
+            other => format!("start a cluster by {}, and delete it", other.name()),
+        }
+    }
+
+    /// Installs and builds what is missing.
+    pub(crate) fn prepare(&self) -> anyhow::Result<()> {
+        if Self::is_given() || Maker::of_host() != Maker::Own {
+            return Ok(());
+        }
+        let instead = "or have kind or k3d on the PATH, with a Docker engine";
+        ensure!(
+            rustix::process::geteuid().is_root(),
+            "starting nodes takes root; {instead}"
         );
+        ensure!(
+            works("go", &["version"]),
+            "building Kubernetes takes Go 1.24 or newer on the PATH; {instead}"
+        );
+        let missing = missing_packages();
+        if !missing.is_empty() {
+            install(&missing)?;
+        }
+        self.script("build")
     }
-    if works("k3d", &["version"]) {
-        let arguments = ["cluster", "create", NAME, "--agents", "2", "--wait"];
-        return of_tool("k3d", &arguments, "");
+
+    /// Prepares and starts it; the variables by which it is used.
+    pub(crate) fn start(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
+        self.prepare()?;
+        fs::create_dir_all(&self.dir).with_context(|| self.dir.display().to_string())?;
+        let maker = Maker::of_host();
+        fs::write(self.dir.join("maker"), maker.name())?;
+        match maker {
+            Maker::Kind => self.start_kind()?,
+            Maker::K3d => self.start_k3d()?,
+            Maker::Own => self.script("start")?,
+        }
+        let kubeconfig = self.kubeconfig(maker).display().to_string();
+        let mut variables = vec![("KUBECONFIG", kubeconfig)];
+        if maker == Maker::Own {
+            let (script, dir) = (script(), self.dir.display());
+            let loader = format!("{} load {dir} {{}}", script.display());
+            variables.push(("BAKEOFF_IMAGE_LOADER", loader));
+            variables.push(("KUBECTL", format!("{dir}/bin/kubectl")));
+        }
+        Ok(variables)
     }
-    our_own(root)
+
+    fn start_kind(&self) -> anyhow::Result<()> {
+        let config = self.dir.join("kind.yaml");
+        fs::write(&config, KIND_CONFIG)?;
+        let mut command = Command::new("kind");
+        command.args(["create", "cluster", "--name", NAME, "--config"]);
+        command.arg(&config);
+        command
+            .arg("--kubeconfig")
+            .arg(self.kubeconfig(Maker::Kind));
+        run(&mut command)
+    }
+
+    fn start_k3d(&self) -> anyhow::Result<()> {
+        let mut command = Command::new("k3d");
+        command.args(["cluster", "create", NAME, "--agents", "1", "--no-lb"]);
+        command.arg("--kubeconfig-update-default=false");
+        run(&mut command)?;
+        let mut command = Command::new("k3d");
+        command.args(["kubeconfig", "write", NAME, "--output"]);
+        run(command.arg(self.kubeconfig(Maker::K3d)))
+    }
+
+    /// Ends the cluster that was started, or what is left of it.
+    pub(crate) fn stop(&self) -> anyhow::Result<()> {
+        let maker = fs::read_to_string(self.dir.join("maker")).unwrap_or_default();
+        let maker = Maker::ALL.into_iter().find(|one| one.name() == maker);
+        match maker {
+            None => Ok(()),
+            Some(Maker::Own) => self.script("stop"),
+            Some(Maker::Kind) => {
+                run(Command::new("kind").args(["delete", "cluster", "--name", NAME]))
+            }
+            Some(Maker::K3d) => run(Command::new("k3d").args(["cluster", "delete", NAME])),
+        }
+    }
+
+    fn status(&self) -> anyhow::Result<()> {
+        let maker = fs::read_to_string(self.dir.join("maker")).unwrap_or_default();
+        match maker.as_str() {
+            "own" => self
+                .script("status")
+                .context("no cluster runs; `cargo xtask cluster start` starts one"),
+            "kind" => run(Command::new("kind").args(["get", "nodes", "--name", NAME])),
+            "k3d" => run(Command::new("k3d").args(["node", "list"])),
+            _ => bail!("no cluster was started; `cargo xtask cluster start` starts one"),
+        }
+    }
+
+    fn kubeconfig(&self, maker: Maker) -> PathBuf {
+        match maker {
+            Maker::Own => self.dir.join("run/kubeconfig"),
+            Maker::Kind | Maker::K3d => self.dir.join("kubeconfig"),
+        }
+    }
+
+    fn script(&self, command: &str) -> anyhow::Result<()> {
+        run(Command::new(script()).arg(command).arg(&self.dir))
+    }
 }
 
-/// Removes the cluster that [`start`] made.
-pub(crate) fn stop(root: &Path) -> anyhow::Result<()> {
-    if home().join("run").is_dir() {
-        return script(root, "down.sh", &[]);
-    }
-    if works("kind", &["version"]) {
-        return run("kind", &["delete", "cluster", "--name", NAME], "");
-    }
-    if works("k3d", &["version"]) {
-        return run("k3d", &["cluster", "delete", NAME], "");
-    }
-    say("there is no cluster of ours");
-    Ok(())
+fn script() -> PathBuf {
+    root().join("xtask/cluster/cluster.sh")
 }
 
-/// The context of a cluster that answers.
-pub(crate) fn answering() -> anyhow::Result<String> {
-    block_on(async {
-        let cluster = Cluster::find(None).await?;
-        let nodes = cluster.nodes().await?;
-        ensure!(!nodes.is_empty(), "no node takes Pods");
-        Ok(cluster.context().to_owned())
-    })
-}
-
-fn of_tool(tool: &str, arguments: &[&str], input: &str) -> anyhow::Result<Found> {
-    run(tool, arguments, input)?;
-    let context = answering().context("the new cluster does not answer")?;
-    Ok(Found {
-        kubeconfig: None,
-        loader: ClusterSettings::default().loader(&context),
-        kubectl: None,
-    })
-}
-
-fn run(program: &str, arguments: &[&str], input: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-
-    let mut command = Command::new(program);
-    let mut child = command
-        .args(arguments)
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {program}"))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input.as_bytes())?;
-    }
-    let status = child.wait()?;
-    ensure!(
-        status.success(),
-        "{program} {}: {status}",
-        arguments.join(" ")
-    );
-    Ok(())
-}
-
-/// Everything of the cluster of our scripts is below this folder.
-fn home() -> PathBuf {
-    cache_dir().join("cluster")
-}
-
-fn our_own(root: &Path) -> anyhow::Result<Found> {
-    ensure!(
-        rustix::process::geteuid().is_root(),
-        "building a cluster takes root; start one of your own (kind, k3d), and set KUBECONFIG"
-    );
-    if !works("go", &["version"]) {
-        bail!("no cluster answers, and building one takes Go, which is missing");
-    }
-    let run = home().join("run");
-    let found = Found {
-        kubeconfig: Some(run.join("kubeconfig")),
-        kubectl: Some(run.join("kubectl")),
-        loader: Some(format!(
-            "for socket in {}/n*/containerd.sock; do ctr --address $socket --namespace k8s.io \
-             images import {{}} || exit 1; done",
-            run.display()
-        )),
+fn missing_packages() -> Vec<&'static str> {
+    let is_missing = |file: &str| match file.starts_with('/') {
+        true => !Path::new(file).exists(),
+        false => program(file).is_none(),
     };
-    if run.is_dir() {
-        // One that broke down, or one that is not named in the environment.
-        script(root, "down.sh", &[])?;
-    }
-    script(root, "build.sh", &[])?;
-    script(root, "up.sh", &["2"])?;
-    Ok(found)
+    let missing = PACKAGES.into_iter().filter(|(_, file)| is_missing(file));
+    missing.map(|(package, _)| package).collect()
 }
 
-fn script(root: &Path, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    let path = root.join("xtask/cluster").join(name);
-    let mut command = Command::new(&path);
-    let status = command.args(arguments).env("CLUSTER_HOME", home()).status();
-    let status = status.with_context(|| format!("cannot run {}", path.display()))?;
-    ensure!(status.success(), "{}: {status}", path.display());
+fn run(command: &mut Command) -> anyhow::Result<()> {
+    let name = command.get_program().display().to_string();
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run {name}"))?;
+    ensure!(status.success(), "{name}: {status}");
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Found;
-
-    #[test]
-    fn a_cluster_is_named_by_variables() {
-        let found = Found {
-            kubeconfig: Some("/a".into()),
-            loader: None,
-            kubectl: None,
-        };
-        assert_eq!(found.variables(), [("KUBECONFIG", "/a".to_owned())]);
-    }
 }

@@ -1,5 +1,5 @@
 //! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
-//! cluster | base-images | site | package`.
+//! base-images | cluster | site | package`.
 
 mod base_images;
 mod browser;
@@ -7,7 +7,6 @@ mod cargo_test;
 mod chores;
 mod ci;
 mod cluster;
-mod cluster_test;
 mod docker;
 mod needs;
 mod package;
@@ -54,13 +53,13 @@ enum Chore {
         /// What is to be done with it.
         action: docker::Action,
     },
-    /// Find or start a Kubernetes cluster for the tests, or remove it.
+    /// Make the base images without a registry.
+    BaseImages,
+    /// Build, start, stop or show a Kubernetes cluster for tests.
     Cluster {
         /// What is to be done with it.
         action: cluster::Action,
     },
-    /// Make the base images without a registry.
-    BaseImages,
     /// Build the documentation site into `target/site/book`, check its links, open its reports.
     Site,
     /// Package all crates, install them into an empty prefix, and run the program from there.
@@ -94,8 +93,8 @@ fn chore() -> anyhow::Result<()> {
         Chore::Msrv => ci::msrv(&root),
         Chore::Schema => ci::schema(&root),
         Chore::DockerEngine { action } => docker::docker_engine(action),
-        Chore::Cluster { action } => cluster::cluster(&root, action),
         Chore::BaseImages => base_images::base_images(),
+        Chore::Cluster { action } => cluster::cluster(action),
         Chore::Site => ci::site(&root),
         Chore::Package => ci::package(&root),
     }

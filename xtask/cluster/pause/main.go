@@ -1,13 +1,14 @@
-// Holds the network of a Pod: waits until it is told to end.
+// What holds a Pod's namespaces open: it waits until it is told to end.
 package main
 
 import (
-	"context"
+	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
-	end, _ := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	<-end.Done()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	<-signals
 }

@@ -9,16 +9,22 @@ use std::path::{Path, PathBuf};
 use super::RECORDING;
 use super::program::{found, said};
 
-/// Frames of a stack that are printed; the recorder keeps as many.
-const DEPTH: &str = "64";
+/// Innermost frames of a stack that are kept and printed. The recorder's own 64 are fewer than
+/// services have whose filters wrap each other.
+const DEPTH: &str = "512";
 /// What is printed: threads that were in Java code at the moment of a sample.
 const EVENT: &str = "jdk.ExecutionSample";
 
 /// Begins a recording. The settings `profile` take samples every 10 ms.
 pub(super) async fn start(java: &Path, process: u32) -> Result<(), String> {
     let process = process.to_string();
+    let jcmd = tool(java, "jcmd")?;
+    let depth = format!("stackdepth={DEPTH}");
+    let args = [process.as_str(), "JFR.configure", &depth].map(OsStr::new);
+    // A JVM that records something already keeps to the depth of that.
+    let _ = said(&jcmd, &args, None).await;
     let args = [process.as_str(), "JFR.start", RECORDING, "settings=profile"].map(OsStr::new);
-    let answer = said(&tool(java, "jcmd")?, &args, None).await?;
+    let answer = said(&jcmd, &args, None).await?;
     match answer.contains("Started recording") {
         true => Ok(()),
         false => Err(format!(
