@@ -2,6 +2,7 @@
 //! called fair.
 
 use bakeoff_model::load::{ErrorClass, LostGenerator, MinMax};
+use bakeoff_model::nodes::Nodes;
 use bakeoff_model::resource::{ThreadGroup, Throttling};
 use bakeoff_model::validity::Verdict::{
     BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid, Unknown,
@@ -260,6 +261,44 @@ fn cores_that_are_full_with_anybody() {
     shared.setting.recorded = false;
     shared.backend = Some(used(0.85));
     shared.check(HostBound, "1.90 of the 2 cores");
+}
+
+/// Parts on these nodes, two cores each; what was read of cores is of the contender's node.
+fn on_nodes(generators: &[&str], backend: &str) -> World {
+    let mut world = World::good(8);
+    world.setting.cores = bakeoff_model::record::Cores::default();
+    let names = ["a", "b", "c"].map(str::to_owned);
+    world.setting.nodes = Some(Nodes {
+        contender: "a".to_owned(),
+        generators: generators.iter().map(|name| (*name).to_owned()).collect(),
+        backend: Some(backend.to_owned()),
+        cores: names.map(|name| (name, 2)).into(),
+    });
+    world.host.as_mut().unwrap().cores[1] = core(1, 0.0, 0.0);
+    world
+}
+
+#[test]
+fn nodes_that_parts_share() {
+    let apart = on_nodes(&["b"], "c").judge();
+    assert!(apart.is_fair(), "{apart}");
+    // Beside each other they are known by what they use, and here that leaves room.
+    let beside = on_nodes(&["b", "c"], "c").judge();
+    assert!(beside.is_fair(), "{beside}");
+    let mut beside = on_nodes(&["c"], "c");
+    beside.backend = Some(used(1.78));
+    beside.check(
+        HostBound,
+        "of the 2 cores that load generator and backend share",
+    );
+    let mut all = on_nodes(&["a"], "a");
+    let busy = [core(0, 0.96, 0.0), core(1, 0.95, 0.0)];
+    all.host.as_mut().unwrap().cores = busy.to_vec();
+    all.check(HostBound, "contender, load generator and backend share");
+    // What others do on the contender's node is foreign, also where it is alone.
+    let mut foreign = on_nodes(&["b"], "b");
+    foreign.host.as_mut().unwrap().cores[1] = core(1, 0.4, 0.0);
+    foreign.check(HostBound, "something else used");
 }
 
 #[test]
