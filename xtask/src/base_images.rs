@@ -29,6 +29,9 @@ const ELASTICSEARCH_JDK: u32 = 17;
 /// library that Debian's JDK links to, time zones. `usr-is-merged` spares us Perl.
 const PACKAGES: &str = "ca-certificates,libssl3,libstdc++6,tzdata,usr-is-merged,zlib1g";
 
+/// What the backend PostgreSQL needs beside: the newest server of the release.
+const POSTGRESQL: &str = "postgresql";
+
 /// Not for people to read in: documentation, translations, conversions of old character sets.
 const EXCLUDED: [&str; 5] = [
     "/usr/share/doc/*",
@@ -66,8 +69,15 @@ const MODULES: [&str; 16] = [
 pub(crate) fn base_images() -> anyhow::Result<()> {
     block_on(async {
         let engine = found(&cache_dir()).await?;
-        debian(&engine).await.context("bakeoff-base/debian")?;
+        let works = "test -e /etc/ssl/certs/ca-certificates.crt";
+        let made = debian(&engine, "debian", PACKAGES, works).await;
+        made.context("bakeoff-base/debian")?;
         let mut failures = Vec::new();
+        let packages = format!("{PACKAGES},{POSTGRESQL}");
+        let answers = "/usr/lib/postgresql/*/bin/postgres --version";
+        if let Err(error) = debian(&engine, "postgresql", &packages, answers).await {
+            failures.push(format!("bakeoff-base/postgresql: {error:#}"));
+        }
         for major in JDKS {
             match toolchain(&format!("jdk-{major}")) {
                 // Contenders on this base will be skipped, with this very line.
@@ -103,11 +113,12 @@ fn runtimes(major: u32) -> Vec<(String, String)> {
     all
 }
 
-async fn debian(engine: &Engine) -> anyhow::Result<()> {
+/// A small Debian with packages, in which a line of shell then works.
+async fn debian(engine: &Engine, name: &str, packages: &str, works: &str) -> anyhow::Result<()> {
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let codename = value(&release, "VERSION_CODENAME").unwrap_or_else(|| "bookworm".to_owned());
-    let recipe = digest(&[&codename, PACKAGES, &EXCLUDED.join(" ")]);
-    let reference = base_reference("debian");
+    let recipe = digest(&[&codename, packages, &EXCLUDED.join(" ")]);
+    let reference = base_reference(name);
     if up_to_date(engine, &reference, &recipe).await? {
         return Ok(());
     }
@@ -116,23 +127,14 @@ async fn debian(engine: &Engine) -> anyhow::Result<()> {
     }
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     say(&format!("making {reference}, one to two minutes"));
-    let content = bootstrap(&codename, folder.path())?;
+    let content = bootstrap(&codename, packages, folder.path())?;
     let context = Context::of_archive(&content).context("cannot pack what mmdebstrap made")?;
     make(engine, &reference, context, recipe).await?;
-    verify(
-        engine,
-        &reference,
-        &[
-            "/bin/sh",
-            "-c",
-            "test -e /etc/ssl/certs/ca-certificates.crt",
-        ],
-    )
-    .await
+    verify(engine, &reference, &["/bin/sh", "-c", works]).await
 }
 
 /// A small Debian as a tar archive.
-fn bootstrap(codename: &str, folder: &Path) -> anyhow::Result<Vec<u8>> {
+fn bootstrap(codename: &str, packages: &str, folder: &Path) -> anyhow::Result<Vec<u8>> {
     let archive = folder.join("root.tar");
     let mut command = Command::new("mmdebstrap");
     command
@@ -142,7 +144,7 @@ fn bootstrap(codename: &str, folder: &Path) -> anyhow::Result<Vec<u8>> {
         .args(EXCLUDED.map(|path| format!("--dpkgopt=path-exclude={path}")))
         .arg(format!("--hook-dir={MERGED}"))
         .arg(r#"--customize-hook=rm -rf "$1"/var/cache/* "$1"/var/lib/apt/* "$1"/var/log/*"#)
-        .arg(format!("--include={PACKAGES}"))
+        .arg(format!("--include={packages}"))
         .args([codename.as_ref(), archive.as_os_str()])
         .args(sources(codename, folder)?);
     run(&mut command)?;

@@ -12,6 +12,9 @@ use crate::cluster::Cluster;
 use crate::needs::{Needs, install_toolchain};
 use crate::suites::{Suite, suites};
 use crate::workspace::say;
+
+/// Switches on the tests that need a Docker engine with the base images.
+const DOCKER: (&str, &str) = ("BAKEOFF_TEST_DOCKER", "1");
 use crate::{base_images, cluster, docker, package, site, tidy};
 
 /// The oldest compiler that `Cargo.toml` promises.
@@ -165,7 +168,7 @@ fn with_docker(
         chores.note(format!("NOT TESTED: Docker: {error:#}"));
     }
     tests(chores, runner, docker.is_ok())?;
-    in_cluster(chores, &cluster, prepared)?;
+    in_cluster(chores, &cluster, prepared, docker.is_ok())?;
     let mut failed = Vec::new();
     for suite in suites {
         suite.without(&failures.contenders);
@@ -195,7 +198,7 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
         ("BAKEOFF_TEST_TUTORIAL", "1"),
     ];
     if docker {
-        switches.push(("BAKEOFF_TEST_DOCKER", "1"));
+        switches.push(DOCKER);
     }
     match runner {
         Runner::CargoTest => cargo_test(chores, &switches),
@@ -215,13 +218,14 @@ fn in_cluster(
     chores: &mut Chores<'_>,
     cluster: &Cluster,
     prepared: anyhow::Result<()>,
+    docker: bool,
 ) -> anyhow::Result<()> {
     if Cluster::is_given() {
         // Then they were among the other tests.
         return Ok(());
     }
     let outcome = match prepared.and_then(|()| cluster.start()) {
-        Ok(variables) => tests_in_cluster(chores, &variables),
+        Ok(variables) => tests_in_cluster(chores, &variables, docker),
         Err(error) => {
             chores.note(format!("NOT TESTED: Kubernetes: {error:#}"));
             Ok(())
@@ -235,6 +239,7 @@ fn in_cluster(
 fn tests_in_cluster(
     chores: &mut Chores<'_>,
     variables: &[(&'static str, String)],
+    docker: bool,
 ) -> anyhow::Result<()> {
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     chores.step("static program for Pods", |chores| {
@@ -254,6 +259,9 @@ fn tests_in_cluster(
             .iter()
             .map(|(name, value)| (*name, value.as_str())),
     );
+    if docker {
+        switches.push(DOCKER);
+    }
     let line = "cargo test --locked --package bakeoff --test it kubernetes -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)
 }

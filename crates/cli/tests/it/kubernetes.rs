@@ -15,6 +15,8 @@ use serde_json::Value;
 use crate::world::{Ran, World};
 
 const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
+/// An engine has the image of PostgreSQL.
+const WITH_DOCKER: &str = "BAKEOFF_TEST_DOCKER";
 /// How long the cluster may take for anything.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -242,6 +244,7 @@ fn sessions_in_a_cluster() {
     what_cannot_start_is_a_sentence();
     a_quota_that_refuses_is_a_sentence();
     a_drained_node_is_a_sentence();
+    a_postgresql_in_a_pod_has_a_database_of_each_contender();
     assert_eq!(namespaces(), Vec::<String>::new());
 }
 
@@ -358,4 +361,35 @@ fn a_drained_node_is_a_sentence() {
     assert!(ends.contains(&format!("on node {node}")), "{ends}");
     assert!(ends.contains("no node takes the Pod"), "{ends}");
     await_kubectl("get nodes", |nodes| !nodes.contains("SchedulingDisabled"));
+}
+
+fn a_postgresql_in_a_pod_has_a_database_of_each_contender() {
+    if std::env::var_os(WITH_DOCKER).is_none() {
+        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
+        {
+            eprintln!("SKIPPED PostgreSQL as a Pod: set {WITH_DOCKER}=1");
+        }
+        return;
+    }
+    let world = world(&["null"]);
+    let backend = "default-backend = \"postgres\"\n\n[[backend]]\nname = \"postgres\"\n\
+                   data = \"data\"\n\n[profile.tiny]";
+    world.write("suite.toml", &SUITE.replacen("[profile.tiny]", backend, 1));
+    // Who would be given the wrong database, or none, would not find this.
+    let schema = "CREATE TABLE named AS SELECT current_user AS owner;";
+    world.write("data/schema.sql", schema);
+    let mut child = until_loaded(&world, "--profile long --out out");
+    let namespace = session();
+    let postgres = pods("backend").pop().unwrap();
+    let query = "SELECT/**/owner/**/FROM/**/named";
+    let owner = kubectl(&format!(
+        "-n {namespace} exec {postgres} -- psql -h /tmp -U postgres -d bakeoff_null -tAc {query}"
+    ));
+    assert_eq!(owner.trim(), "bakeoff");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let records = records(&world, "out");
+    let begin = of_kind(&records, "begin").next().unwrap();
+    let version = begin["host"]["versions"]["postgres"].as_str();
+    assert!(version.is_some(), "{begin}");
+    assert_eq!(namespaces(), Vec::<String>::new());
 }

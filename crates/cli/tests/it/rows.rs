@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::backend::{self, Backend, BackendKind, BackendOptions};
+use bakeoff_runtime::backend::{self, Backend, BackendKind, BackendOptions, Databases};
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
 use tempfile::TempDir;
 
@@ -95,7 +95,7 @@ impl Server {
         let backend = runtime
             .block_on(backend::start(&process, &options))
             .unwrap();
-        runtime.block_on(backend.prepare("admin")).unwrap();
+        runtime.block_on(held(&backend).prepare("admin")).unwrap();
         let server = Self {
             runtime,
             backend,
@@ -110,7 +110,7 @@ impl Server {
     fn query(&self, statement: &str) -> String {
         let answer = self
             .runtime
-            .block_on(self.backend.query("admin", statement));
+            .block_on(held(&self.backend).query("admin", statement));
         answer.unwrap()
     }
 
@@ -298,4 +298,9 @@ fn a_contender_that_is_killed_fails_its_run_only() {
         "{results}"
     );
     assert!(!results.contains("run 2: "), "{results}");
+}
+
+/// The databases of contenders that a server holds.
+fn held(server: &Backend) -> &Databases {
+    server.databases().expect("it is a PostgreSQL")
 }

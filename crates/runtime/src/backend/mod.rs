@@ -4,16 +4,16 @@
 //! that it is metered, confined and removed like a contender. Which backend a suite wants, on
 //! which cores and for how long is the session's business.
 
-mod cluster;
 mod count;
 mod data;
+mod databases;
 mod delay;
 pub mod elasticsearch;
 mod error;
 mod key;
 mod options;
-mod postgres;
-mod psql;
+pub(crate) mod postgres;
+pub(crate) mod psql;
 mod record;
 mod recording;
 mod replay;
@@ -24,7 +24,8 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use self::cluster::database_name;
+pub(crate) use self::databases::Administrator;
+pub use self::databases::{Databases, database_name};
 pub use self::error::BackendError;
 pub use self::key::RequestKey;
 pub use self::options::{BackendKind, BackendOptions, Elasticsearch, ReplayProcess};

@@ -20,18 +20,34 @@ use crate::api::Runtime;
 use crate::build::MissingToolchain;
 use crate::process::ProcessRuntime;
 
-use super::cluster::{Cluster, ROLE};
+use super::databases::{Databases, ROLE, Socket};
 use super::error::BackendError;
 use super::options::BackendOptions;
-use super::psql::{NAME, failed, output};
+use super::psql::{NAME, as_administrator, failed, output};
 use super::running::{Backend, address, spec};
 use super::server::Server;
 
-/// The file of a suite's data folder that is run in every new database.
-const SCHEMA: &str = "schema.sql";
-
 /// How long it may take until it answers: 1 s on an idle host.
-const READY: Duration = Duration::from_secs(60);
+pub(crate) const READY: Duration = Duration::from_secs(60);
+
+/// How its folder of data is made. Drivers of 2016 know no other kind of password.
+const INITDB: [&str; 5] = [
+    "--username=postgres",
+    "--encoding=UTF8",
+    "--no-locale",
+    "--auth-local=trust",
+    "--auth-host=md5",
+];
+
+/// What differs from the settings that it ships with: passwords as above, and shared memory in the
+/// folder of data, so that it goes with it.
+const SETTINGS: [&str; 2] = ["password_encryption=md5", "dynamic_shared_memory_type=mmap"];
+
+/// Where programs of Debian's packages are in an image, as a shell finds them.
+const PROGRAMS_IN_IMAGE: &str = "/usr/lib/postgresql/*/bin";
+
+/// The folder of the data and the socket in a container.
+const FOLDER_IN_IMAGE: &str = "/tmp";
 
 pub(super) async fn start(
     runtime: &ProcessRuntime,
@@ -48,12 +64,16 @@ pub(super) async fn start(
     let mut spec = spec(NAME, options, address, command);
     spec.workdir.clone_from(&folder);
     let instance = runtime.start(&spec).await?;
-    let cluster = Cluster::new(programs.psql, folder.clone(), address.port());
+    let databases = Databases::ours(Socket {
+        psql: programs.psql,
+        folder: folder.clone(),
+        port: address.port(),
+    });
     let mut backend = Backend::of(NAME, address, instance).with_scratch(folder);
-    let answers = async |_| cluster.run("postgres", "SELECT 1").await.is_ok();
+    let answers = async |_| databases.answer().await;
     backend.await_ready(READY, answers).await?;
-    cluster.fill_template(&options.data.join(SCHEMA)).await?;
-    Ok(backend.with_cluster(cluster))
+    databases.fill_template(&options.data).await?;
+    Ok(backend.with_databases(databases))
 }
 
 /// Makes a server that somebody else runs the backend of this session.
@@ -73,9 +93,9 @@ pub(super) async fn use_server(
     let Some(address) = addresses.first().copied() else {
         return Err(failed(format!("{} has no address", url.host())));
     };
-    let cluster = Cluster::Theirs(Box::new(Server::claim(psql, url).await?));
-    cluster.fill_template(&options.data.join(SCHEMA)).await?;
-    Ok(Backend::elsewhere(NAME, address).with_cluster(cluster))
+    let databases = Databases::theirs(Server::claim(psql, url).await?);
+    databases.fill_template(&options.data).await?;
+    Ok(Backend::elsewhere(NAME, address).with_databases(databases))
 }
 
 fn missing(program: &str, package: &str) -> BackendError {
@@ -200,8 +220,7 @@ async fn initialise(
 ) -> Result<(), BackendError> {
     let mut command = Command::new(initdb);
     command
-        .args(["--username=postgres", "--encoding=UTF8", "--no-locale"])
-        .args(["--auth-local=trust", "--auth-host=md5"])
+        .args(INITDB)
         .arg("--pgdata")
         .arg(folder.join("data"))
         .current_dir(folder);
@@ -209,11 +228,42 @@ async fn initialise(
         command.uid(owner.user).gid(owner.group);
     }
     output(command, "initdb").await?;
-    // Contenders in containers come from another network.
-    let rule = format!("host all {ROLE} 0.0.0.0/0 md5\n");
+    let rule = format!("{}\n", rule());
     let path = folder.join("data/pg_hba.conf");
     let rules = fs::read_to_string(&path).and_then(|rules| fs::write(&path, rules + &rule));
     rules.map_err(|error| failed(format!("{}: {error}", path.display())))
+}
+
+/// Lets contenders in: those in containers come from another network.
+fn rule() -> String {
+    format!("host all {ROLE} 0.0.0.0/0 md5")
+}
+
+/// The command by which a container makes its data and becomes the server, on this port of all its
+/// addresses.
+pub(crate) fn command_in_image(port: u16) -> Vec<String> {
+    let (folder, rule, initdb) = (FOLDER_IN_IMAGE, rule(), INITDB.join(" "));
+    let settings = SETTINGS.map(|setting| format!("-c {setting}")).join(" ");
+    let script = format!(
+        "set -e; cd {PROGRAMS_IN_IMAGE}; ./initdb {initdb} --pgdata {folder}/data; \
+         echo '{rule}' >> {folder}/data/pg_hba.conf; \
+         exec ./postgres -D {folder}/data -k {folder} -h 0.0.0.0 -p {port} {settings}"
+    );
+    ["/bin/sh", "-c", &script].map(str::to_owned).into()
+}
+
+/// The command that runs statements in that container.
+pub(crate) fn psql_in_image(port: u16, database: &str, statements: &str) -> Vec<String> {
+    // The shell finds the program, and passes what follows as it is.
+    let script = format!("exec {PROGRAMS_IN_IMAGE}/psql \"$@\"");
+    let mut command: Vec<String> = ["/bin/sh", "-c", &script, "psql"].map(str::to_owned).into();
+    command.extend(as_administrator(
+        FOLDER_IN_IMAGE,
+        port,
+        database,
+        statements,
+    ));
+    command
 }
 
 fn command(
@@ -243,12 +293,7 @@ fn command(
         "-p".to_owned(),
         address.port().to_string(),
     ]);
-    for setting in [
-        // Drivers of 2016 know no other kind.
-        "password_encryption=md5",
-        // In the folder, so that it goes with it.
-        "dynamic_shared_memory_type=mmap",
-    ] {
+    for setting in SETTINGS {
         command.extend(["-c".to_owned(), setting.to_owned()]);
     }
     command

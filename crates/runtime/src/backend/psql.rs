@@ -9,14 +9,45 @@ use super::error::BackendError;
 /// The name by which suites call the backend.
 pub(super) const NAME: &str = "postgres";
 
+/// The administrator of a server that is made for a session.
+const ADMINISTRATOR: &str = "postgres";
+
 /// How long one of PostgreSQL's programs may take; `initdb` syncs a thousand files.
 const PROGRAM: Duration = Duration::from_secs(120);
 
-/// The program that runs statements and prints nothing but what they find.
+/// What lets it print nothing but what statements find.
+const PLAIN: [&str; 4] = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"];
+
+/// The program that runs statements.
 pub(super) fn psql(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]);
+    command.args(PLAIN);
     command
+}
+
+/// Its arguments for statements of the administrator of a server whose socket is in this folder.
+pub(super) fn as_administrator(
+    folder: &str,
+    port: u16,
+    database: &str,
+    statements: &str,
+) -> Vec<String> {
+    let port = port.to_string();
+    let of_server = [
+        "--username",
+        ADMINISTRATOR,
+        "--host",
+        folder,
+        "--port",
+        &port,
+    ];
+    let to_run = ["--dbname", database, "--command", statements];
+    let all = PLAIN
+        .into_iter()
+        .chain(["--set", "ON_ERROR_STOP=1"])
+        .chain(of_server)
+        .chain(to_run);
+    all.map(str::to_owned).collect()
 }
 
 /// What a program prints; what it complains of as an error.
@@ -34,7 +65,7 @@ pub(super) async fn output(command: Command, name: &str) -> Result<String, Backe
     Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
-pub(super) fn failed(message: String) -> BackendError {
+pub(crate) fn failed(message: String) -> BackendError {
     BackendError::Failed {
         name: NAME,
         message,

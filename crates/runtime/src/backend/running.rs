@@ -13,8 +13,8 @@ use bakeoff_model::resource::ResourceSample;
 use crate::api::{ExitInfo, Instance, StartError, StartSpec, StopReport};
 use crate::log::last_lines;
 
-use super::cluster::{Cluster, database_name};
 use super::count::Counter;
+use super::databases::Databases;
 use super::error::BackendError;
 use super::options::BackendOptions;
 use super::sessions;
@@ -34,7 +34,7 @@ pub struct Backend {
     /// Where its requests are counted.
     counter: Option<Counter>,
     /// Where it holds databases of contenders.
-    cluster: Option<Cluster>,
+    databases: Option<Databases>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -94,7 +94,7 @@ impl Backend {
             scratch: None,
             unknown: None,
             counter: None,
-            cluster: None,
+            databases: None,
         }
     }
 
@@ -107,7 +107,7 @@ impl Backend {
             scratch: None,
             unknown: None,
             counter: None,
-            cluster: None,
+            databases: None,
         }
     }
 
@@ -127,8 +127,8 @@ impl Backend {
         self
     }
 
-    pub(super) fn with_cluster(mut self, cluster: Cluster) -> Self {
-        self.cluster = Some(cluster);
+    pub(super) fn with_databases(mut self, databases: Databases) -> Self {
+        self.databases = Some(databases);
         self
     }
 
@@ -187,30 +187,10 @@ impl Backend {
         SocketAddr::new(here, self.address.port())
     }
 
-    /// Makes whatever this contender finds here as it was at the start: its database is empty
-    /// then. Nothing to do where contenders only read.
-    ///
-    /// # Errors
-    /// The database server refuses, or is gone.
-    pub async fn prepare(&self, contender: &str) -> Result<(), BackendError> {
-        match &self.cluster {
-            Some(cluster) => cluster.empty(&database_name(contender)).await,
-            None => Ok(()),
-        }
-    }
-
-    /// What a query finds in a contender's database, a line for each row.
-    ///
-    /// # Errors
-    /// There is no such database, or the query fails.
-    pub async fn query(&self, contender: &str, query: &str) -> Result<String, BackendError> {
-        match &self.cluster {
-            Some(cluster) => cluster.run(&database_name(contender), query).await,
-            None => Err(BackendError::Failed {
-                name: self.name,
-                message: "it has no databases".to_owned(),
-            }),
-        }
+    /// The databases of contenders, where it is a server of such.
+    #[must_use]
+    pub fn databases(&self) -> Option<&Databases> {
+        self.databases.as_ref()
     }
 
     /// What it has cost and how many requests it has answered up to now, and who is connected. A
@@ -223,7 +203,7 @@ impl Backend {
         if let Some(counter) = &self.counter {
             sample.requests = counter.read().await;
         }
-        let server = self.cluster.as_ref().and_then(Cluster::server);
+        let server = self.databases.as_ref().and_then(Databases::process);
         sample.sessions = server.and_then(sessions::read);
         sample
     }
@@ -243,17 +223,6 @@ impl Backend {
         logs.unwrap_or_default()
     }
 
-    /// Name and password with which contenders log in, where it has databases.
-    #[must_use]
-    pub fn login(&self) -> Option<(&str, &str)> {
-        self.cluster.as_ref().map(Cluster::login)
-    }
-
-    /// The version of a database server, as it says it.
-    pub async fn version(&self) -> Option<String> {
-        self.cluster.as_ref()?.version().await
-    }
-
     /// Requests that the replay backend had no answer to since the last call, each once. Always
     /// empty for a real backend.
     #[must_use]
@@ -268,9 +237,9 @@ impl Backend {
     /// goes on, without what was made in it.
     pub async fn stop(mut self, grace: Duration) -> StopReport {
         if self.exited().await.is_none()
-            && let Some(cluster) = &self.cluster
+            && let Some(databases) = &self.databases
         {
-            cluster.shut_down();
+            databases.shut_down();
         }
         match &mut self.instance {
             Some(instance) => instance.stop(grace).await,

@@ -6,7 +6,7 @@ use std::fs;
 
 use bakeoff_model::resource::DatabaseSessions;
 
-use super::cluster::ROLE;
+use super::databases::ROLE;
 
 /// The connections of a server whose first process this is; `None` where it has none to show.
 pub(super) fn read(server: u32) -> Option<DatabaseSessions> {

@@ -104,7 +104,7 @@ pub fn base_reference(base: &str) -> String {
         .strip_prefix("jre-")
         .map(|version| version.strip_suffix("-locales").unwrap_or(version))
         .is_some_and(|major| major.parse::<u32>().is_ok());
-    if base == "debian" || jre {
+    if ["debian", "postgresql"].contains(&base) || jre {
         format!("bakeoff-base/{base}:latest")
     } else {
         base.to_owned()

@@ -1,4 +1,4 @@
-//! A backend in a Pod: the replay, or an Elasticsearch.
+//! A backend in a Pod: the replay, an Elasticsearch, or a PostgreSQL.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::ReplaySettings;
 
-use crate::backend::ReplayNotes;
+use crate::backend::{Databases, ReplayNotes};
 
 use super::inside::Inside;
 use super::instance::sample;
@@ -22,9 +22,10 @@ pub struct BackendPod {
     pub(super) address: SocketAddr,
     pub(super) container: String,
     pub(super) meter: Arc<Inside>,
-    /// Tells how often it was asked, and what the replay had no answer to.
-    pub(super) notes: Arc<Inside>,
-    pub(super) question: Question,
+    /// Who tells how often it was asked, and what the replay had no answer to; with the question.
+    pub(super) notes: Option<(Arc<Inside>, Question)>,
+    /// Those of a PostgreSQL.
+    pub(super) databases: Option<Databases>,
     /// Unknown requests that came with a sample.
     pub(super) unknown: Mutex<Vec<String>>,
 }
@@ -53,8 +54,15 @@ impl BackendPod {
         std::mem::take(&mut *noted)
     }
 
+    /// The databases of contenders, where it is a server of such.
+    #[must_use]
+    pub fn databases(&self) -> Option<&Databases> {
+        self.databases.as_ref()
+    }
+
     async fn note(&self) -> Option<u64> {
-        let Ok(Reply::Notes { requests, unknown }) = self.notes.ask(&self.question).await else {
+        let (notes, question) = self.notes.as_ref()?;
+        let Ok(Reply::Notes { requests, unknown }) = notes.ask(question).await else {
             return None;
         };
         let mut noted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,8 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::{AttachParams, AttachedProcess};
 use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+    Lines,
 };
 
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
@@ -94,6 +95,39 @@ impl Attached {
             ClusterError::new(format!("{} ended, or the way to it was cut", self.what))
                 .with_hint("was its Pod evicted, or the API server restarted?")
         })
+    }
+}
+
+/// Runs a command in a Pod to its end; what it prints.
+pub(super) async fn output(
+    pods: &Api<Pod>,
+    pod: &str,
+    command: &[String],
+) -> Result<String, ClusterError> {
+    let parameters = AttachParams::default().stdin(false);
+    let begun = pods.exec(pod, command, &parameters).await;
+    let mut process =
+        begun.map_err(|error| ClusterError::of(&format!("execute a command in {pod}"), &error))?;
+    let ended = process.take_status();
+    let (mut printed, mut complaint) = (String::new(), String::new());
+    let (out, err) = (process.stdout(), process.stderr());
+    let (read, complained, status) =
+        tokio::join!(read(out, &mut printed), read(err, &mut complaint), async {
+            ended?.await
+        });
+    let cut = |error| ClusterError::new(format!("a command in {pod} cannot be heard: {error}"));
+    read.and(complained).map_err(cut)?;
+    match status.and_then(|status| status.status) {
+        Some(status) if status == "Success" => Ok(printed.trim().to_owned()),
+        Some(_) => Err(ClusterError::new(complaint.trim())),
+        None => Err(ClusterError::new(format!("the way to {pod} was cut"))),
+    }
+}
+
+async fn read(from: Option<impl AsyncRead + Unpin>, to: &mut String) -> std::io::Result<usize> {
+    match from {
+        Some(mut from) => from.read_to_string(to).await,
+        None => Ok(0),
     }
 }
 

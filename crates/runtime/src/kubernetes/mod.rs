@@ -18,6 +18,7 @@ mod meters;
 mod node_image;
 mod nodes;
 mod pods;
+mod postgres;
 mod question;
 mod running;
 mod runtime;

@@ -1,6 +1,7 @@
 //! Starts contenders as Pods, and what works beside them: load generators, meters, a backend.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 
 use crate::api::{BoxFuture, Instance, Runtime, StartError, StartSpec, SweepError};
+use crate::backend::postgres::command_in_image;
 use crate::log::Log;
 use crate::ready::monotonic_ns;
 
@@ -30,6 +32,7 @@ use super::meters::{Meters, describe, make_meter, start_meters};
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
 use super::pods::{Common, PodOrder, pod_name};
+use super::postgres;
 use super::question::{Question, Reply, Request, Watched};
 use super::running::{address, begun_telling, create, is_over, running};
 use super::session::{Namespaces, own_labels, sweep};
@@ -233,8 +236,8 @@ impl KubernetesRuntime {
             address: address(&running, backend::PORT)?,
             container: running.container,
             meter: self.meter(node)?,
-            notes: Inside::start(&pods, &name).await?,
-            question: Question::Notes,
+            notes: Some((Inside::start(&pods, &name).await?, Question::Notes)),
+            databases: None,
             unknown: Mutex::default(),
         })
     }
@@ -278,8 +281,41 @@ impl KubernetesRuntime {
             address,
             container: running.container,
             meter: self.meter(node)?,
-            notes,
-            question: Question::Statistics { node: address },
+            notes: Some((notes, Question::Statistics { node: address })),
+            databases: None,
+            unknown: Mutex::default(),
+        })
+    }
+
+    /// Starts a PostgreSQL of this image, with the schema in a folder of data.
+    ///
+    /// # Errors
+    /// The Pod does not run, or it refuses the schema.
+    pub async fn postgres(
+        &self,
+        image: &NodeImage,
+        data: &Path,
+    ) -> Result<BackendPod, ClusterError> {
+        let node = &self.order.nodes.backend.name;
+        let name = format!("{}{BACKEND}", self.namespaces.prefix);
+        let pod = PodOrder {
+            name: &name,
+            part: BACKEND,
+            image,
+            nodes: &[node],
+        };
+        let pods = self.namespaces.pods();
+        let command = command_in_image(postgres::PORT);
+        create(&pods, &self.common.unlimited(&pod, &command)).await?;
+        let running = running(&pods, &name).await?;
+        let databases = postgres::databases(&pods, &name, data).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            address: address(&running, postgres::PORT)?,
+            container: running.container,
+            meter: self.meter(node)?,
+            notes: None,
+            databases: Some(databases),
             unknown: Mutex::default(),
         })
     }

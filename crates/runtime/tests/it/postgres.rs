@@ -12,13 +12,18 @@ use std::time::Duration;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::backend::{
-    Backend, BackendError, BackendKind, BackendOptions, database_name, start,
+    Backend, BackendError, BackendKind, BackendOptions, Databases, database_name, start,
 };
 
 use crate::support::{Bench, announce};
 
 const INSERT: &str = "INSERT INTO users VALUES \
                       (gen_random_uuid(), 'Ann', 'ann', 'ann@example.org', 'x', 'y', now())";
+
+/// The databases of contenders that a server holds.
+fn held(server: &Backend) -> &Databases {
+    server.databases().expect("it is a PostgreSQL")
+}
 
 fn switched_on(what: &str) -> bool {
     let on = std::env::var_os("BAKEOFF_TEST_POSTGRES").is_some();
@@ -89,7 +94,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         .unwrap();
     let (one, other) = ("akka-http/equal", "axum");
     for contender in [one, other] {
-        backend.prepare(contender).await.unwrap();
+        held(&backend).prepare(contender).await.unwrap();
         as_contender(&backend, contender, INSERT).unwrap();
     }
     let doubled = as_contender(&backend, one, INSERT).unwrap_err();
@@ -98,11 +103,11 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     // Emptied, although somebody is connected; the other one is not touched.
     let mut disconnected = connect(&backend, one);
     let mut connected = connect(&backend, other);
-    backend.prepare(one).await.unwrap();
+    held(&backend).prepare(one).await.unwrap();
     let count = "SELECT count(*) FROM users";
-    assert_eq!(backend.query(one, count).await.unwrap(), "0");
-    assert_eq!(backend.query(other, count).await.unwrap(), "1");
-    let fsync = backend.query(one, "SHOW fsync").await.unwrap();
+    assert_eq!(held(&backend).query(one, count).await.unwrap(), "0");
+    assert_eq!(held(&backend).query(other, count).await.unwrap(), "1");
+    let fsync = held(&backend).query(one, "SHOW fsync").await.unwrap();
     assert_eq!(fsync, "on");
     let refused = as_contender(&backend, other, "CREATE DATABASE mine").unwrap_err();
     assert!(refused.contains("permission denied"), "{refused}");
@@ -146,7 +151,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
 /// in it is marked as ours.
 async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
     let server = start(&bench.runtime, &options(bench, data)).await.unwrap();
-    server.prepare("admin").await.unwrap();
+    held(&server).prepare("admin").await.unwrap();
     for statement in [
         "DROP DATABASE bakeoff__template",
         "CREATE ROLE ann LOGIN CREATEDB PASSWORD 'a@b'",
@@ -154,7 +159,7 @@ async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
         "CREATE DATABASE shop OWNER ann",
         "CREATE DATABASE bakeoff_hers OWNER ann",
     ] {
-        server.query("admin", statement).await.unwrap();
+        held(&server).query("admin", statement).await.unwrap();
     }
     server
 }
@@ -163,7 +168,7 @@ async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
 async fn databases(server: &Backend) -> String {
     let names = "SELECT string_agg(datname, ' ' ORDER BY datname) FROM pg_database \
                  WHERE datname NOT IN ('postgres', 'template0', 'template1')";
-    server.query("admin", names).await.unwrap()
+    held(server).query("admin", names).await.unwrap()
 }
 
 /// A session on somebody else's server.
@@ -195,24 +200,29 @@ async fn a_server_of_somebody_elses_is_left_as_it_was() {
     let before = databases(&server).await;
     assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
     // What a killed session leaves is removed by the next one: it is marked, and nobody is there.
-    server
+    held(&server)
         .query("admin", "CREATE DATABASE bakeoff_left OWNER ann")
         .await
         .unwrap();
     let mark = "COMMENT ON DATABASE bakeoff_left IS 'made by bakeoff, which drops it'";
-    server.query("admin", mark).await.unwrap();
+    held(&server).query("admin", mark).await.unwrap();
 
     let backend = session_on(&bench, &data, &server, "ann:a%40b")
         .await
         .unwrap();
-    assert_eq!(backend.login(), Some(("ann", "a@b")));
+    assert_eq!(held(&backend).login(), ("ann", "a@b"));
     assert_eq!(backend.address(), server.address());
-    let version = server.query("admin", "SHOW server_version").await.unwrap();
-    assert_eq!(backend.version().await, Some(version));
+    let version = held(&server)
+        .query("admin", "SHOW server_version")
+        .await
+        .unwrap();
+    assert_eq!(held(&backend).version().await, Some(version));
     for _ in 0..2 {
-        backend.prepare("axum").await.unwrap();
-        assert_eq!(backend.query("axum", INSERT).await.unwrap(), "");
-        let count = backend.query("axum", "SELECT count(*) FROM users").await;
+        held(&backend).prepare("axum").await.unwrap();
+        assert_eq!(held(&backend).query("axum", INSERT).await.unwrap(), "");
+        let count = held(&backend)
+            .query("axum", "SELECT count(*) FROM users")
+            .await;
         assert_eq!(count.unwrap(), "1");
     }
     let during = databases(&server).await;
@@ -220,7 +230,7 @@ async fn a_server_of_somebody_elses_is_left_as_it_was() {
     assert_eq!(during, ours);
     assert_eq!(backend.sample().await.sessions, None, "it is not metered");
 
-    let not_ours = backend.prepare("hers").await.unwrap_err();
+    let not_ours = held(&backend).prepare("hers").await.unwrap_err();
     assert!(
         not_ours
             .to_string()

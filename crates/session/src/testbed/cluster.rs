@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
@@ -15,7 +15,9 @@ use bakeoff_model::suite::Contender;
 use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
-use bakeoff_runtime::docker::{Engine, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::docker::{
+    Engine, ImageSpec, artifact_in_image, base_reference, java_in_image,
+};
 use bakeoff_runtime::kubernetes::{
     BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
 };
@@ -198,15 +200,32 @@ impl ClusterBed {
     }
 
     /// Starts a backend as a Pod.
-    pub(super) async fn start_backend(&self, kind: &BackendKind) -> anyhow::Result<BackendPod> {
+    pub(super) async fn start_backend(
+        &self,
+        kind: &BackendKind,
+        data: &Path,
+    ) -> anyhow::Result<BackendPod> {
         match kind {
             BackendKind::Replay(own) => self.runtime.replay(&own.settings).await.map_err(plain),
             BackendKind::Elasticsearch(own) => self.elasticsearch(own).await,
-            BackendKind::Postgres | BackendKind::PostgresServer(_) => Err(hinted(
-                "PostgreSQL is not started as a Pod",
-                "--backend-url names one that contenders and this machine reach",
-            )),
+            BackendKind::Postgres => self.postgres(data).await,
+            BackendKind::PostgresServer(url) => bail!("{url} is not to be started"),
         }
+    }
+
+    async fn postgres(&self, data: &Path) -> anyhow::Result<BackendPod> {
+        let engine = self.engine.get_or_try_init(find_engine).await?;
+        let reference = base_reference("postgresql");
+        let found = engine.image(&reference).await.map_err(|why| anyhow!(why))?;
+        let image = found.ok_or_else(|| {
+            hinted(
+                format_args!("the image {reference} of the backend postgres is missing"),
+                "`cargo xtask base-images` makes it; --backend-url names a server instead",
+            )
+        })?;
+        let image = self.deliver(engine, &image.reference).await?;
+        let started = self.runtime.postgres(&image, data);
+        started.await.map_err(plain)
     }
 
     async fn elasticsearch(&self, own: &Elasticsearch) -> anyhow::Result<BackendPod> {

@@ -13,7 +13,7 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{Contender, Limits, ReplaySettings, Suite};
 use bakeoff_runtime::backend::{
-    self, Backend, BackendKind, BackendOptions, Elasticsearch, ReplayProcess,
+    self, Backend, BackendKind, BackendOptions, Databases, Elasticsearch, ReplayProcess,
 };
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::DockerRuntime;
@@ -230,8 +230,10 @@ impl Runtimes {
     ) -> anyhow::Result<RunningBackend> {
         let bed = self.cluster().filter(|_| wanted.server.is_none());
         if let Some(bed) = bed {
+            let data = wanted.data.clone().unwrap_or_default();
             let kind = backend_kind(wanted, suite)?;
-            return Ok(RunningBackend::Pod(bed.start_backend(&kind).await?));
+            let pod = bed.start_backend(&kind, &data).await?;
+            return Ok(RunningBackend::Pod(pod));
         }
         let (listen, reach) = self.backend_addresses().await?;
         let (name, data, is_theirs) = (wanted.name, wanted.data.clone(), wanted.server.is_some());
@@ -343,21 +345,22 @@ impl RunningBackend {
         }
     }
 
-    fn local(&self) -> Option<&Backend> {
+    /// The databases of contenders, where it is a server of such.
+    fn databases(&self) -> Option<&Databases> {
         match self {
-            Self::Local { backend, .. } => Some(backend),
-            Self::Pod(_) => None,
+            Self::Local { backend, .. } => backend.databases(),
+            Self::Pod(pod) => pod.databases(),
         }
     }
 
     /// Name and password of contenders, where it has databases.
     pub(super) fn login(&self) -> Option<(&str, &str)> {
-        self.local()?.login()
+        self.databases().map(Databases::login)
     }
 
     /// The version of a database server.
     pub(super) async fn version(&self) -> Option<String> {
-        self.local()?.version().await
+        self.databases()?.version().await
     }
 
     /// Stops it.
@@ -389,10 +392,11 @@ impl BackendProbe for RunningBackend {
 
     fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
-            let Some(backend) = self.local() else {
+            let Some(databases) = self.databases() else {
+                // Contenders only read there.
                 return Ok(());
             };
-            let prepared = backend.prepare(contender).await;
+            let prepared = databases.prepare(contender).await;
             prepared.map_err(|error| error.to_string())
         })
     }
@@ -403,10 +407,10 @@ impl BackendProbe for RunningBackend {
         query: &'a str,
     ) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
-            let Some(backend) = self.local() else {
+            let Some(databases) = self.databases() else {
                 return Err("it has no databases".to_owned());
             };
-            let found = backend.query(contender, query).await;
+            let found = databases.query(contender, query).await;
             found.map_err(|error| error.to_string())
         })
     }
