@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Are the verdicts of sessions right, where it is known what is right? Real sessions of the suite
+# benches/verdicts, whose services do a stated amount of work for each request. Prints a line for
+# each session, then how many were right.
+#
+#   difference WAY KIND   2 % more work is told apart from none, and is the slower one
+#   same WAY KIND         a service and the same one under another name are not told apart
+#   planned               5 % more work is told apart, with as many runs as the pilot asks for
+#   eight                 in carousels of eight, six of which differ by 5 % from one to the next and
+#                         two are the same, each is ranked in its place and the two are not told apart
+#
+# Told apart: the interval of the ratio of requests per second, 95 %, does not contain 1.
+# WAY: carousel, or blocks (whole runs, as long together). KIND: native or jvm.
+# Takes root and an idle machine; four minutes for each session, nine for eight contenders.
+# BAKEOFF names the program if it is built already.
+#
+# usage: benches/verdicts.sh QUESTION [WAY KIND] [SESSIONS]
+set -euo pipefail
+[ -z "${BAKEOFF:-}" ] || BAKEOFF=$(realpath "$BAKEOFF")
+cd "$(dirname "$0")/.."
+usage() {
+    sed --quiet '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    exit 2
+}
+
+question=${1:-} sessions=10 contenders=()
+case $question in
+difference | same)
+    way=${2:-} kind=${3:-} sessions=${4:-$sessions}
+    [[ $way =~ ^(carousel|blocks)$ && $kind =~ ^(native|jvm)$ ]] || usage
+    profile=$way-$kind
+    other=$kind/same
+    [ "$question" = same ] || other=$kind/more
+    contenders=("$kind" "$other")
+    ;;
+planned)
+    sessions=${2:-$sessions} profile=planned
+    contenders=(native native/step-1)
+    ;;
+eight)
+    sessions=${2:-5} profile=eight
+    contenders=(native native/same native/step-{1..6})
+    ;;
+*) usage ;;
+esac
+if [ -z "${BAKEOFF:-}" ]; then
+    cargo build --quiet --release --package bakeoff
+    BAKEOFF=$PWD/target/release/bakeoff
+fi
+folder=$(mktemp --directory --tmpdir bakeoff-verdicts-XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+
+# `RANK CONTENDER` of each, as the results have it; a rank ends in `=` or `≈` where it is shared.
+ranks() { # RESULTS
+    sed --quiet --regexp-extended 's/^\| ([0-9]+[=≈]?) \| (native|jvm)(\/[a-z0-9-]+)? \| .*/\1 \2\3/p' "$1/results.md" |
+        LC_ALL=C sort
+}
+
+# What a session says of the claim in benches/verdicts/published.toml: reproduced, undecided, ...
+claim() { # RESULTS TEXT
+    sed --quiet --regexp-extended "s/^\| $2 .*\*\*([a-z ]+)\*\*.*/\1/p" "$1/results.md"
+}
+
+right() { # RESULTS: whether it says what is known
+    case $question in
+    difference) [ "$(claim "$1" "$kind: 2 % more work are slower")" = reproduced ] ;;
+    same)
+        [ "$(claim "$1" "$kind: the same is slower")" != reproduced ] &&
+            [ "$(claim "$1" "$kind: the same is faster")" != reproduced ]
+        ;;
+    planned) [ "$(ranks "$1")" = $'1 native\n2 native/step-1' ] ;;
+    eight)
+        # A dot stands for the mark of a shared rank.
+        [ "$(ranks "$1" | sed 's/[=≈]/./')" = \
+            $'1. native\n1. native/same'"$(printf '\n%s native/step-%s' 3 1 4 2 5 3 6 4 7 5 8 6)" ]
+        ;;
+    esac
+}
+
+found=0
+for session in $(seq "$sessions"); do
+    out=$folder/$session begun=$SECONDS
+    arguments=()
+    for contender in "${contenders[@]}"; do
+        arguments+=(--contender "$contender")
+    done
+    "$BAKEOFF" run benches/verdicts --profile "$profile" "${arguments[@]}" --seed "$session" \
+        --out "$out" --quiet >"$out.log" 2>&1 || { cat "$out.log" >&2 && exit 1; }
+    verdict=wrong
+    if right "$out"; then
+        verdict=right found=$((found + 1))
+    fi
+    said=$(sed --quiet 's/^- \(.* serves .*\)/\1/p' "$out/results.md" | head -n 1)
+    [ "$question" != eight ] || said=$(ranks "$out" | paste --serial --delimiters ',')
+    echo "$session: $verdict after $((SECONDS - begun)) s: $said"
+done
+echo "$question${way:+ $way $kind}: $found of $sessions sessions right"
