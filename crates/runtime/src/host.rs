@@ -9,11 +9,8 @@ use bakeoff_model::record::Host;
 use bakeoff_model::resource::{CoreTime, HostTime};
 use rustix::process::Resource;
 
-use crate::meter::Stat;
+use crate::meter::{Stat, TICK_NS};
 use crate::ready::monotonic_ns;
-
-/// Unit of CPU times in /proc.
-const TICK_NS: u64 = 10_000_000;
 
 /// Describes this host. `versions` is for the caller to fill.
 #[must_use]

@@ -243,6 +243,7 @@ fn sessions_in_a_cluster() {
     a_killed_session_is_swept_and_resumed();
     what_cannot_start_is_a_sentence();
     a_quota_that_refuses_is_a_sentence();
+    without_meters_on_the_nodes_one_is_in_each_pod();
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
     assert_eq!(namespaces(), Vec::<String>::new());
@@ -343,6 +344,40 @@ fn a_quota_that_refuses_is_a_sentence() {
     let left = kubectl("-n bakeoff-test get pods,jobs -o name");
     assert_eq!(left, "");
     kubectl(&format!("delete -f {}", file.display()));
+}
+
+fn without_meters_on_the_nodes_one_is_in_each_pod() {
+    let world = world(&["null"]);
+    let namespace = "bakeoff-restricted";
+    kubectl(&format!("create namespace {namespace}"));
+    kubectl(&format!(
+        "label namespace {namespace} pod-security.kubernetes.io/enforce=restricted"
+    ));
+    let ran = run(
+        &world,
+        &format!("--profile tiny --cluster-namespace {namespace} --out out"),
+    );
+    ran.check(0, &["checks 1/1", "report: "]);
+    let records = records(&world, "out");
+    let begin = of_kind(&records, "begin").next().unwrap();
+    let meter = begin["host"]["versions"]["meter"].as_str().unwrap();
+    assert!(meter.starts_with("in the Pod"), "{meter}");
+    for slice in of_kind(&records, "interval") {
+        let number = |path: &str| slice.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        let spent = |moment: &str| {
+            let of_kind = |kind: &str| number(&format!("/contender_{moment}/cpu/{kind}_ns"));
+            of_kind("user") + of_kind("system")
+        };
+        let wall = number("/contender_after/at_ns") - number("/contender_before/at_ns");
+        // The limit is half of a core; a period more fits into any moment.
+        let share = (spent("after") - spent("before")) * 100 / wall;
+        assert!((1..=70).contains(&share), "{slice}");
+        let memory = number("/contender_after/memory/now_bytes");
+        assert!((1 << 16..1 << 26).contains(&memory), "{slice}");
+    }
+    let left = kubectl(&format!("-n {namespace} get pods,jobs -o name"));
+    assert_eq!(left, "");
+    kubectl(&format!("delete namespace {namespace}"));
 }
 
 fn a_drained_node_is_a_sentence() {

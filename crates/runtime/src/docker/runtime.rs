@@ -11,7 +11,7 @@ use tokio::sync::{OnceCell, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::api::{BoxFuture, ExitInfo, Instance, Runtime, StartError, StartSpec, SweepError};
-use crate::meter::Stat;
+use crate::meter::{Stat, TICK_NS};
 use crate::owner::labels;
 use crate::ready::monotonic_ns;
 use crate::sweep::unique_name;
@@ -24,9 +24,6 @@ use super::engine::{Engine, Place, plain};
 use super::instance::{DockerInstance, Parts};
 use super::session::{remove_container, remove_network, sweep};
 use super::watch::{Executed, await_execution, is_of};
-
-/// Unit of start times in /proc.
-const TICK_NS: u64 = 10_000_000;
 
 /// Starts contenders as containers. Make one a session; dropping it removes its network.
 ///

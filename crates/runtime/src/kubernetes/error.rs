@@ -15,6 +15,8 @@ pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
 pub struct ClusterError {
     message: String,
     hint: Option<String>,
+    /// Nobody of this authority may do it, or there is no place for it.
+    is_refusal: bool,
 }
 
 impl ClusterError {
@@ -22,6 +24,7 @@ impl ClusterError {
         Self {
             message: message.into(),
             hint: None,
+            is_refusal: false,
         }
     }
 
@@ -32,7 +35,12 @@ impl ClusterError {
 
     /// What the API server said to an attempt to do `what`.
     pub(super) fn of(what: &str, error: &kube::Error) -> Self {
-        let failed = Self::new(format!("cannot {what}: {}", plain(error)));
+        let refused =
+            matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));
+        let failed = Self {
+            is_refusal: refused,
+            ..Self::new(format!("cannot {what}: {}", plain(error)))
+        };
         match error {
             kube::Error::Api(status) if status.code == 403 => failed.with_hint(
                 "give this user what `bakeoff kubernetes manifest` prints, or more of the quota",
@@ -43,6 +51,11 @@ impl ClusterError {
             kube::Error::Api(_) => failed,
             _ => failed.with_hint("does `kubectl get nodes` work with the same context?"),
         }
+    }
+
+    /// Whether asking again would not help: one may not, or what it is in is not there.
+    pub(super) fn is_refusal(&self) -> bool {
+        self.is_refusal
     }
 
     /// What to do about it, where something can be said.

@@ -32,13 +32,24 @@ impl std::fmt::Debug for Attached {
 }
 
 impl Attached {
-    /// Starts a subcommand in a Pod.
+    /// Starts a subcommand in a Pod of this program.
     pub(super) async fn start(
         pods: &Api<Pod>,
         pod: &str,
         arguments: &[&str],
     ) -> Result<Self, ClusterError> {
+        Self::start_in(pods, pod, None, arguments).await
+    }
+
+    /// The same, in one of several containers of a Pod.
+    pub(super) async fn start_in(
+        pods: &Api<Pod>,
+        pod: &str,
+        container: Option<&str>,
+        arguments: &[&str],
+    ) -> Result<Self, ClusterError> {
         let parameters = AttachParams {
+            container: container.map(str::to_owned),
             stdin: true,
             stdout: true,
             stderr: false,

@@ -11,6 +11,7 @@ use crate::api::BoxFuture;
 
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError};
 use super::exec::Attached;
+use super::pods::METER;
 use super::question::{Question, Reply};
 
 /// Finds the name of a Pod.
@@ -22,6 +23,8 @@ pub(super) type Finder =
 pub(super) struct Inside {
     pods: Api<Pod>,
     pod: Finder,
+    /// Which of its containers is this program, where that is not its only one.
+    container: Option<&'static str>,
     /// Absent while a question is on its way: a reply that nobody waited for is never mistaken for
     /// that to the next question.
     attached: Mutex<Option<Attached>>,
@@ -29,19 +32,28 @@ pub(super) struct Inside {
 
 impl Inside {
     pub(super) async fn start(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
-        let pod = pod.to_owned();
-        let find: Finder = Box::new(move || {
-            let pod = pod.clone();
-            Box::pin(async { Ok(pod) })
-        });
-        Self::begin(pods, find).await
+        Self::begin_in(pods, named(pod), None).await
+    }
+
+    /// The meter beside another program.
+    pub(super) async fn beside(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+        Self::begin_in(pods, named(pod), Some(METER)).await
     }
 
     /// In whichever Pod is found whenever there is a need.
     pub(super) async fn begin(pods: &Api<Pod>, pod: Finder) -> Result<Arc<Self>, ClusterError> {
+        Self::begin_in(pods, pod, None).await
+    }
+
+    async fn begin_in(
+        pods: &Api<Pod>,
+        pod: Finder,
+        container: Option<&'static str>,
+    ) -> Result<Arc<Self>, ClusterError> {
         let inside = Self {
             pods: pods.clone(),
             pod,
+            container,
             attached: Mutex::new(None),
         };
         let attached = inside.attach().await?;
@@ -51,7 +63,7 @@ impl Inside {
 
     async fn attach(&self) -> Result<Attached, ClusterError> {
         let pod = (self.pod)().await?;
-        Attached::start(&self.pods, &pod, &["inside"]).await
+        Attached::start_in(&self.pods, &pod, self.container, &["inside"]).await
     }
 
     /// Asks once, or again where the way was cut; a request to a contender is sent at most once.
@@ -85,6 +97,15 @@ impl std::fmt::Debug for Inside {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Inside")
     }
+}
+
+/// Finds a Pod that has this name.
+fn named(pod: &str) -> Finder {
+    let pod = pod.to_owned();
+    Box::new(move || {
+        let pod = pod.clone();
+        Box::pin(async { Ok(pod) })
+    })
 }
 
 async fn exchange(attached: &mut Attached, question: &Question) -> Result<Reply, ClusterError> {

@@ -12,7 +12,7 @@ use super::error::ClusterError;
 use super::inside::Inside;
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
-use super::pods::{Common, PodOrder};
+use super::pods::{Common, METER, PodOrder};
 use super::question::{Question, Reply};
 use super::running::{create, running};
 use super::session::Namespaces;
@@ -20,7 +20,9 @@ use super::session::Namespaces;
 /// Node -> the name of its meter's Pod, and the meter.
 pub(super) type Meters = BTreeMap<String, (String, Arc<Inside>)>;
 
-/// Meters on the nodes of contenders and backend.
+/// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
+/// the cluster refuses them, contenders and backend have a meter beside them in their Pods, and
+/// these tell no more than what their nodes are.
 pub(super) async fn start_meters(
     namespaces: &Namespaces,
     common: &Common,
@@ -34,7 +36,8 @@ pub(super) async fn start_meters(
             continue;
         }
         let name = format!("{}meter-{}", namespaces.prefix, meters.len());
-        make_meter(&pods, common, image, &name, node).await?;
+        let is_observer = namespaces.metering.is_none();
+        make_meter(&pods, common, image, (&name, is_observer), node).await?;
         let meter = Inside::start(&pods, &name).await?;
         meters.insert(node.clone(), (name, meter));
     }
@@ -45,16 +48,21 @@ pub(super) async fn make_meter(
     pods: &Api<Pod>,
     common: &Common,
     image: &NodeImage,
-    name: &str,
+    (name, is_observer): (&str, bool),
     node: &str,
 ) -> Result<(), ClusterError> {
     let pod = PodOrder {
         name,
-        part: "meter",
+        part: METER,
         image,
         nodes: &[node],
+        meter: None,
     };
-    create(pods, &common.meter(&pod)).await?;
+    let pod = match is_observer {
+        true => common.observer(&pod),
+        false => common.meter(&pod),
+    };
+    create(pods, &pod).await?;
     running(pods, name).await.map(|_| ())
 }
 

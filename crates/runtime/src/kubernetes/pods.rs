@@ -20,6 +20,8 @@ pub(crate) const RECORDINGS: &str = "/recordings";
 pub(super) const REPLAY_FOLDER: &str = "/tmp";
 /// Where a meter sees the cgroup files of its node.
 pub(super) const CGROUP_MOUNT: &str = "/host/cgroup";
+/// The container that meters the other one of its Pod.
+pub(super) const METER: &str = "meter";
 /// What the meter and the node's own Pods ask for beside a contender, cores.
 const CPUS_OF_OTHERS: f64 = 0.2;
 /// Load generators that may be lost in a session before the cluster makes no others.
@@ -45,6 +47,8 @@ pub(super) struct PodOrder<'a> {
     pub(super) image: &'a NodeImage,
     /// Nodes on which it may run.
     pub(super) nodes: &'a [&'a str],
+    /// This program, where it is metered by a container beside it.
+    pub(super) meter: Option<&'a NodeImage>,
 }
 
 impl Common {
@@ -116,6 +120,16 @@ impl Common {
         )
     }
 
+    /// A Pod that tells what its node is, and what its cores do.
+    pub(super) fn observer(&self, order: &PodOrder<'_>) -> Pod {
+        let container = json!({
+            "command": [PROGRAM],
+            "args": ["pause"],
+            "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}},
+        });
+        self.pod(order, container, json!({}))
+    }
+
     /// The Pods that send the load: one for each part, spread over the nodes.
     pub(super) fn load_pods(&self, order: &PodOrder<'_>, count: u32) -> Job {
         let pod = self.program(order, &["pause".to_owned()]);
@@ -149,11 +163,13 @@ impl Common {
         container["name"] = json!(order.part);
         container["image"] = json!(order.image.reference);
         container["imagePullPolicy"] = json!(order.image.pull.policy());
-        container["securityContext"] = json!({
-            "allowPrivilegeEscalation": false,
-            "capabilities": {"drop": ["ALL"]},
-        });
+        container["securityContext"] = confined();
         spec["containers"] = json!([container]);
+        if let Some(image) = order.meter {
+            // It begins before the other container and goes after it, and the Pod ends without it.
+            spec["initContainers"] = json!([beside(image)]);
+            spec["shareProcessNamespace"] = json!(true);
+        }
         spec["restartPolicy"] = json!("Never");
         spec["automountServiceAccountToken"] = json!(false);
         spec["enableServiceLinks"] = json!(false);
@@ -176,6 +192,24 @@ impl Common {
         });
         serde_json::from_value(pod).expect("what is written above is a Pod")
     }
+}
+
+/// A container that meters the other one: its limits keep the Pod Guaranteed.
+fn beside(image: &NodeImage) -> Value {
+    let resources = json!({"cpu": "100m", "memory": "64Mi"});
+    json!({
+        "name": METER,
+        "image": image.reference,
+        "imagePullPolicy": image.pull.policy(),
+        "command": [PROGRAM, "pause"],
+        "restartPolicy": "Always",
+        "resources": {"requests": &resources, "limits": &resources},
+        "securityContext": confined(),
+    })
+}
+
+fn confined() -> Value {
+    json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}})
 }
 
 fn env(variables: &BTreeMap<String, String>) -> Value {
@@ -259,6 +293,7 @@ mod tests {
             part: "contender",
             image: &image,
             nodes: &["n1"],
+            meter: Some(&image),
         };
         let pod = serde_json::to_value(common.contender(&order, &spec)).unwrap();
         let limits = json!({"cpu": "1500m", "memory": "536870912"});
@@ -274,6 +309,10 @@ mod tests {
         );
         assert_eq!(pod["spec"]["securityContext"]["runAsNonRoot"], json!(true));
         assert_eq!(container["imagePullPolicy"], json!("Never"));
+        let beside = &pod["spec"]["initContainers"][0];
+        let resources = &beside["resources"];
+        assert_eq!(resources["limits"], resources["requests"]);
+        assert_eq!(beside["securityContext"], container["securityContext"]);
     }
 
     #[test]
@@ -288,6 +327,7 @@ mod tests {
             part: "generator",
             image: &image,
             nodes: &["n1", "n2"],
+            meter: None,
         };
         let job = serde_json::to_value(common.load_pods(&order, 3)).unwrap();
         assert_eq!(job["spec"]["completions"], json!(3));

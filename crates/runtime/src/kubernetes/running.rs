@@ -9,7 +9,7 @@ use kube::api::{DeleteParams, PostParams};
 use tokio::time::Instant;
 
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away, is_there};
-use super::state::{PodState, Running, state};
+use super::state::{PodState, Running, has_meter, state};
 
 /// How long a Pod may take until it runs: its image may have to be pulled.
 pub(super) const RUNNING: Duration = Duration::from_secs(120);
@@ -87,6 +87,23 @@ pub(super) async fn begun_telling(
     Err(ClusterError::new(format!(
         "Pod {name} does not run after {seconds} s{why}"
     )))
+}
+
+/// Waits until the meter beside a Pod's container runs.
+pub(super) async fn metered(pods: &Api<Pod>, name: &str) -> Result<(), ClusterError> {
+    let began = Instant::now();
+    while began.elapsed() < RUNNING {
+        let pod = pods.get_opt(name).await;
+        if matches!(&pod, Ok(Some(pod)) if has_meter(pod)) {
+            return Ok(());
+        }
+        tokio::time::sleep(POLL).await;
+    }
+    let seconds = RUNNING.as_secs();
+    Err(ClusterError::new(format!(
+        "the meter beside {name} does not run after {seconds} s"
+    ))
+    .with_hint("the cluster needs containers that accompany others: Kubernetes 1.29 or newer"))
 }
 
 fn seen(pod: &Pod, has_node: &mut bool, scheduled: &mut (dyn FnMut() + Send)) -> PodState {

@@ -33,9 +33,10 @@ use super::node_image::NodeImage;
 use super::nodes::Nodes;
 use super::pods::{Common, PodOrder, pod_name};
 use super::postgres;
-use super::question::{Question, Reply, Request, Watched};
+use super::question::{Question, Reply, Request};
 use super::running::{address, begun_telling, create, is_over, running};
 use super::session::{Namespaces, own_labels, sweep};
+use super::start::{Made, seen_to_start, watch_for};
 
 /// The Pods from which requests are sent.
 const GENERATOR: &str = "generator";
@@ -92,7 +93,7 @@ impl KubernetesRuntime {
         // Before anything is made: what a dead session left takes room.
         let swept = sweep(&order.cluster, order.namespace.as_deref()).await;
         let swept = swept.map_err(|error| ClusterError::new(error.to_string()))?;
-        let namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
+        let mut namespaces = Namespaces::make(&order.cluster, order.namespace.as_deref()).await?;
         let common = Common {
             labels: own_labels(),
             allocatable_cpus: order.nodes.contender.allocatable_cpus,
@@ -109,14 +110,27 @@ impl KubernetesRuntime {
             part: GENERATOR,
             image: &order.image,
             nodes: &names,
+            meter: None,
         };
         let job = common.load_pods(&pods, order.load_pods);
         let jobs = namespaces.jobs();
         let load = LoadPods::make(&jobs, namespaces.pods(), &job, order.load_pods).await?;
-        let meters = start_meters(&namespaces, &common, &order.nodes, &order.image).await?;
+        let meters = start_meters(&namespaces, &common, &order.nodes, &order.image).await;
+        let meters = match meters {
+            Err(error) if error.is_refusal() && namespaces.metering.is_some() => {
+                namespaces.metering = None;
+                start_meters(&namespaces, &common, &order.nodes, &order.image).await
+            }
+            other => other,
+        }?;
         let all = load.all().await?;
         let client = Inside::begin(&namespaces.pods(), load.finder(0)).await?;
-        let host = describe(&meters, &order.cluster, &order.nodes).await?;
+        let mut host = describe(&meters, &order.cluster, &order.nodes).await?;
+        let place = match namespaces.metering {
+            Some(_) => "on the node",
+            None => "in the Pod, beside what it meters",
+        };
+        host.versions.insert("meter".to_owned(), place.to_owned());
         Ok(Self {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
             swept: Mutex::new(swept),
@@ -223,6 +237,7 @@ impl KubernetesRuntime {
             part: BACKEND,
             image: &self.order.image,
             nodes: &[node],
+            meter: self.beside(),
         };
         let pods = self.namespaces.pods();
         create(
@@ -235,7 +250,7 @@ impl KubernetesRuntime {
         Ok(BackendPod {
             address: address(&running, backend::PORT)?,
             container: running.container,
-            meter: self.meter(node)?,
+            meter: self.meter_of(&pods, &name, node).await?,
             notes: Some((Inside::start(&pods, &name).await?, Question::Notes)),
             databases: None,
             unknown: Mutex::default(),
@@ -260,6 +275,7 @@ impl KubernetesRuntime {
             part: BACKEND,
             image,
             nodes: &[node],
+            meter: self.beside(),
         };
         let pods = self.namespaces.pods();
         create(&pods, &self.common.unlimited(&pod, command)).await?;
@@ -280,7 +296,7 @@ impl KubernetesRuntime {
         Ok(BackendPod {
             address,
             container: running.container,
-            meter: self.meter(node)?,
+            meter: self.meter_of(&pods, &name, node).await?,
             notes: Some((notes, Question::Statistics { node: address })),
             databases: None,
             unknown: Mutex::default(),
@@ -303,6 +319,7 @@ impl KubernetesRuntime {
             part: BACKEND,
             image,
             nodes: &[node],
+            meter: self.beside(),
         };
         let pods = self.namespaces.pods();
         let command = command_in_image(postgres::PORT);
@@ -313,11 +330,30 @@ impl KubernetesRuntime {
         Ok(BackendPod {
             address: address(&running, postgres::PORT)?,
             container: running.container,
-            meter: self.meter(node)?,
+            meter: self.meter_of(&pods, &name, node).await?,
             notes: None,
             databases: Some(databases),
             unknown: Mutex::default(),
         })
+    }
+
+    /// What meters a Pod from beside it, where the nodes have no meters.
+    fn beside(&self) -> Option<&NodeImage> {
+        let is_beside = self.namespaces.metering.is_none();
+        is_beside.then_some(&self.order.image)
+    }
+
+    /// Who tells what a Pod of a node costs.
+    async fn meter_of(
+        &self,
+        pods: &Api<Pod>,
+        pod: &str,
+        node: &str,
+    ) -> Result<Arc<Inside>, ClusterError> {
+        match self.beside() {
+            Some(_) => Inside::beside(pods, pod).await,
+            None => self.meter(node),
+        }
     }
 
     fn meter(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
@@ -325,8 +361,13 @@ impl KubernetesRuntime {
         found.ok_or_else(|| ClusterError::new(format!("node {node} has no meter")))
     }
 
-    /// A way of its own to the meter of a node: the other one is for samples, and this one waits.
-    async fn watcher(&self, node: &str) -> Result<Arc<Inside>, ClusterError> {
+    /// A way of its own to the meter that sees a Pod begin: the other one is for samples, and this
+    /// one waits.
+    async fn watcher(&self, node: &str) -> Result<Option<Arc<Inside>>, ClusterError> {
+        if self.beside().is_some() {
+            // It comes with the Pod.
+            return Ok(None);
+        }
         let name = self.meters.get(node).map(|(name, _)| name.as_str());
         let (pods, name) = (self.namespaces.meters(), name.unwrap_or_default());
         // It goes with its node, which may be back.
@@ -336,9 +377,9 @@ impl KubernetesRuntime {
             Err(_) => true,
         };
         if !is_there {
-            make_meter(&pods, &self.common, &self.order.image, name, node).await?;
+            make_meter(&pods, &self.common, &self.order.image, (name, false), node).await?;
         }
-        Inside::start(&pods, name).await
+        Inside::start(&pods, name).await.map(Some)
     }
 
     async fn start_pod(&self, spec: &StartSpec) -> Result<PodInstance, ClusterError> {
@@ -357,6 +398,7 @@ impl KubernetesRuntime {
             part: "contender",
             image: &image,
             nodes: &[node],
+            meter: self.beside(),
         };
         let watcher = self.watcher(node).await?;
         let asked_ns = monotonic_ns();
@@ -364,10 +406,7 @@ impl KubernetesRuntime {
         let mut made = Made::new(&pods, &name);
         let created_ns = monotonic_ns();
         let question = watch_for(uid, spec);
-        let start = tokio::spawn(async move {
-            let reply = watcher.ask(&question).await?;
-            Ok((reply, monotonic_ns()))
-        });
+        let start = tokio::spawn(seen_to_start(watcher, pods.clone(), name.clone(), question));
         let mut scheduled_ns = created_ns;
         let mut scheduled = || scheduled_ns = monotonic_ns();
         let begun = begun_telling(&pods, &name, &mut scheduled).await?;
@@ -383,7 +422,11 @@ impl KubernetesRuntime {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         let begun_at = begun.as_ref();
         let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
-        let meter = self.meter(node)?;
+        let meter = match begun.is_some() {
+            true => self.meter_of(&pods, &name, node).await?,
+            // Of what has ended nobody tells more.
+            false => self.meter(node)?,
+        };
         made.wanted = true;
         Ok(PodInstance::new(Parts {
             pods,
@@ -404,43 +447,6 @@ impl KubernetesRuntime {
             leaving,
             followers: [following, copying],
         }))
-    }
-}
-
-/// What a meter is to look out for.
-fn watch_for(uid: String, spec: &StartSpec) -> Question {
-    Question::Watch(Watched {
-        pod: uid,
-        program: spec.command.first().cloned().unwrap_or_default(),
-        port: spec.port,
-        path: spec.ready_path.clone(),
-        limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
-    })
-}
-
-/// A Pod that goes again unless it is wanted: one that never ran must not take the room of the
-/// next.
-struct Made {
-    pods: Api<Pod>,
-    name: String,
-    wanted: bool,
-}
-
-impl Made {
-    fn new(pods: &Api<Pod>, name: &str) -> Self {
-        Self {
-            pods: pods.clone(),
-            name: name.to_owned(),
-            wanted: false,
-        }
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        if !self.wanted {
-            super::instance::delete_aside(self.pods.clone(), self.name.clone());
-        }
     }
 }
 

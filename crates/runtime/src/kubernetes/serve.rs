@@ -16,9 +16,10 @@ use crate::meter::Meter;
 use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
+use super::beside;
 use super::pods::{CGROUP_MOUNT, RECORDINGS, REPLAY_FOLDER};
 use super::question::{Question, Reply, Request};
-use super::watch::{meter, watch};
+use super::watch::{await_program, meter, watch};
 
 /// Replies to questions until standard input ends. Blocks.
 ///
@@ -29,17 +30,21 @@ pub fn serve() -> std::io::Result<()> {
         .enable_all()
         .build()?;
     let mut meters = HashMap::new();
+    let root = Some(Path::new(CGROUP_MOUNT)).filter(|mount| mount.is_dir());
     let notes = ReplayNotes::in_folder(Path::new(REPLAY_FOLDER));
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?)? {
             Question::Ask(request) => runtime.block_on(response(&request)),
-            Question::Watch(watched) => watch(Path::new(CGROUP_MOUNT), &watched),
+            Question::Watch(watched) => watch(&watched, |deadline| match root {
+                Some(root) => await_program(root, &watched, deadline),
+                None => beside::await_program(deadline),
+            }),
             Question::Notes => Reply::Notes {
                 requests: runtime.block_on(notes.requests()),
                 unknown: notes.unknown(),
             },
-            Question::Sample { container } => sample(&mut meters, container),
+            Question::Sample { container } => sample(&mut meters, root, container),
             Question::Fill { node, warm_up_ns } => runtime.block_on(fill(node, warm_up_ns)),
             Question::Statistics { node } => Reply::Notes {
                 requests: runtime.block_on(elasticsearch::requests(node)),
@@ -77,9 +82,13 @@ async fn response(request: &Request) -> Reply {
     }
 }
 
-fn sample(meters: &mut HashMap<String, Meter>, container: String) -> Reply {
+fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: String) -> Reply {
+    let found = || match root {
+        Some(root) => meter(root, &container),
+        None => beside::meter(),
+    };
     if !meters.contains_key(&container)
-        && let Some(meter) = meter(Path::new(CGROUP_MOUNT), &container)
+        && let Some(meter) = found()
     {
         // Contenders come one after the other: the files of former ones lead nowhere.
         meters.retain(|_, meter: &mut Meter| !meter.processes().is_empty());

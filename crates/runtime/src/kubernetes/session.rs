@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Namespace, Pod};
 use kube::Api;
@@ -30,8 +31,8 @@ pub(super) struct Namespaces {
     cluster: Cluster,
     /// Contender, load generators, backend.
     pub(super) restricted: String,
-    /// The meters.
-    pub(super) metering: String,
+    /// The meters; none where the cluster refuses them.
+    pub(super) metering: Option<String>,
     /// They are the session's own.
     own: bool,
     /// What names of Pods begin with, so that no two sessions have the same.
@@ -46,9 +47,9 @@ impl Namespaces {
         let moment = wall_ns() & 0xff_ffff;
         let unique = format!("{}-{moment:x}", unique_name("run").to_lowercase());
         let restricted = named.map_or_else(|| unique.clone(), str::to_owned);
-        let made = Self {
+        let mut made = Self {
             cluster: cluster.clone(),
-            metering: metering(&restricted),
+            metering: Some(metering(&restricted)),
             restricted,
             own: named.is_none(),
             prefix: match named {
@@ -59,7 +60,10 @@ impl Namespaces {
         };
         if made.own {
             make(cluster, &made.restricted, "restricted").await?;
-            make(cluster, &made.metering, "privileged").await?;
+            match make(cluster, &metering(&made.restricted), "privileged").await {
+                Err(error) if error.is_refusal() => made.metering = None,
+                other => other?,
+            }
         }
         Ok(made)
     }
@@ -77,18 +81,25 @@ impl Namespaces {
     }
 
     pub(super) fn meters(&self) -> Api<Pod> {
-        self.cluster.pods(&self.metering)
+        let namespace = self.metering.as_ref().unwrap_or(&self.restricted);
+        self.cluster.pods(namespace)
+    }
+
+    /// The places of all that is the session's.
+    fn all(&self) -> Vec<String> {
+        let both = [Some(&self.restricted), self.metering.as_ref()];
+        both.into_iter().flatten().cloned().collect()
     }
 
     /// Removes both, or what is ours in them, and waits until it is gone.
     pub(super) async fn remove(mut self) -> Result<(), ClusterError> {
         self.removed = true;
-        let removing = async |name: &str| match self.own {
-            true => remove(&self.cluster, name).await,
-            false => clear(&self.cluster, name, &selector()).await.map(|_| ()),
+        let removing = async |name: String| match self.own {
+            true => remove(&self.cluster, &name).await,
+            false => clear(&self.cluster, &name, &selector()).await.map(|_| ()),
         };
-        let (one, other) = tokio::join!(removing(&self.restricted), removing(&self.metering));
-        one.and(other)
+        let removed = join_all(self.all().into_iter().map(removing)).await;
+        removed.into_iter().collect()
     }
 }
 
@@ -102,7 +113,7 @@ impl Drop for Namespaces {
             return;
         }
         let cluster = self.cluster.clone();
-        let names = [self.restricted.clone(), self.metering.clone()];
+        let names = self.all();
         let own = self.own;
         let aside = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -240,7 +251,12 @@ pub(super) async fn sweep(
         None => sweep_namespaces(cluster).await,
         Some(name) => {
             let mut removed = sweep_inside(cluster, name).await?;
-            removed.extend(sweep_inside(cluster, &metering(name)).await?);
+            // Who may not see meters has made none.
+            removed.extend(
+                sweep_inside(cluster, &metering(name))
+                    .await
+                    .unwrap_or_default(),
+            );
             Ok(removed)
         }
     }

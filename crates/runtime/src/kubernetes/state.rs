@@ -90,6 +90,13 @@ pub(super) fn state(pod: &Pod) -> PodState {
     }
 }
 
+/// Whether the meter beside a Pod's container runs.
+pub(super) fn has_meter(pod: &Pod) -> bool {
+    let status = pod.status.as_ref();
+    let beside = status.and_then(|status| status.init_container_statuses.as_ref());
+    beside.is_some_and(|all| all.iter().any(is_running))
+}
+
 fn node_of(pod: &Pod) -> String {
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
     node.unwrap_or_default()

@@ -20,7 +20,7 @@ use super::question::{Reply, Watched};
 /// Distance of two looks for a Pod's group, which the kubelet makes long before its program.
 const POLL_GROUP: Duration = Duration::from_millis(2);
 /// Distance of two looks for a Pod's program.
-const POLL: Duration = Duration::from_micros(200);
+pub(super) const POLL: Duration = Duration::from_micros(200);
 /// The process that holds a Pod's network.
 const HOLDER: &str = "pause";
 /// A container that is still alone in its Pod after so long, ns, is its program.
@@ -29,18 +29,19 @@ const ALONE_NS: u64 = 2_000_000_000;
 const DEPTH: u32 = 5;
 
 /// A Pod's program that began.
-struct Begun {
-    pid: u32,
+pub(super) struct Begun {
+    pub(super) pid: u32,
     /// When its group was there, monotonic ns.
-    taken_ns: u64,
+    pub(super) taken_ns: u64,
     /// Last moment at which it had not yet begun, monotonic ns.
-    at_ns: u64,
+    pub(super) at_ns: u64,
 }
 
-/// Waits for the program of a Pod and its first valid answer, and times both. Blocks.
-pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
+/// Waits for the program of a Pod, which `find` awaits, and its first valid answer, and times both.
+/// Blocks.
+pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begun>) -> Reply {
     let deadline = Instant::now() + Duration::from_nanos(watched.limit_ns);
-    let Some(begun) = await_program(root, watched, deadline) else {
+    let Some(begun) = find(deadline) else {
         return Reply::NoProgram;
     };
     let Some(address) = own_address(begun.pid) else {
@@ -67,7 +68,8 @@ pub(super) fn watch(root: &Path, watched: &Watched) -> Reply {
     }
 }
 
-fn await_program(root: &Path, watched: &Watched, deadline: Instant) -> Option<Begun> {
+/// Waits for the program of a Pod by the node's cgroup files below `root`.
+pub(super) fn await_program(root: &Path, watched: &Watched, deadline: Instant) -> Option<Begun> {
     let memory = root.join("memory");
     let hierarchy = if memory.is_dir() {
         memory
@@ -161,15 +163,20 @@ impl Search {
     }
 }
 
-/// The meter of a container by the cgroup files below `root`; `None` while it has no group.
+/// The meter of a container by the node's cgroup files below `root`; `None` while it has no group.
 pub(super) fn meter(root: &Path, container: &str) -> Option<Meter> {
+    meter_in(root, |hierarchy| group_of(hierarchy, container))
+}
+
+/// The meter of the group that is found in each hierarchy below `root`.
+pub(super) fn meter_in(root: &Path, find: impl Fn(&Path) -> Option<PathBuf>) -> Option<Meter> {
     if root.join("cgroup.controllers").exists() {
-        let group = group_of(root, container)?;
+        let group = find(root)?;
         let dirs = ["cpu", "memory", "unified"].map(|name| (name.to_owned(), group.clone()));
         return Some(Meter::of_dirs(Version::V2, &dirs));
     }
     let names = ["cpu", "cpuacct", "memory", "unified"];
-    let group = |name: &str| Some((name.to_owned(), group_of(&root.join(name), container)?));
+    let group = |name: &str| Some((name.to_owned(), find(&root.join(name))?));
     let dirs: Vec<(String, PathBuf)> = names.iter().filter_map(|name| group(name)).collect();
     let has = |name: &str| dirs.iter().any(|(have, _)| have == name);
     (has("cpu") && has("memory")).then(|| Meter::of_dirs(Version::V1, &dirs))

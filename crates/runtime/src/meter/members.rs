@@ -8,7 +8,7 @@ use bakeoff_model::load::CpuTime;
 use bakeoff_model::resource::Memory;
 
 /// Unit of CPU times in /proc: the kernel reports them at 100 Hz whatever its own tick is.
-const TICK_NS: u64 = 10_000_000;
+pub(crate) const TICK_NS: u64 = 10_000_000;
 
 /// How the processes of a group are found.
 #[derive(Debug)]

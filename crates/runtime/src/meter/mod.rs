@@ -24,7 +24,7 @@ use self::files::GroupFiles;
 use self::jvm::JvmFiles;
 use self::members::Members;
 
-pub(crate) use self::members::{Stat, all_processes, tree};
+pub(crate) use self::members::{Stat, TICK_NS, all_processes, tree};
 
 /// Reads the figures of one process group; its files stay open between samples.
 ///

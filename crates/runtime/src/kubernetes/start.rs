@@ -1,0 +1,70 @@
+//! A contender's Pod on its way: who sees it begin, and what becomes of one that never runs.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+
+use crate::api::StartSpec;
+use crate::ready::monotonic_ns;
+
+use super::error::ClusterError;
+use super::inside::Inside;
+use super::instance::delete_aside;
+use super::question::{Question, Reply, Watched};
+use super::running::metered;
+
+/// What a meter sees of the start of a Pod, and when that was heard here.
+pub(super) async fn seen_to_start(
+    watcher: Option<Arc<Inside>>,
+    pods: Api<Pod>,
+    name: String,
+    question: Question,
+) -> Result<(Reply, u64), ClusterError> {
+    let watcher = match watcher {
+        Some(watcher) => watcher,
+        None => {
+            metered(&pods, &name).await?;
+            Inside::beside(&pods, &name).await?
+        }
+    };
+    let reply = watcher.ask(&question).await?;
+    Ok((reply, monotonic_ns()))
+}
+
+/// What a meter is to look out for.
+pub(super) fn watch_for(uid: String, spec: &StartSpec) -> Question {
+    Question::Watch(Watched {
+        pod: uid,
+        program: spec.command.first().cloned().unwrap_or_default(),
+        port: spec.port,
+        path: spec.ready_path.clone(),
+        limit_ns: u64::try_from(spec.start_timeout.as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
+/// A Pod that goes again unless it is wanted: one that never ran must not take the room of the
+/// next.
+pub(super) struct Made {
+    pods: Api<Pod>,
+    name: String,
+    pub(super) wanted: bool,
+}
+
+impl Made {
+    pub(super) fn new(pods: &Api<Pod>, name: &str) -> Self {
+        Self {
+            pods: pods.clone(),
+            name: name.to_owned(),
+            wanted: false,
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if !self.wanted {
+            delete_aside(self.pods.clone(), self.name.clone());
+        }
+    }
+}
