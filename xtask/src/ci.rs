@@ -259,8 +259,11 @@ fn tests_in_cluster(
             .iter()
             .map(|(name, value)| (*name, value.as_str())),
     );
+    let host;
     if docker {
-        switches.push(DOCKER);
+        // These tests have a cache of their own, where no engine is.
+        host = docker::host()?;
+        switches.extend([DOCKER, ("DOCKER_HOST", &host)]);
     }
     let line = "cargo test --locked --package bakeoff --test it kubernetes -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)

@@ -57,6 +57,11 @@ pub(crate) async fn found(cache: &Path) -> anyhow::Result<Engine> {
         .map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))
 }
 
+/// Where that engine answers.
+pub(crate) fn host() -> anyhow::Result<String> {
+    Ok(block_on(found(&cache_dir()))?.host().to_owned())
+}
+
 /// Runs a conversation with an engine to its end.
 pub(crate) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread()

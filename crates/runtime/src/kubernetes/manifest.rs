@@ -144,13 +144,18 @@ fn role(kind: &str, name: &str, namespace: Option<&str>, rules: &[Rule]) -> Stri
 }
 
 impl Cluster {
-    /// What of the manifest this user is not allowed, a line each: `create pods/exec in bakeoff`.
+    /// What of the manifest is not there or not allowed, a line each: `create pods/exec in bakeoff`.
     ///
     /// # Errors
     /// The cluster does not answer.
     pub async fn not_allowed(&self, namespace: Option<&str>) -> Result<Vec<String>, ClusterError> {
         let reviews: Api<SelfSubjectAccessReview> = self.all();
         let mut missing = Vec::new();
+        if let Some(meters) = namespace.map(|name| format!("{name}-meter"))
+            && matches!(self.namespaces().get_opt(&meters).await, Ok(None))
+        {
+            missing.push(format!("there is no {meters}"));
+        }
         for (place, rule) in asked(namespace) {
             for verb in rule.verbs {
                 let review = review(place.as_deref(), rule, verb);
