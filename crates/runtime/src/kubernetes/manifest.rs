@@ -144,7 +144,8 @@ fn role(kind: &str, name: &str, namespace: Option<&str>, rules: &[Rule]) -> Stri
 }
 
 impl Cluster {
-    /// What of the manifest is not there or not allowed, a line each: `create pods/exec in bakeoff`.
+    /// What of the manifest is not there or not allowed, a line each: `list nodes`,
+    /// `create pods/exec in bakeoff`.
     ///
     /// # Errors
     /// The cluster does not answer.
