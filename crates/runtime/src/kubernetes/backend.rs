@@ -10,7 +10,7 @@ use crate::backend::{Databases, ReplayNotes};
 
 use super::inside::Inside;
 use super::instance::sample;
-use super::pods::{RECORDINGS, REPLAY_FOLDER};
+use super::pods::{RECORDINGS, SCRATCH};
 use super::question::{Question, Reply};
 
 /// The port on which it listens.
@@ -73,7 +73,7 @@ impl BackendPod {
 
 /// How the replay is started in its Pod.
 pub(super) fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
-    let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{REPLAY_FOLDER}/{name}"));
+    let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{SCRATCH}/{name}"));
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);
     let mut arguments = vec!["replay".to_owned()];
     let flags = [

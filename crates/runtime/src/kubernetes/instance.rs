@@ -98,11 +98,12 @@ impl PodInstance {
 
     async fn finish_log(&mut self) {
         let [_, copying] = &mut self.parts.followers;
-        if tokio::time::timeout(LOG_PATIENCE, &mut *copying)
-            .await
-            .is_err()
-        {
-            copying.abort();
+        // Awaited once only: who finds that it has ended, and who stops it, both come here.
+        if !copying.is_finished() {
+            let copied = tokio::time::timeout(LOG_PATIENCE, &mut *copying).await;
+            if copied.is_err() {
+                copying.abort();
+            }
         }
         self.parts.log.finish();
     }

@@ -16,8 +16,8 @@ use super::node_image::NodeImage;
 pub(crate) const PROGRAM: &str = "/bakeoff";
 /// The recordings in the same image.
 pub(crate) const RECORDINGS: &str = "/recordings";
-/// Where a replay backend keeps its notes in its Pod.
-pub(super) const REPLAY_FOLDER: &str = "/tmp";
+/// Where backends and load generators may write in their Pods.
+pub(super) const SCRATCH: &str = "/tmp";
 /// Where a meter sees the cgroup files of its node.
 pub(super) const CGROUP_MOUNT: &str = "/host/cgroup";
 /// The container that meters the other one of its Pod.
@@ -89,12 +89,15 @@ impl Common {
     }
 
     /// A Pod without limits: neither load generator nor backend may be what holds a contender back.
+    /// What it writes is in a volume of its own: images of this program have no folder for it.
     pub(super) fn unlimited(&self, order: &PodOrder<'_>, command: &[String]) -> Pod {
         let container = json!({
             "command": command,
             "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+            "volumeMounts": [{"name": "scratch", "mountPath": SCRATCH}],
         });
-        self.pod(order, container, json!({}))
+        let volumes = json!([{"name": "scratch", "emptyDir": {}}]);
+        self.pod(order, container, json!({"volumes": volumes}))
     }
 
     /// A Pod that reads the cgroup files of its node.

@@ -17,7 +17,7 @@ use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
 use super::beside;
-use super::pods::{CGROUP_MOUNT, RECORDINGS, REPLAY_FOLDER};
+use super::pods::{CGROUP_MOUNT, RECORDINGS, SCRATCH};
 use super::question::{Question, Reply, Request};
 use super::watch::{await_program, meter, watch};
 
@@ -31,7 +31,7 @@ pub fn serve() -> std::io::Result<()> {
         .build()?;
     let mut meters = HashMap::new();
     let root = Some(Path::new(CGROUP_MOUNT)).filter(|mount| mount.is_dir());
-    let notes = ReplayNotes::in_folder(Path::new(REPLAY_FOLDER));
+    let notes = ReplayNotes::in_folder(Path::new(SCRATCH));
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?)? {
