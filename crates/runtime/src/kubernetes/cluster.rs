@@ -1,5 +1,6 @@
 //! The cluster that the user's kubeconfig names.
 
+use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Namespace, Node as ApiNode, Pod};
 use kube::api::ListParams;
@@ -117,6 +118,10 @@ impl Cluster {
     }
 
     pub(super) fn namespaces(&self) -> Api<Namespace> {
+        Api::all(self.client.clone())
+    }
+
+    pub(super) fn daemon_sets(&self) -> Api<DaemonSet> {
         Api::all(self.client.clone())
     }
 

@@ -10,6 +10,7 @@ use kube::Api;
 use super::cluster::Cluster;
 use super::error::ClusterError;
 use super::inside::Inside;
+use super::network;
 use super::node_image::NodeImage;
 use super::nodes::Nodes;
 use super::pods::{Common, METER, PodOrder};
@@ -81,6 +82,7 @@ pub(super) async fn describe(
     }
     host.kernel.clone_from(&node.kernel);
     let cpu_manager = cluster.cpu_manager(&node.name).await;
+    let network = network::plugin(cluster).await;
     let pressure = match node.pressure.is_empty() {
         true => "none".to_owned(),
         false => node.pressure.join(" "),
@@ -90,6 +92,7 @@ pub(super) async fn describe(
         ("kubelet", node.kubelet.clone()),
         ("container runtime", node.container_runtime.clone()),
         ("CPU manager", cpu_manager),
+        ("network plug-in", network),
         ("node pressure", pressure),
     ];
     let facts = facts.map(|(name, value)| (name.to_owned(), value));

@@ -16,6 +16,7 @@ mod inside;
 mod instance;
 mod manifest;
 mod meters;
+mod network;
 mod node_image;
 mod nodes;
 mod pods;
