@@ -287,8 +287,9 @@ open_port() { # the API server for programs of the machine's own namespace
         >"$run/kubeconfig"
 }
 
-nodes_ready() {
-    [ "$(kubectl get nodes --no-headers | grep --count --word-regexp Ready)" = "${#nodes[@]}" ]
+nodes_ready() { # the taint of one that was not ready goes a moment later
+    [ "$(kubectl get nodes --no-headers | grep --count --word-regexp Ready)" = "${#nodes[@]}" ] &&
+        [ -z "$(kubectl get nodes --output jsonpath='{.items[*].spec.taints}')" ]
 }
 
 start() {
