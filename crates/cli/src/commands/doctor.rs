@@ -99,7 +99,7 @@ async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
         Ok(missing) if missing.iter().all(|line| line.ends_with("-meter")) => {
             let meters = match missing.as_slice() {
                 [] => "meters on the nodes".to_owned(),
-                _ => format!("meters in the Pods ({})", missing.join(", ")),
+                _ => format!("meters as sidecars ({})", missing.join(", ")),
             };
             finding(
                 "authority",

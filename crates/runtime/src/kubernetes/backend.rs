@@ -10,7 +10,7 @@ use crate::backend::{Databases, ReplayNotes};
 
 use super::inside::Inside;
 use super::instance::sample;
-use super::pods::{RECORDINGS, SCRATCH};
+use super::pods::{PROGRAM, RECORDINGS, SCRATCH};
 use super::question::{Question, Reply};
 
 /// The port on which it listens.
@@ -72,10 +72,10 @@ impl BackendPod {
 }
 
 /// How the replay is started in its Pod.
-pub(super) fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
+pub(super) fn replay_command(settings: &ReplaySettings) -> Vec<String> {
     let [unknown, count] = ReplayNotes::FILES.map(|name| format!("{SCRATCH}/{name}"));
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), PORT);
-    let mut arguments = vec!["replay".to_owned()];
+    let mut command = vec![PROGRAM.to_owned(), "replay".to_owned()];
     let flags = [
         ("--recordings", RECORDINGS.to_owned()),
         ("--listen", listen.to_string()),
@@ -83,16 +83,16 @@ pub(super) fn replay_arguments(settings: &ReplaySettings) -> Vec<String> {
         ("--unknown", unknown),
         ("--count", count),
     ];
-    arguments.extend(
+    command.extend(
         flags
             .into_iter()
             .flat_map(|(flag, value)| [flag.to_owned(), value]),
     );
     if settings.gzip {
-        arguments.push("--gzip".to_owned());
+        command.push("--gzip".to_owned());
     }
     if let Some(queue) = settings.queue {
-        arguments.extend(["--queue".to_owned(), queue.to_string()]);
+        command.extend(["--queue".to_owned(), queue.to_string()]);
     }
-    arguments
+    command
 }

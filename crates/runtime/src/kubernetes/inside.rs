@@ -35,8 +35,8 @@ impl Inside {
         Self::begin_in(pods, named(pod), None).await
     }
 
-    /// The meter beside another program.
-    pub(super) async fn beside(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
+    /// The meter that is a sidecar of another program.
+    pub(super) async fn sidecar(pods: &Api<Pod>, pod: &str) -> Result<Arc<Self>, ClusterError> {
         Self::begin_in(pods, named(pod), Some(METER)).await
     }
 

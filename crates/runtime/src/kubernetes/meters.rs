@@ -22,7 +22,7 @@ use super::session::Namespaces;
 pub(super) type Meters = BTreeMap<String, (String, Arc<Inside>)>;
 
 /// Meters on the nodes of contenders and backend, which read the cgroup files of their node. Where
-/// the cluster refuses them, contenders and backend have a meter beside them in their Pods, and
+/// the cluster refuses them, contenders and backend have a meter as a sidecar, and
 /// these tell no more than what their nodes are.
 pub(super) async fn start_meters(
     namespaces: &Namespaces,
@@ -37,8 +37,8 @@ pub(super) async fn start_meters(
             continue;
         }
         let name = format!("{}meter-{}", namespaces.prefix, meters.len());
-        let is_observer = namespaces.metering.is_none();
-        make_meter(&pods, common, image, (&name, is_observer), node).await?;
+        let is_unprivileged = namespaces.metering.is_none();
+        make_meter(&pods, common, image, (&name, is_unprivileged), node).await?;
         let meter = Inside::start(&pods, &name).await?;
         meters.insert(node.clone(), (name, meter));
     }
@@ -49,7 +49,7 @@ pub(super) async fn make_meter(
     pods: &Api<Pod>,
     common: &Common,
     image: &NodeImage,
-    (name, is_observer): (&str, bool),
+    (name, is_unprivileged): (&str, bool),
     node: &str,
 ) -> Result<(), ClusterError> {
     let pod = PodOrder {
@@ -59,8 +59,8 @@ pub(super) async fn make_meter(
         nodes: &[node],
         meter: None,
     };
-    let pod = match is_observer {
-        true => common.observer(&pod),
+    let pod = match is_unprivileged {
+        true => common.unprivileged_meter(&pod),
         false => common.meter(&pod),
     };
     create(pods, &pod).await?;
@@ -92,7 +92,7 @@ pub(super) async fn describe(
         ("kubelet", node.kubelet.clone()),
         ("container runtime", node.container_runtime.clone()),
         ("CPU manager", cpu_manager),
-        ("network plug-in", network),
+        ("CNI plug-in", network),
         ("node pressure", pressure),
     ];
     let facts = facts.map(|(name, value)| (name.to_owned(), value));

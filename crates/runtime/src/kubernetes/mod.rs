@@ -5,7 +5,6 @@
 //! this program's own subcommands in them, whose lines travel over the API server's `exec`.
 
 mod backend;
-mod beside;
 mod cluster;
 mod error;
 mod events;
@@ -27,6 +26,7 @@ mod runtime;
 mod serve;
 mod session;
 mod settings;
+mod sidecar;
 mod start;
 mod state;
 mod watch;

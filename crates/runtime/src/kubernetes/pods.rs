@@ -47,7 +47,7 @@ pub(super) struct PodOrder<'a> {
     pub(super) image: &'a NodeImage,
     /// Nodes on which it may run.
     pub(super) nodes: &'a [&'a str],
-    /// This program, where it is metered by a container beside it.
+    /// This program, where it is metered by a sidecar.
     pub(super) meter: Option<&'a NodeImage>,
 }
 
@@ -79,13 +79,6 @@ impl Common {
             container["workingDir"] = json!(&spec.workdir);
         }
         self.pod(order, container, json!({}))
-    }
-
-    /// This program at work in a Pod.
-    pub(super) fn program(&self, order: &PodOrder<'_>, arguments: &[String]) -> Pod {
-        let mut command = vec![PROGRAM.to_owned()];
-        command.extend_from_slice(arguments);
-        self.unlimited(order, &command)
     }
 
     /// A Pod without limits: neither load generator nor backend may be what holds a contender back.
@@ -124,7 +117,7 @@ impl Common {
     }
 
     /// A Pod that tells what its node is, and what its cores do.
-    pub(super) fn observer(&self, order: &PodOrder<'_>) -> Pod {
+    pub(super) fn unprivileged_meter(&self, order: &PodOrder<'_>) -> Pod {
         let container = json!({
             "command": [PROGRAM],
             "args": ["pause"],
@@ -135,7 +128,7 @@ impl Common {
 
     /// The Pods that send the load: one for each part, spread over the nodes.
     pub(super) fn load_pods(&self, order: &PodOrder<'_>, count: u32) -> Job {
-        let pod = self.program(order, &["pause".to_owned()]);
+        let pod = self.unlimited(order, &[PROGRAM, "pause"].map(str::to_owned));
         let mut spec = serde_json::to_value(pod.spec).expect("a Pod is JSON");
         spec["topologySpreadConstraints"] = json!([{
             "maxSkew": 1,
@@ -170,7 +163,7 @@ impl Common {
         spec["containers"] = json!([container]);
         if let Some(image) = order.meter {
             // It begins before the other container and goes after it, and the Pod ends without it.
-            spec["initContainers"] = json!([beside(image)]);
+            spec["initContainers"] = json!([sidecar(image)]);
             spec["shareProcessNamespace"] = json!(true);
         }
         spec["restartPolicy"] = json!("Never");
@@ -198,7 +191,7 @@ impl Common {
 }
 
 /// A container that meters the other one: its limits keep the Pod Guaranteed.
-fn beside(image: &NodeImage) -> Value {
+fn sidecar(image: &NodeImage) -> Value {
     let resources = json!({"cpu": "100m", "memory": "64Mi"});
     json!({
         "name": METER,
@@ -312,10 +305,10 @@ mod tests {
         );
         assert_eq!(pod["spec"]["securityContext"]["runAsNonRoot"], json!(true));
         assert_eq!(container["imagePullPolicy"], json!("Never"));
-        let beside = &pod["spec"]["initContainers"][0];
-        let resources = &beside["resources"];
+        let sidecar = &pod["spec"]["initContainers"][0];
+        let resources = &sidecar["resources"];
         assert_eq!(resources["limits"], resources["requests"]);
-        assert_eq!(beside["securityContext"], container["securityContext"]);
+        assert_eq!(sidecar["securityContext"], container["securityContext"]);
     }
 
     #[test]

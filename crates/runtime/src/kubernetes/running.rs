@@ -89,7 +89,7 @@ pub(super) async fn begun_telling(
     )))
 }
 
-/// Waits until the meter beside a Pod's container runs.
+/// Waits until the sidecar that meters a Pod runs.
 pub(super) async fn metered(pods: &Api<Pod>, name: &str) -> Result<(), ClusterError> {
     let began = Instant::now();
     while began.elapsed() < RUNNING {
@@ -101,9 +101,9 @@ pub(super) async fn metered(pods: &Api<Pod>, name: &str) -> Result<(), ClusterEr
     }
     let seconds = RUNNING.as_secs();
     Err(ClusterError::new(format!(
-        "the meter beside {name} does not run after {seconds} s"
+        "the sidecar that meters {name} does not run after {seconds} s"
     ))
-    .with_hint("the cluster needs containers that accompany others: Kubernetes 1.29 or newer"))
+    .with_hint("the cluster needs sidecar containers: Kubernetes 1.29 or newer"))
 }
 
 fn seen(pod: &Pod, has_node: &mut bool, scheduled: &mut (dyn FnMut() + Send)) -> PodState {

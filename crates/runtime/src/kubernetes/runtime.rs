@@ -22,7 +22,7 @@ use crate::backend::postgres::command_in_image;
 use crate::log::Log;
 use crate::ready::monotonic_ns;
 
-use super::backend::{self, BackendPod, replay_arguments};
+use super::backend::{self, BackendPod, replay_command};
 use super::cluster::Cluster;
 use super::error::ClusterError;
 use super::generators::LoadPods;
@@ -128,7 +128,7 @@ impl KubernetesRuntime {
         let mut host = describe(&meters, &order.cluster, &order.nodes).await?;
         let place = match namespaces.metering {
             Some(_) => "on the node",
-            None => "in the Pod, beside what it meters",
+            None => "sidecar",
         };
         host.versions.insert("meter".to_owned(), place.to_owned());
         Ok(Self {
@@ -230,30 +230,15 @@ impl KubernetesRuntime {
     /// # Errors
     /// The Pod does not run.
     pub async fn replay(&self, settings: &ReplaySettings) -> Result<BackendPod, ClusterError> {
-        let node = &self.order.nodes.backend.name;
-        let name = format!("{}{BACKEND}", self.namespaces.prefix);
-        let pod = PodOrder {
-            name: &name,
-            part: BACKEND,
-            image: &self.order.image,
-            nodes: &[node],
-            meter: self.beside(),
-        };
-        let pods = self.namespaces.pods();
-        create(
-            &pods,
-            &self.common.program(&pod, &replay_arguments(settings)),
-        )
-        .await?;
-        let running = running(&pods, &name).await?;
+        let command = replay_command(settings);
+        let pod = self.backend(&self.order.image, &command, backend::PORT);
+        let pod = pod.await?;
+        let (pods, name) = (self.namespaces.pods(), self.backend_name());
+        let notes = Inside::start(&pods, &name).await?;
         self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            address: address(&running, backend::PORT)?,
-            container: running.container,
-            meter: self.meter_of(&pods, &name, node).await?,
-            notes: Some((Inside::start(&pods, &name).await?, Question::Notes)),
-            databases: None,
-            unknown: Mutex::default(),
+            notes: Some((notes, Question::Notes)),
+            ..pod
         })
     }
 
@@ -268,38 +253,19 @@ impl KubernetesRuntime {
         command: &[String],
         warm_up: Duration,
     ) -> Result<BackendPod, ClusterError> {
-        let node = &self.order.nodes.backend.name;
-        let name = format!("{}{BACKEND}", self.namespaces.prefix);
-        let pod = PodOrder {
-            name: &name,
-            part: BACKEND,
-            image,
-            nodes: &[node],
-            meter: self.beside(),
-        };
-        let pods = self.namespaces.pods();
-        create(&pods, &self.common.unlimited(&pod, command)).await?;
-        let running = running(&pods, &name).await?;
-        let address = address(&running, backend::PORT)?;
-        let notes = Inside::begin(&pods, self.load.finder(0)).await?;
+        let pod = self.backend(image, command, backend::PORT).await?;
+        let node = pod.address;
+        let notes = Inside::begin(&self.namespaces.pods(), self.load.finder(0)).await?;
         let warm_up_ns = u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX);
-        let filling = Question::Fill {
-            node: address,
-            warm_up_ns,
-        };
-        match notes.ask(&filling).await? {
+        match notes.ask(&Question::Fill { node, warm_up_ns }).await? {
             Reply::Filled => {}
             Reply::NoAnswer(why) => return Err(ClusterError::new(why)),
             _ => return Err(ClusterError::new("a Pod replied to another question")),
         }
         self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            address,
-            container: running.container,
-            meter: self.meter_of(&pods, &name, node).await?,
-            notes: Some((notes, Question::Statistics { node: address })),
-            databases: None,
-            unknown: Mutex::default(),
+            notes: Some((notes, Question::Statistics { node })),
+            ..pod
         })
     }
 
@@ -312,35 +278,54 @@ impl KubernetesRuntime {
         image: &NodeImage,
         data: &Path,
     ) -> Result<BackendPod, ClusterError> {
-        let node = &self.order.nodes.backend.name;
-        let name = format!("{}{BACKEND}", self.namespaces.prefix);
-        let pod = PodOrder {
+        let command = command_in_image(postgres::PORT);
+        let pod = self.backend(image, &command, postgres::PORT).await?;
+        let (pods, name) = (self.namespaces.pods(), self.backend_name());
+        let databases = postgres::databases(&pods, &name, data).await?;
+        self.has_backend.store(true, Ordering::Relaxed);
+        Ok(BackendPod {
+            databases: Some(databases),
+            ..pod
+        })
+    }
+
+    fn backend_name(&self) -> String {
+        format!("{}{BACKEND}", self.namespaces.prefix)
+    }
+
+    /// Starts the Pod of a backend that listens on this port; whom to ask of its requests and its
+    /// databases is not known yet.
+    async fn backend(
+        &self,
+        image: &NodeImage,
+        command: &[String],
+        port: u16,
+    ) -> Result<BackendPod, ClusterError> {
+        let (node, name) = (&self.order.nodes.backend.name, self.backend_name());
+        let order = PodOrder {
             name: &name,
             part: BACKEND,
             image,
             nodes: &[node],
-            meter: self.beside(),
+            meter: self.sidecar(),
         };
         let pods = self.namespaces.pods();
-        let command = command_in_image(postgres::PORT);
-        create(&pods, &self.common.unlimited(&pod, &command)).await?;
+        create(&pods, &self.common.unlimited(&order, command)).await?;
         let running = running(&pods, &name).await?;
-        let databases = postgres::databases(&pods, &name, data).await?;
-        self.has_backend.store(true, Ordering::Relaxed);
         Ok(BackendPod {
-            address: address(&running, postgres::PORT)?,
+            address: address(&running, port)?,
             container: running.container,
             meter: self.meter_of(&pods, &name, node).await?,
             notes: None,
-            databases: Some(databases),
+            databases: None,
             unknown: Mutex::default(),
         })
     }
 
-    /// What meters a Pod from beside it, where the nodes have no meters.
-    fn beside(&self) -> Option<&NodeImage> {
-        let is_beside = self.namespaces.metering.is_none();
-        is_beside.then_some(&self.order.image)
+    /// What meters a Pod as its sidecar, where the nodes have no meters.
+    fn sidecar(&self) -> Option<&NodeImage> {
+        let is_sidecar = self.namespaces.metering.is_none();
+        is_sidecar.then_some(&self.order.image)
     }
 
     /// Who tells what a Pod of a node costs.
@@ -350,8 +335,8 @@ impl KubernetesRuntime {
         pod: &str,
         node: &str,
     ) -> Result<Arc<Inside>, ClusterError> {
-        match self.beside() {
-            Some(_) => Inside::beside(pods, pod).await,
+        match self.sidecar() {
+            Some(_) => Inside::sidecar(pods, pod).await,
             None => self.meter(node),
         }
     }
@@ -364,7 +349,7 @@ impl KubernetesRuntime {
     /// A way of its own to the meter that sees a Pod begin: the other one is for samples, and this
     /// one waits.
     async fn watcher(&self, node: &str) -> Result<Option<Arc<Inside>>, ClusterError> {
-        if self.beside().is_some() {
+        if self.sidecar().is_some() {
             // It comes with the Pod.
             return Ok(None);
         }
@@ -398,7 +383,7 @@ impl KubernetesRuntime {
             part: "contender",
             image: &image,
             nodes: &[node],
-            meter: self.beside(),
+            meter: self.sidecar(),
         };
         let watcher = self.watcher(node).await?;
         let asked_ns = monotonic_ns();

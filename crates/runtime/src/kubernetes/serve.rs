@@ -16,9 +16,9 @@ use crate::meter::Meter;
 use crate::ready::{monotonic_ns, wall_ns};
 use crate::{host, http};
 
-use super::beside;
 use super::pods::{CGROUP_MOUNT, RECORDINGS, SCRATCH};
 use super::question::{Question, Reply, Request};
+use super::sidecar;
 use super::watch::{await_program, meter, watch};
 
 /// Replies to questions until standard input ends. Blocks.
@@ -38,7 +38,7 @@ pub fn serve() -> std::io::Result<()> {
             Question::Ask(request) => runtime.block_on(response(&request)),
             Question::Watch(watched) => watch(&watched, |deadline| match root {
                 Some(root) => await_program(root, &watched, deadline),
-                None => beside::await_program(deadline),
+                None => sidecar::await_program(deadline),
             }),
             Question::Notes => Reply::Notes {
                 requests: runtime.block_on(notes.requests()),
@@ -85,7 +85,7 @@ async fn response(request: &Request) -> Reply {
 fn sample(meters: &mut HashMap<String, Meter>, root: Option<&Path>, container: String) -> Reply {
     let found = || match root {
         Some(root) => meter(root, &container),
-        None => beside::meter(),
+        None => sidecar::meter(),
     };
     if !meters.contains_key(&container)
         && let Some(meter) = found()

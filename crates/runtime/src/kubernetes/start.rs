@@ -25,7 +25,7 @@ pub(super) async fn seen_to_start(
         Some(watcher) => watcher,
         None => {
             metered(&pods, &name).await?;
-            Inside::beside(&pods, &name).await?
+            Inside::sidecar(&pods, &name).await?
         }
     };
     let reply = watcher.ask(&question).await?;

@@ -90,11 +90,11 @@ pub(super) fn state(pod: &Pod) -> PodState {
     }
 }
 
-/// Whether the meter beside a Pod's container runs.
+/// Whether the sidecar that meters a Pod runs.
 pub(super) fn has_meter(pod: &Pod) -> bool {
     let status = pod.status.as_ref();
-    let beside = status.and_then(|status| status.init_container_statuses.as_ref());
-    beside.is_some_and(|all| all.iter().any(is_running))
+    let sidecars = status.and_then(|status| status.init_container_statuses.as_ref());
+    sidecars.is_some_and(|all| all.iter().any(is_running))
 }
 
 fn node_of(pod: &Pod) -> String {

@@ -1,5 +1,5 @@
-//! What a meter sees from a container of the same Pod: whose processes it shares, and through them
-//! the files that the other container has mounted, its own cgroup among them. Needs no authority:
+//! What a meter sees as a sidecar: it shares the processes of the container that it meters, and
+//! through them the files that this one has mounted, its own cgroup among them. Needs no authority:
 //! both are the same user, without capabilities.
 
 use std::fs;
