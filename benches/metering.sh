@@ -13,7 +13,7 @@ folder=$(mktemp --directory --tmpdir bakeoff-metering-XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 
 measure() { # NAME SLICE PAIR
-    target/release/bakeoff run suites/locations --profile quick --contender "$contender" --runs 1 \
+    target/release/bakeoff run suites/locations --profile ladder --contender "$contender" --runs 1 \
         --slice "$2" --out "$folder/$1-$3" --quiet >"$folder/$1-$3.log" 2>&1 || {
         cat "$folder/$1-$3.log" >&2
         exit 1

@@ -38,6 +38,8 @@ pub struct Rise {
     pub guess: f64,
     /// Growth in ten seconds that the noise does not exclude.
     pub most: f64,
+    /// Less growth in ten seconds than this is excluded by the noise.
+    pub least: f64,
     /// How many points at the end were looked at.
     pub points: usize,
 }
@@ -52,8 +54,8 @@ impl Rise {
 
     /// The slope of the logarithms by Theil and Sen, the median over all pairs of points, because
     /// a single slice in which a collector or the host's neighbours worked must not tip it; its
-    /// upper limit by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of
-    /// the Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical
+    /// limits by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of the
+    /// Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical
     /// Association 1968).
     fn of(points: &[Point]) -> Option<Self> {
         let middle = |point: &Point| f64::midpoint(point.from_s, point.to_s);
@@ -81,10 +83,12 @@ impl Rise {
             let beyond = count(*rank) - (count(slopes.len()) - 1.0) / 2.0;
             beyond >= ERRORS * deviation / 2.0
         });
+        let above = above.unwrap_or(last);
         let growth = |slope: f64| (slope * PER_S).exp_m1();
         Some(Self {
             guess: growth(median),
-            most: growth(slopes[above.unwrap_or(last)]),
+            most: growth(slopes[above]),
+            least: growth(slopes[last - above]),
             points: points.len(),
         })
     }
@@ -164,6 +168,10 @@ mod tests {
         // The median of the 28 slopes, computed apart in Python.
         let noisy = [100.0, 103.0, 99.0, 104.0, 101.0, 105.0, 102.0, 107.0];
         assert_eq!(guess(&noisy), Some(0.055_313));
+        let found = rise(&series(&noisy)).unwrap();
+        assert!(found.least < 0.0 && found.most > 0.2, "{found:?}");
+        let found = rise(&series(&growing)).unwrap();
+        assert!((found.least - found.guess).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

@@ -333,16 +333,24 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
 }
 
 pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
-    let Warmth { rise, slices, .. } = evidence.setting.warmth?;
-    Some((rise, Finding::StillRising { rise, slices }))
+    let warmth = evidence.setting.warmth?;
+    let Warmth { rise, slices, .. } = warmth;
+    surely_rose(&warmth).then_some((rise, Finding::StillRising { rise, slices }))
 }
 
-/// Only where the best guess is no rise: otherwise that is what is to be said.
+/// Only where it is not known that it rose: otherwise that is what is to be said.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
     let warmth = evidence.setting.warmth?;
     let (rise_most, slices) = (warmth.rise_most, warmth.slices);
     let finding = Finding::WarmthUnknown { rise_most, slices };
-    (warmth.rise <= rise::FLAT).then_some((rise_most, finding))
+    let is_known = surely_rose(&warmth) && warmth.rise > rise::FLAT;
+    (!is_known).then_some((rise_most, finding))
+}
+
+/// Whether the noise excludes that it did not rise. Older records do not say; then the best guess
+/// is taken.
+fn surely_rose(warmth: &Warmth) -> bool {
+    warmth.rise_least.is_none_or(|least| least > 0.0)
 }
 
 pub(crate) fn compiling(evidence: &Evidence) -> Measure {

@@ -261,8 +261,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "still-rising",
-        condition: "rise of throughput in 10 s at the end of a warm-up until steady, the best \
-                    guess",
+        condition: "rise of requests per CPU time in 10 s at the end of a warm-up until steady, \
+                    the best guess, where the noise excludes none",
         side: Side::Above,
         limits: &[limit(rise::FLAT, "1 %", Degraded)],
         source: "the contender was not warm after the longest warm-up, see Warm-up",
@@ -273,7 +273,7 @@ pub const RULES: &[Rule] = &[
         condition: "the same rise, as far as the noise does not exclude it",
         side: Side::Above,
         limits: &[limit(rise::EXCLUDED, "3 %", Fair)],
-        source: "the longest warm-up was too short for so noisy a throughput",
+        source: "the longest warm-up was too short for so much noise",
         measure: measures::warmth_unknown,
     },
     Rule {

@@ -165,14 +165,14 @@ pub enum Finding {
     },
     /// After its longest warm-up the contender was not warm.
     StillRising {
-        /// Growth of throughput in ten seconds, the best guess.
+        /// Growth in ten seconds, the best guess.
         rise: f64,
         /// Slices at the end of the warm-up that say so.
         slices: usize,
     },
     /// After its longest warm-up nobody can say whether the contender was warm.
     WarmthUnknown {
-        /// Growth of throughput in ten seconds that the noise does not exclude.
+        /// Growth in ten seconds that the noise does not exclude.
         rise_most: f64,
         /// Slices at the end of the warm-up that say so.
         slices: usize,

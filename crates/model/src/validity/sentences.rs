@@ -264,14 +264,14 @@ impl Finding {
         match self {
             Self::StillRising { rise, slices } => write!(
                 f,
-                "not warm: throughput still rose by {} in 10 s in the last {slices} slices of the \
+                "not warm: it still got faster by {} in 10 s in the last {slices} slices of the \
                  warm-up",
                 Percent(*rise)
             ),
             Self::WarmthUnknown { rise_most, slices } => write!(
                 f,
-                "the last {slices} slices of the warm-up do not exclude that throughput rose by \
-                 {} in 10 s",
+                "the last {slices} slices of the warm-up do not exclude that it got faster by {} \
+                 in 10 s",
                 Percent(*rise_most)
             ),
             Self::Compiling { share } => write!(

@@ -482,14 +482,24 @@ fn a_contender_that_is_not_warm() {
     let mut warmth = Warmth {
         rise: 0.023,
         rise_most: 0.035,
+        rise_least: None,
         jit_share: None,
         slices: 40,
     };
     world.setting.warmth = Some(warmth);
     world.check(
         Degraded,
-        "not warm: throughput still rose by 2.3 % in 10 s in the last 40 slices",
+        "not warm: it still got faster by 2.3 % in 10 s in the last 40 slices",
     );
+    warmth.rise_least = Some(0.001);
+    world.setting.warmth = Some(warmth);
+    world.check(Degraded, "not warm: it still got faster by 2.3 %");
+    // Noise may be all that it is.
+    warmth.rise_least = Some(-0.001);
+    world.setting.warmth = Some(warmth);
+    assert!(world.judge().is_fair());
+    assert_eq!(world.judge().diagnostics().count(), 1);
+    warmth.rise_least = Some(0.001);
     warmth.rise = 0.002;
     world.setting.warmth = Some(warmth);
     let validity = world.judge();
@@ -497,7 +507,7 @@ fn a_contender_that_is_not_warm() {
     let diagnostics: Vec<String> = validity.diagnostics().collect();
     assert_eq!(
         diagnostics,
-        ["the last 40 slices of the warm-up do not exclude that throughput rose by 3.5 % in 10 s"]
+        ["the last 40 slices of the warm-up do not exclude that it got faster by 3.5 % in 10 s"]
     );
     warmth.rise_most = 0.01;
     world.setting.warmth = Some(warmth);

@@ -33,12 +33,22 @@ fn sample(second: u64, cpu_ns: u64, jit_ns: u64) -> ResourceSample {
 
 /// Slices of a second with so many requests each; in each the compiler used so much of a core.
 fn warm_up(slices: &[(u64, f64)]) -> WarmUp {
+    let slices: Vec<(u64, f64, u64)> = slices
+        .iter()
+        .map(|(requests, jit)| (*requests, *jit, requests * 10_000))
+        .collect();
+    with_generator(&slices)
+}
+
+/// The same, with the CPU time of the load generator, ns.
+fn with_generator(slices: &[(u64, f64, u64)]) -> WarmUp {
     let mut warm_up = WarmUp::default();
     let (mut cpu_ns, mut jit_ns) = (0, 0);
-    for (second, (requests, jit)) in (0..).zip(slices) {
+    for (second, (requests, jit, generator_ns)) in (0..).zip(slices) {
         let mut load = World::good(8).load;
         (load.start_ns, load.end_ns) = (second * SECOND, (second + 1) * SECOND);
         load.requests = *requests;
+        load.generator_cpu.user_ns = *generator_ns;
         let before = sample(second, cpu_ns, jit_ns);
         cpu_ns += SECOND;
         jit_ns += crate::world::nanoseconds(*jit);
@@ -77,6 +87,44 @@ fn warm_is_flat_and_compiled() {
     long_ago.extend([(5000, 0.0); 15]);
     let warmth = warm_up(&long_ago).warmth().unwrap();
     assert!(is_warm(&warmth), "{warmth:?}");
+}
+
+/// A host that is half as fast in every other slice says nothing about the contender.
+#[test]
+fn a_disturbed_host_is_told_from_a_contender_that_gets_faster() {
+    let slow_at = |second: u64| 1 + second * 7 % 11 % 2;
+    let disturbed: Vec<(u64, f64, u64)> = (0..16)
+        .map(|second| (8000 / slow_at(second), 0.0, 80_000_000))
+        .collect();
+    let warmth = with_generator(&disturbed).warmth().unwrap();
+    assert!(is_warm(&warmth), "{warmth:?}");
+    // The load generator's CPU time cannot hide that throughput surely rises.
+    let faster: Vec<(u64, f64, u64)> = (0..16)
+        .map(|second| (5000 + 50 * second, 0.0, 80_000_000))
+        .collect();
+    let warmth = with_generator(&faster).warmth().unwrap();
+    assert!(!is_warm(&warmth), "{warmth:?}");
+    // Without it throughput is what is left.
+    let unknown: Vec<(u64, f64, u64)> = disturbed
+        .iter()
+        .map(|(requests, jit, _)| (*requests, *jit, 0))
+        .collect();
+    let warmth = with_generator(&unknown).warmth().unwrap();
+    assert!(!is_warm(&warmth), "{warmth:?}");
+}
+
+/// As of JVMs on one core: for half a minute compilers take a third of the time, then none.
+#[test]
+fn what_was_before_the_last_compiling_is_not_looked_at() {
+    let noisy = |second: u64| 5000 + 20 * (second * 7 % 11);
+    let mut slices: Vec<(u64, f64)> = (0..30).map(|second| (noisy(second) / 3, 0.35)).collect();
+    slices.extend((30..36).map(|second| (noisy(second), 0.01)));
+    let warmth = warm_up(&slices).warmth().unwrap();
+    assert!(!is_warm(&warmth), "six seconds: {warmth:?}");
+    slices.extend((36..46).map(|second| (noisy(second), 0.01)));
+    let warmth = warm_up(&slices).warmth().unwrap();
+    assert!(warmth.slices <= 16, "{warmth:?}");
+    assert!(warmth.rise.abs() < 0.03, "{warmth:?}");
 }
 
 #[test]
