@@ -1,6 +1,7 @@
 //! What a person sees while a session runs: one line a step, a live line where there is a
 //! terminal, within 80 columns.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
@@ -32,10 +33,19 @@ pub(crate) struct Progress<W> {
     builds: Builds,
     pace: Pace,
     step: Option<StepTotal>,
-    /// The run of a carousel that has its turn; empty before the first turn.
+    /// The run that began or went on last.
     run: String,
+    /// The runs of the carousel that goes round.
+    members: BTreeMap<String, Member>,
     good: usize,
     checked: usize,
+}
+
+/// A contender of a carousel: the slices of its turns are shown added up, after the last one.
+struct Member {
+    label: String,
+    slices: usize,
+    total: StepTotal,
 }
 
 /// The slices of the current step added up.
@@ -73,6 +83,7 @@ impl<W: Write> Progress<W> {
             pace: Pace::default(),
             step: None,
             run: String::new(),
+            members: BTreeMap::new(),
             good: 0,
             checked: 0,
         }
@@ -123,6 +134,16 @@ impl<W: Write> Progress<W> {
     }
 
     fn run_begins(&mut self, number: &str, run: &PlannedRun, attempt: u32) {
+        self.finish_step();
+        self.run.clone_from(&run.id);
+        if run.carousel.is_some() {
+            let member = Member {
+                label: run.case_label().to_string(),
+                slices: 0,
+                total: StepTotal::default(),
+            };
+            self.members.insert(run.id.clone(), member);
+        }
         let again = match attempt {
             0 | 1 => String::new(),
             _ => format!(", attempt {attempt}"),
@@ -168,6 +189,7 @@ impl<W: Write> Progress<W> {
             Record::Capacity(found) => self.below(&capacity::found(found)),
             Record::End(end) => {
                 self.finish_step();
+                self.finish_turns();
                 match &end.outcome {
                     Outcome::Completed => {}
                     Outcome::Interrupted => self.line("  interrupted"),
@@ -186,11 +208,15 @@ impl<W: Write> Progress<W> {
     }
 
     fn interval(&mut self, record: &IntervalRecord) {
-        if let Some(turn) = record.turn {
-            // A line for each slice of each contender would be hundreds.
-            self.step = None;
-            let (cycle, left) = (turn.cycle + 1, self.time_left());
-            let text = format!("    cycle {cycle} · {} · {left}", self.run);
+        if let (Some(turn), Some(member)) = (record.turn, self.members.get_mut(&self.run)) {
+            if !record.warm_up {
+                let established = self.step.as_ref().map(|step| step.established);
+                member.slices += 1;
+                member.total.established = established.unwrap_or(record.connections);
+                member.total.add(record);
+            }
+            let text = format!("    cycle {} · {}", turn.cycle + 1, member.label);
+            let text = format!("{text} · {}", self.time_left());
             return self.live_line(&text);
         }
         let step = self.step.get_or_insert_default();
@@ -202,6 +228,13 @@ impl<W: Write> Progress<W> {
     fn finish_step(&mut self) {
         if let Some(step) = self.step.take().filter(|step| step.wall_ns > 0) {
             self.line(&step.text());
+        }
+    }
+
+    fn finish_turns(&mut self) {
+        if let Some(member) = self.members.remove(&self.run).filter(|member| member.slices > 0) {
+            self.line(&format!("  {}, {} slices", member.label, member.slices));
+            self.line(&member.total.text());
         }
     }
 

@@ -66,7 +66,8 @@ pub(super) fn push_gc(text: &mut String, rows: &[GcRow]) {
         return;
     }
     text.push_str(
-        "\n### Garbage collection\n\nUnder load, warm-up included.\n\n\
+        "\n### Garbage collection\n\nUnder load, warm-up included, by the JVM's own log; \
+         without one by its counters, which know no single pause.\n\n\
          | contender | run | collector | pauses | total ms | longest ms | throughput | heap after \
          last, MiB | heap after, at most, MiB |\n\
          |---|--:|---|--:|--:|--:|--:|--:|--:|\n",
