@@ -9,6 +9,7 @@ mod fleet;
 mod part;
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -268,6 +269,13 @@ impl CpuTime {
     #[must_use]
     pub fn total_ns(self) -> u64 {
         self.user_ns + self.system_ns
+    }
+}
+
+impl AddAssign for CpuTime {
+    fn add_assign(&mut self, other: Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
     }
 }
 

@@ -134,7 +134,9 @@ pub(crate) fn errors(benchmark: &BenchmarkData<'_>) -> Chart {
         unit: "%",
         scale: Scale::Linear,
     };
-    draw(benchmark, drawing, |step| Some(step.error_share() * 100.0))
+    draw(benchmark, drawing, |step| {
+        Some(step.totals.error_share()? * 100.0)
+    })
 }
 
 pub(crate) fn memory_per_throughput(benchmark: &BenchmarkData<'_>) -> Chart {

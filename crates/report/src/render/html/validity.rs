@@ -57,15 +57,14 @@ fn line(run: &RunData<'_>, step: &StepData<'_>) -> Markup {
         .iter()
         .map(|slice| slice.load.connections.established);
     let (low, high) = (open.clone().min().unwrap_or(0), open.max().unwrap_or(0));
-    let cores = step.cpu_s().filter(|_| step.seconds > 0.0);
     let unlimited = run.records.begin.enforcement.unlimited_because().is_some();
     html! {
         tr {
             th scope="row" { (step.label) }
             td { (step.slices.len()) }
             td { (low) @if low != high { "–" (high) } " of " (step.connections) }
-            td { (significant_or_dash(cores.map(|cpu_s| cpu_s / step.seconds))) }
-            td { (significant(step.generator_cores())) }
+            td { (significant_or_dash(step.contender_cores())) }
+            td { (significant(step.totals.generator_cores())) }
             td { (significant_or_dash(step.backend_cores())) }
             td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) }
             td.text { (verdict(&step.validity)) }
