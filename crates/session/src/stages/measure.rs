@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval};
+use bakeoff_model::load::{
+    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
+};
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
 use bakeoff_model::resource::{HostTime, ResourceSample};
@@ -185,9 +187,9 @@ impl<G: RunningLoad> Loading<G> {
         let played = block.played;
         // The last slice has been read: what opening connections costs is not its own.
         match (block.is_first, self.done) {
-            (false, _) => again(&mut self.generator).await?,
+            (false, _) => self.tell(StepCommand::Again).await?,
             (true, 0) => {}
-            (true, _) => go(&mut self.generator).await?,
+            (true, _) => self.tell(StepCommand::Go).await?,
         }
         let mut before = self.ready(on, block.is_first, observer).await?;
         let first = self.slices;
@@ -251,7 +253,7 @@ impl<G: RunningLoad> Loading<G> {
         }
         alive(on.instance, connections.asked).await?;
         let before = read(on.parts, on.instance).await;
-        go(&mut self.generator).await?;
+        self.tell(StepCommand::Go).await?;
         Ok(before)
     }
 
@@ -260,6 +262,11 @@ impl<G: RunningLoad> Loading<G> {
         let event = event.map_err(|error| failed(&error.to_string()))?;
         Ok(event.unwrap_or(LoadEvent::Done))
     }
+    async fn tell(&mut self, command: StepCommand) -> Result<(), Halt> {
+        let told = self.generator.tell(command).await;
+        told.map_err(|error| failed(&error.to_string()))
+    }
+
 
     /// Waits until the load generator has ended.
     pub(crate) async fn end(&mut self) -> Result<(), Halt> {
@@ -296,16 +303,6 @@ fn unexpected(event: LoadEvent) -> Halt {
         | LoadEvent::Interval(_)
         | LoadEvent::StepDone { .. } => failed("its events came out of order"),
     }
-}
-
-async fn go(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.go().await;
-    reached.map_err(|error| failed(&error.to_string()))
-}
-
-async fn again(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.again().await;
-    reached.map_err(|error| failed(&error.to_string()))
 }
 
 fn failed(message: &str) -> Halt {

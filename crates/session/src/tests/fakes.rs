@@ -11,7 +11,7 @@ use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec,
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
 };
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
@@ -308,7 +308,18 @@ impl RunningLoad for FakeLoad {
         Ok(event)
     }
 
-    async fn again(&mut self) -> anyhow::Result<()> {
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        if command == StepCommand::Again {
+            self.repeat_step();
+        }
+        self.gone_on += 1;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(())
+    }
+}
+
+impl FakeLoad {
+    fn repeat_step(&mut self) {
         let next = self.events.iter().find_map(|event| match event {
             LoadEvent::Ready { step, .. } => Some(*step),
             _ => None,
@@ -317,17 +328,6 @@ impl RunningLoad for FakeLoad {
         for event in self.steps[last].iter().rev() {
             self.events.push_front(event.clone());
         }
-        self.go().await
-    }
-
-    async fn go_at(&mut self, _: u64) -> anyhow::Result<()> {
-        self.go().await
-    }
-
-    async fn go(&mut self) -> anyhow::Result<()> {
-        self.gone_on += 1;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok(())
     }
 }
 
