@@ -8,7 +8,7 @@ use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
@@ -88,8 +88,6 @@ pub struct Parts<'a, L> {
     pub backend: Option<&'a dyn BackendProbe>,
     /// Cores of the host.
     pub host_cores: usize,
-    /// What the host's cores did up to now; `None` where the host does not say.
-    pub host_time: &'a dyn Fn() -> Option<HostTime>,
 }
 
 /// A run that is left to make.

@@ -240,7 +240,6 @@ async fn play(
             client: testbed.client(),
             backend: testbed.backend(),
             host_cores: testbed.host_cores(),
-            host_time: &|| testbed.host_time(),
         },
         cases: &testbed,
         now: clock::now_rfc3339,

@@ -10,11 +10,11 @@ use bakeoff_model::load::{
 };
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
 use bakeoff_model::warmth::Warmth;
-use bakeoff_runtime::Instance;
+use bakeoff_runtime::{Instance, Sampled};
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, SpecInput};
@@ -26,9 +26,8 @@ use crate::event::{self, Event, Observer};
 
 /// What was read at one boundary of a slice.
 struct Reading {
-    contender: ResourceSample,
+    contender: Sampled,
     backend: Option<ResourceSample>,
-    host: Option<HostTime>,
 }
 
 /// What is loaded: a contender that is alive, in its session.
@@ -85,7 +84,7 @@ impl<G: RunningLoad> Loading<G> {
             slice: on.case.slice,
             seed: on.case.seed,
         });
-        let before = on.instance.sample().await.log_lines;
+        let before = on.instance.sample().await.resources.log_lines;
         Ok(Self {
             generator: on.parts.generator.start(&spec).await?,
             played: run.played(),
@@ -262,11 +261,11 @@ impl<G: RunningLoad> Loading<G> {
         let event = event.map_err(|error| failed(&error.to_string()))?;
         Ok(event.unwrap_or(LoadEvent::Done))
     }
+
     async fn tell(&mut self, command: StepCommand) -> Result<(), Halt> {
         let told = self.generator.tell(command).await;
         told.map_err(|error| failed(&error.to_string()))
     }
-
 
     /// Waits until the load generator has ended.
     pub(crate) async fn end(&mut self) -> Result<(), Halt> {
@@ -329,15 +328,12 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
 }
 
 async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
-    let contender = instance.sample().await;
-    let backend = match parts.backend {
-        Some(backend) => Some(backend.sample().await),
-        None => None,
-    };
     Reading {
-        contender,
-        backend,
-        host: (parts.host_time)(),
+        contender: instance.sample().await,
+        backend: match parts.backend {
+            Some(backend) => Some(backend.sample().await),
+            None => None,
+        },
     }
 }
 
@@ -369,7 +365,8 @@ fn interval_record(
     readings: [&Reading; 2],
 ) -> IntervalRecord {
     let [before, after] = readings;
-    let host = after.host.as_ref().zip(before.host.as_ref());
+    let host = after.contender.host.as_ref();
+    let host = host.zip(before.contender.host.as_ref());
     let step = case.begin.run.steps.get(played.step);
     // By the plan: a carousel's load generator plays some steps many times, with one slice each.
     load.step = played.step;
@@ -380,8 +377,8 @@ fn interval_record(
         turn: played.cycle.map(|cycle| Turn { cycle, position }),
         warmth: None,
         load,
-        contender_before: Some(before.contender.clone()),
-        contender_after: Some(after.contender.clone()),
+        contender_before: Some(before.contender.resources.clone()),
+        contender_after: Some(after.contender.resources.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
         steal_ns: None,
