@@ -1,5 +1,7 @@
 //! `bakeoff load`: the load generator alone, on a URL or on a load spec from standard input.
 
+#[cfg(test)]
+mod agreement;
 mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
