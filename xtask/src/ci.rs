@@ -323,25 +323,13 @@ fn in_cluster(
     outcome
 }
 
-/// The tests that need a cluster, whose Pods run a static program.
+/// The tests that need a cluster.
 fn tests_in_cluster(
     chores: &mut Chores<'_>,
     variables: &[(&'static str, String)],
     docker: bool,
 ) -> anyhow::Result<()> {
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    chores.step("static program for Pods", |chores| {
-        let root = chores.root();
-        command(root, &format!("rustup target add {target}"), &[])?;
-        let build = format!("cargo build --locked --package bakeoff --target {target}");
-        command(root, &build, &[])
-    })?;
-    let program = chores.root().join(format!("target/{target}/debug/bakeoff"));
-    let program = program.display().to_string();
-    let mut switches = vec![
-        (cluster::SWITCH, "1"),
-        ("BAKEOFF_POD_PROGRAM", program.as_str()),
-    ];
+    let mut switches = vec![(cluster::SWITCH, "1")];
     switches.extend(
         variables
             .iter()
@@ -353,7 +341,8 @@ fn tests_in_cluster(
         host = docker::host()?;
         switches.extend([DOCKER, ("DOCKER_HOST", &host)]);
     }
-    let line = "cargo test --locked --package bakeoff --test it kubernetes -- --test-threads=1";
+    // Of the whole workspace, so that nothing is compiled again with other features.
+    let line = "cargo test --locked --workspace --test it kubernetes:: -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)
 }
 
