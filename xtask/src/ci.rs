@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{bail, ensure};
 
 use crate::cargo_test::cargo_test;
-use crate::chores::{Chores, command, works};
+use crate::chores::{Chores, Variables, command, works};
 use crate::cluster::Cluster;
 use crate::needs::{Failures, Needs, install_toolchain};
 use crate::suites::{Ledger, Suite, findings, suites};
@@ -256,10 +256,17 @@ fn with_docker(
     compiled?;
     noted(chores, &failures, docker.as_ref().err());
     tests(chores, runner, docker.is_ok())?;
-    in_cluster(chores, &cluster, prepared, docker.is_ok())?;
+    for suite in &mut *suites {
+        suite.without(&failures.contenders);
+    }
+    // These tests mostly wait for the cluster.
+    chores.beside(
+        "contenders and mdBook built",
+        &compiling(suites)?,
+        |chores| in_cluster(chores, &cluster, prepared, docker.is_ok()),
+    )?;
     let mut failed = Vec::new();
     for suite in suites {
-        suite.without(&failures.contenders);
         // What is wrong with one suite says nothing about the next.
         if let Err(error) = suite.check(chores, docker.is_ok()) {
             failed.push(format!("{error:#}"));
@@ -270,6 +277,16 @@ fn with_docker(
     package::package(chores)?;
     say("end to end: what is not named as left out was verified and measured, see above");
     Ok(())
+}
+
+/// The commands that build what the parts after the tests need, with their variables.
+fn compiling(suites: &[Suite]) -> anyhow::Result<Vec<(String, Variables)>> {
+    let mut commands: Vec<(String, Variables)> = suites
+        .iter()
+        .map(Suite::building)
+        .collect::<anyhow::Result<_>>()?;
+    commands.extend(site::installing().map(|line| (line.to_owned(), &[] as Variables)));
+    Ok(commands)
 }
 
 /// A Docker engine with the base images. Contenders whose base cannot be made fail later, by name.
