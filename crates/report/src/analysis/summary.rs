@@ -1,4 +1,5 @@
-//! Who is ranked where, by how much, how sure, and who is not ranked and why.
+//! Which contender is ranked where, by how much and with what confidence, and which is not ranked
+//! and why.
 
 use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
@@ -33,7 +34,7 @@ pub struct BenchmarkSummary {
     pub carousels: Option<Carousels>,
     /// How the contender came out that was measured twice; `None` where none was.
     pub control: Option<Control>,
-    /// A control of the session was told apart from its twin: there are no verdicts.
+    /// A control of the session differs significantly from its twin: there are no verdicts.
     pub void: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What a comparison of a few services comes to, as one sentence: who, by how much, how sure, at
-//! what cost; or that the runs do not tell.
+//! The comparison of a few services as one sentence: which serves more, by how much, with which
+//! interval, at what cost; or that they do not differ significantly.
 
 use bakeoff_stats::{Comparison, Threshold, Verdict};
 
@@ -65,7 +65,7 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison, threshold: &Thresho
         Verdict::Inconclusive => {
             let difference = findable::found(&test, threshold);
             format!(
-                "The runs do not tell {a} and {b} apart, {ratio} times the requests per second \
+                "{a} and {b} do not differ significantly: {ratio} times the requests per second \
                  {sure}{cost}; a difference of {difference} would have shown in four of five such \
                  sessions"
             )

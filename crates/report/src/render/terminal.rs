@@ -238,7 +238,10 @@ fn push_rows<R>(
         text.push('\n');
     }
     for (sign, words) in [
-        ('=', "= not told apart from another of the rank"),
+        (
+            '=',
+            "= not significantly different from another of the rank",
+        ),
         ('≈', "≈ equivalent to the others of the rank, within 3 %"),
     ] {
         if rows.iter().any(|row| key(row).0.ends_with(sign)) {

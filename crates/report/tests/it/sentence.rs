@@ -1,4 +1,4 @@
-//! What a comparison of a few comes to, as one sentence.
+//! The comparison of a few services as one sentence.
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
@@ -37,7 +37,7 @@ fn check(contenders: &[Contender], runs: u32, texts: &[&str]) {
 }
 
 #[test]
-fn who_is_better_comes_with_how_sure_and_at_what_cost() {
+fn the_better_one_comes_with_an_interval_and_a_cost() {
     let (fast, slow) = (
         contender("fast", 8000.0, 50.0),
         contender("slow", 4000.0, 99.0),
@@ -53,13 +53,14 @@ fn who_is_better_comes_with_how_sure_and_at_what_cost() {
 }
 
 #[test]
-fn what_is_not_told_apart_names_the_difference_that_would_have_shown() {
+fn without_a_significant_difference_the_detectable_one_is_named() {
     let (one, two) = (
         contender("one", 8000.0, 50.0),
         contender("two", 8060.0, 50.0),
     );
     let found = said(&results(&[one, two], 2));
-    let undecided = found.contains("do not tell") && found.contains(" % would have shown");
+    let undecided =
+        found.contains("do not differ significantly") && found.contains(" % would have shown");
     assert!(undecided || found.contains("serve as many"), "{found}");
 }
 

@@ -52,7 +52,7 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
     parts
 }
 
-/// Who serves the most, and by how much more than the next one that surely serves less.
+/// Which serves the most, and by how much more than the next one that serves significantly less.
 fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
@@ -66,15 +66,15 @@ fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
     }));
     parts.extend(quoted(&best.throughput.estimate, "requests/s"));
     if !tied.is_empty() {
-        parts.push(text(", but these runs do not tell it from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(&tied));
     }
     let next = table.rows.iter().find(|row| row.rank > best.rank);
     if let Some((row, found)) = next.and_then(|row| Some((row, row.against_best?))) {
         let found = found.inverse();
-        parts.push(text(". For sure it serves more than "));
+        parts.push(text(". It serves significantly more than "));
         parts.push(name(&row.label));
-        parts.push(text(", "));
+        parts.push(text(": "));
         parts.push(Part::Number(format!(
             "{} times",
             ratio_text(found.ratio.point)
@@ -85,7 +85,7 @@ fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
     parts
 }
 
-/// Who takes the least CPU for a request.
+/// Which takes the least CPU for a request.
 fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
     let rows = table.rows.iter().enumerate();
     let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
@@ -99,15 +99,15 @@ fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
         row.cpu_us.is_some() && matches!(found, Some(Verdict::Inconclusive | Verdict::Equivalent))
     });
     let like: Vec<&str> = like.map(|(_, row)| row.label.as_str()).collect();
-    let mut parts = vec![text(" The least CPU per request: ")];
-    parts.push(name(&row.label));
+    let mut parts = vec![text(" Lowest CPU per request: ")];
     if row.label == best.label {
-        parts.push(text(" as well"));
+        parts.push(text("also "));
     }
+    parts.push(name(&row.label));
     parts.push(text(", "));
     parts.extend(quoted(&cpu.estimate, &format!("µs {at}")));
     if !like.is_empty() {
-        parts.push(text(", not told from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(&like));
     }
     parts.push(text("."));
@@ -146,7 +146,7 @@ pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
     let tied = table.rows.iter().skip(1);
     let tied = tied.filter(|row| row.rank == best.rank);
     let tied: Vec<&str> = tied.map(|row| row.label.as_str()).collect();
-    let mut parts = vec![name(&best.label), text(" bears the highest rate: ")];
+    let mut parts = vec![name(&best.label), text(" sustains the highest rate: ")];
     parts.extend(quoted(&best.rate, "requests/s"));
     parts.push(text(format!(" with {}", table.objective)));
     also(&mut parts, &tied);
@@ -156,7 +156,7 @@ pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
 
 fn also(parts: &mut Vec<Part>, tied: &[&str]) {
     if !tied.is_empty() {
-        parts.push(text(", but these runs do not tell it from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(tied));
     }
 }
