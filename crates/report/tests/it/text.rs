@@ -1,7 +1,7 @@
 //! The terminal's table, Markdown and CSV.
 
 use bakeoff_model::record::Results;
-use bakeoff_report::{Analysis, ReportInput, csv, markdown, terminal_table};
+use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
 
 use crate::synthetic;
 
@@ -42,7 +42,7 @@ fn the_table_says_who_is_ranked_where_and_why() {
       4 synthet…ktor-1   4606  ±1.3%   256   48.5    466   170    2.60  0.17%    2/2
       5 synthet…dertow   3230  ±0.9%   256   66.7    571   170    2.60      0    2/2
       6 synthet…ache-4   2821  ±0.9%   256   75.8    640   170    2.60      0    2/2
-    = not told apart from another of the rank
+    = not significantly different from another of the rank
     why: 0.34 % of the requests failed (64 header-timeout of 18567)
 
     Not ranked
@@ -69,9 +69,9 @@ fn the_table_says_who_is_ranked_where_and_why() {
         contender       req/s   ±95% conns p99 ms us/req   MiB start s errors checks
      1= synthet…ctix-4   8052          256  26.7!   200! 17.0! 0.00198      0    2/2
      1= synthet…ktor-1   3655          256  57.6!   480!  170!    2.60      0    2/2
-    = not told apart from another of the rank
+    = not significantly different from another of the rank
     ! that step is not fair for this contender
-    why: 100 % of the time is host-bound: contender, load generator and backend used
+    why: host-bound in 100 % of the time: contender, load generator and backend used
         1.93 of 2 cores
 
     start-up: backend replay, 1.5 CPUs, 512 MiB, runtime process, profile seed
@@ -165,4 +165,37 @@ fn csv_has_a_row_for_each_step_of_each_run() {
     assert!((cpu_us - 163.0).abs() < 0.1, "{cpu_us}");
     assert!(text.contains("contender, load generator and backend used 1.93 of 2 cores"));
     assert!(text.contains("failed at load: killed for memory (512 MiB) at 256 connections"));
+}
+
+#[test]
+fn columns_without_any_value_are_left_out() {
+    let one = synthetic::contender("synthetic-a", 5000.0, 100.0);
+    let whole = synthetic::run("city-get", &one, 1, 0);
+    let mut bare = whole.clone();
+    bare.checks.clear();
+    bare.startup = None;
+    let documents = |run| {
+        let results = Results {
+            runs: vec![run],
+            ..Results::default()
+        };
+        let analysis = analysis(&results);
+        (html(&analysis), markdown(&analysis))
+    };
+    for (run, is_there) in [(whole, true), (bare, false)] {
+        let (page, text) = documents(run);
+        for column in ["lifecycle", "checks", "start-up s"] {
+            let heading = format!("<th scope=\"col\">{column}</th>");
+            assert_eq!(page.contains(&heading), is_there, "{column}");
+        }
+        assert_eq!(
+            text.contains("| start-up s | errors | checks | runs |"),
+            is_there
+        );
+        assert_eq!(
+            text.contains("| MiB | errors | runs |"),
+            !is_there,
+            "{text}"
+        );
+    }
 }
