@@ -117,6 +117,12 @@ fn an_undecided_condition_passes_with_what_could_be_detected() {
         &[Outcome::Undecided],
         "slower>5%: shop: only 1 carousel can be used, and an interval takes 2",
     );
+    let report = Report::deserialize_from_str(&junit(&analyse(&near)).unwrap()).unwrap();
+    let undecided = &report.test_suites[0].test_cases[1];
+    assert!(
+        matches!(undecided.status, TestCaseStatus::Skipped { .. }),
+        "{undecided:?}"
+    );
     let summary = summary_for_pull_request(&analyse(&near));
     assert!(
         summary.contains("**passed: the condition is undecided**"),
