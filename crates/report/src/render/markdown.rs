@@ -162,6 +162,9 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     }
     for table in &benchmark.tables {
         push_table(text, table);
+        for sentence in benchmark.bound_sentences(table) {
+            let _ = writeln!(text, "\n{}", escape(&sentence));
+        }
     }
     if let Some(carousels) = &benchmark.carousels {
         push_carousels(text, carousels);
@@ -205,11 +208,12 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
     for failure in failures {
         let _ = writeln!(
             text,
-            "- **{}** {}: {}: {}",
+            "- **{}** {}: {}: {}{}",
             escape(&failure.label),
             failure.runs_text(),
             escape(&failure.stage),
-            escape(&failure.message)
+            escape(&failure.message),
+            escape(&failure.log_text())
         );
     }
 }
@@ -295,7 +299,7 @@ fn push_table(text: &mut String, table: &RankTable) {
     push_table_of(text, &COLUMNS, table.rows.iter().map(table_row).collect());
     push_ties(text, table.rows.iter().map(|row| row.tie));
     if table.rows.iter().any(|row| !row.stated.is_fair()) {
-        text.push_str("\n\\!: that step is not fair for this contender.\n");
+        let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{Analysis, ReportInput, sentence};
 
 use crate::synthetic::{Contender, contender, run};
@@ -104,4 +105,35 @@ fn one_that_is_left_is_no_comparison() {
     let one = contender("one", 8000.0, 50.0);
     check(&[one], 3, &["They cannot be compared: one served "]);
     assert_eq!(said(&Results::default()), "Nothing was measured.");
+}
+
+/// A contender whose numbers are bounded by the host.
+fn bound(name: &'static str, peak: f64) -> Contender {
+    Contender {
+        validity: Validity::recorded(Verdict::HostBound, "all cores were busy"),
+        ..contender(name, peak, 50.0)
+    }
+}
+
+#[test]
+fn a_lower_bound_that_is_higher_is_a_comparison() {
+    let fair = || contender("fair", 4000.0, 50.0);
+    check(
+        &[bound("bound", 8000.0), fair()],
+        4,
+        &[
+            "bound serves at least ",
+            " times the requests per second of fair (95 %: ",
+            ", 4 runs), at ",
+            ": bound is host-bound, so its number is a lower bound.",
+        ],
+    );
+    let unknown = "; which serves more is not known: bound is host-bound, so its number is a";
+    check(
+        &[bound("bound", 2000.0), fair()],
+        4,
+        &[" and bound at least ", unknown],
+    );
+    // A single run has no interval.
+    check(&[bound("bound", 8000.0), fair()], 1, &[unknown]);
 }

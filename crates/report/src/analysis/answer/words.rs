@@ -5,6 +5,7 @@ use bakeoff_stats::{Estimate, Verdict};
 use crate::analysis::capacity::CapacitySummary;
 use crate::analysis::comparison::detail;
 use crate::analysis::control::VOID;
+use crate::analysis::lower_bounds::LowerBound;
 use crate::analysis::row::Row;
 use crate::analysis::startup::StartupSummary;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
@@ -41,7 +42,10 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
     let Some(best) = table.rows.first() else {
         return Vec::new();
     };
-    let mut parts = peak(table, best);
+    let higher = summary.lower_bounds.iter().filter(|one| one.is_higher());
+    let higher: Vec<&LowerBound> = higher.collect();
+    let mut parts = peak(table, best, higher.is_empty());
+    parts.extend(bounded(&higher));
     if summary.void {
         parts.push(text(format!(" But that is {VOID}.")));
     }
@@ -53,16 +57,18 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
 }
 
 /// Which serves the most, and by how much more than the next one that serves significantly less.
-fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
+fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<Part> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
         .filter(|row| row.rank == best.rank)
         .map(|row| row.label.as_str())
         .collect();
     let mut parts = vec![name(&best.label)];
-    parts.push(text(match tied.is_empty() {
-        true => " serves the most: ",
-        false => " serves the most on average, ",
+    parts.push(text(match (is_most, tied.is_empty()) {
+        (true, true) => " serves the most: ",
+        (true, false) => " serves the most on average, ",
+        (false, true) => " has the highest number that is fair: ",
+        (false, false) => " has the highest average that is fair, ",
     }));
     parts.extend(quoted(&best.throughput.estimate, "requests/s"));
     if !tied.is_empty() {
@@ -83,6 +89,29 @@ fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
     }
     parts.push(text("."));
     parts
+}
+
+/// Which serve more although something else held them back: the highest with its lead.
+fn bounded(higher: &[&LowerBound]) -> Vec<Part> {
+    let Some((first, rest)) = higher.split_first() else {
+        return Vec::new();
+    };
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => "; 1 more serves more as well".to_owned(),
+        several => format!("; {several} more serve more as well"),
+    };
+    vec![
+        text(" But "),
+        name(&first.label),
+        text(" serves "),
+        Part::Number(first.at_least()),
+        text(format!(
+            " as much {}: it is {}, so its number is a lower bound{others}.",
+            first.detail(),
+            first.validity
+        )),
+    ]
 }
 
 /// Which takes the least CPU for a request.

@@ -55,7 +55,9 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
             @if let Some(control) = &summary.control {
                 p.control { (control.sentence()) }
             }
-            @for table in &summary.tables { (ranked(table)) }
+            @for table in &summary.tables {
+                (ranked(table, &summary.bound_sentences(table)))
+            }
             @if let Some(carousels) = &summary.carousels { (in_turns(carousels)) }
             @if !summary.unranked.is_empty() {
                 h4.unfair { "Not ranked" }
@@ -93,7 +95,7 @@ fn spreads(carousels: &Carousels) -> Markup {
     }
 }
 
-fn ranked(table: &RankTable) -> Markup {
+fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
     let best = table
         .rows
         .first()
@@ -105,6 +107,7 @@ fn ranked(table: &RankTable) -> Markup {
     };
     html! {
         h4 class=(class) { (table.title) }
+        @for sentence in bounds { p { (sentence) } }
         (conclusions(&table.conclusions))
         (stated(table.stated.as_ref()))
         (rows(table.rows.iter(), best))
