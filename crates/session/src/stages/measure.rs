@@ -415,3 +415,26 @@ fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let words = |reason: &Reason| format!("{at}: {reason}");
     validity.reasons().iter().filter(told).map(words).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::suite::Step;
+
+    use super::at;
+
+    #[test]
+    fn a_note_says_which_step_it_is_about() {
+        let step = |connections, warm_up| Step {
+            connections,
+            duration: Duration::from_secs(1),
+            pace: Pace::Closed,
+            warm_up,
+            at_least: None,
+        };
+        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
+        assert_eq!(at(&step(64, false)), "64 connections");
+    }
+}
