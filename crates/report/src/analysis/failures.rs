@@ -6,6 +6,7 @@ use bakeoff_model::record::{Begin, Outcome};
 
 use super::benchmark::{BenchmarkData, CaseData, RunData};
 use super::row::Row;
+use super::turns;
 
 /// A contender without a rank.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +65,9 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
             )
         }
         None if case.runs.iter().any(|run| run.void) => {
-            "no cycle of its carousels counts".to_owned()
+            let why = case.runs.iter().find_map(turns::why_void);
+            let why = why.map_or_else(String::new, |why| format!(", for example: {why}"));
+            format!("no cycle of its carousels counts{why}")
         }
         None => "no measured step".to_owned(),
     }

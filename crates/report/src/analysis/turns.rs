@@ -218,6 +218,16 @@ fn with_numbers<'s, 'a: 's>(
     steps.filter(|(_, step)| validity::unranked(&step.validity).is_none())
 }
 
+/// What was wrong with a slice of a run that does not count; `None` where all of its own do.
+pub(super) fn why_void(run: &RunData<'_>) -> Option<String> {
+    let begin = &run.records.begin;
+    let slices = run.steps.iter().filter(|step| is_measured(step));
+    let mut slices = slices.flat_map(|step| &step.slices);
+    let void = slices.find(|slice| is_void(begin, slice))?;
+    let judged = judged_record(begin, void).validity;
+    judged.reasons().first().map(ToString::to_string)
+}
+
 fn undisturbed(begin: &Begin, step: &StepData<'_>) -> BTreeSet<u32> {
     let good = step.slices.iter().filter(|slice| !is_void(begin, slice));
     good.filter_map(|slice| Some(slice.turn?.cycle)).collect()

@@ -23,7 +23,9 @@ struct Drawing {
     scale: Scale,
 }
 
-const STEPS: &str = "connections (w = warm-up step)";
+const STEPS: &str = "connections";
+/// The same with warm-up steps among them.
+const WARM_UP_STEPS: &str = "connections (w = warm-up step)";
 
 fn draw(
     benchmark: &BenchmarkData<'_>,
@@ -61,13 +63,17 @@ fn axis_steps(benchmark: &BenchmarkData<'_>) -> Vec<String> {
 }
 
 fn chart(drawing: Drawing, categories: Vec<String>, series: Vec<Series>) -> Chart {
+    let name = match categories.iter().any(|label| label.starts_with('w')) {
+        true => WARM_UP_STEPS,
+        false => STEPS,
+    };
     Chart {
         id: drawing.id,
         title: drawing.title.to_owned(),
         note: drawing.note,
         shape: Shape::Lines,
         x: Axis {
-            name: STEPS.to_owned(),
+            name: name.to_owned(),
             scale: Scale::Categories(categories),
         },
         y: Axis {

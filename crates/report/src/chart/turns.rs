@@ -8,7 +8,7 @@ use crate::analysis::summary::BenchmarkSummary;
 use crate::analysis::turns::{self, CarouselRatio, PlayedCarousel, TurnSlice};
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use crate::number::{change_text, count, significant};
+use crate::number::{count, ratio_text, significant};
 
 /// More points than this of a contender are not seen one by one: slices that follow each other are
 /// merged, with a band from the lowest to the highest.
@@ -124,10 +124,10 @@ pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) 
     Chart {
         id: "ratios",
         title: format!("Requests/s against {best}"),
-        note: "The ratio to the first contender of the ranks as a difference, 95 % intervals; the \
-               line is where there is none. In a carousel: by its cycles, so of its processes only. \
-               In all: from carousel to carousel, which is what ranks rest on. Hollow: one of the \
-               two is not a fair number.",
+        note: "The difference to the first contender of the ranks with its 95 % interval. Beside a \
+               name: in all carousels, by their spread, on which ranks rest. Below it: in each, by \
+               the spread of its cycles, for its processes only. Hollow: one of the two is not a \
+               fair number.",
         shape: Shape::Estimates,
         x: axis("% more (+) or fewer (-) requests/s", Scale::Linear),
         y: axis(
@@ -157,12 +157,17 @@ impl RatioRow<'_> {
             .map(|ends| (percent(ends.low), percent(ends.high)));
         point.interval = ends;
         point.fair = self.fair;
-        point.label = Some(format!("{} %, {}", change_text(ratio.point), self.name));
+        let times = ratio_text(ratio.point);
+        point.label = Some(match self.is_of_all {
+            true => format!("{times} times, in all carousels"),
+            false => format!("{times} times, in {}", self.name),
+        });
         point
     }
 }
 
-/// Each of the ranked contenders against the first of them: in all carousels, then in each.
+/// Each of the ranked contenders against the first of them: in all carousels under its name, then
+/// in each. A single carousel is all of them, and there is no interval beyond its processes.
 fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>> {
     let Some((carousels, (best, others))) = summary.carousels.as_ref().zip(ranked.split_first())
     else {
@@ -171,32 +176,23 @@ fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>>
     let higher = Criteria::new(Better::Higher);
     let mut rows = Vec::new();
     for row in others {
-        let label = row.label.as_str();
-        let fair = row.validity().is_fair() && best.validity().is_fair();
-        let mut each = carousels.pairs.iter();
-        let each = each.find_map(|pair| pair.of(label, &best.label));
-        let each: Vec<CarouselRatio> = each.unwrap_or_default();
         let made = |name: String, ratio: Estimate, is_of_all: bool| RatioRow {
-            label,
-            name: format!("{label}, {name}"),
+            label: &row.label,
+            name,
             ratio,
-            fair,
+            fair: row.validity().is_fair() && best.validity().is_fair(),
             is_of_all,
         };
-        let all = compare(&row.throughput.sample, &best.throughput.sample, &higher);
-        if all.ratio.runs > 1 && all.ratio.point.is_finite() {
-            rows.push(made(
-                format!("all {} carousels", all.ratio.runs),
-                all.ratio,
-                true,
-            ));
+        let all = compare(&row.throughput.sample, &best.throughput.sample, &higher).ratio;
+        if all.point.is_finite() {
+            rows.push(made(row.label.clone(), all, true));
         }
+        let mut pairs = carousels.pairs.iter();
+        let each = pairs.find_map(|pair| pair.of(&row.label, &best.label));
+        let each: Vec<CarouselRatio> = each.unwrap_or_default();
         rows.extend(each.iter().map(|one| {
-            made(
-                format!("carousel {}", one.repetition),
-                one.ratio,
-                each.len() == 1,
-            )
+            let name = format!("carousel {}", one.repetition);
+            made(name, one.ratio, false)
         }));
     }
     rows

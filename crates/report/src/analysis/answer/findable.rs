@@ -5,6 +5,9 @@ use bakeoff_stats::{Exactness, Threshold};
 use crate::analysis::summary::RankTable;
 use crate::number::significant;
 
+/// Larger differences, in percent, are not counted.
+const COUNTED_MAX: f64 = 1000.0;
+
 /// The smallest differences in throughput that four of five sessions find to be significant, of the
 /// pair with the least noise and of that with the most. `None` where no pair has an interval.
 pub(super) fn sentence(table: &RankTable) -> Option<String> {
@@ -29,9 +32,12 @@ pub(super) fn sentence(table: &RankTable) -> Option<String> {
     ))
 }
 
-/// `7.3 %`.
+/// `7.3 %`; of more than it makes sense to count, `more than 1000 %`.
 pub(crate) fn found(test: &Exactness, threshold: &Threshold) -> String {
-    format!("{} %", significant(test.detectable(threshold) * 100.0))
+    match test.detectable(threshold) * 100.0 {
+        percent if percent > COUNTED_MAX => format!("more than {COUNTED_MAX} %"),
+        percent => format!("{} %", significant(percent)),
+    }
 }
 
 fn pairs(table: &RankTable) -> Vec<([&str; 2], Exactness)> {
