@@ -92,8 +92,9 @@ impl Finding {
                 each_min,
             } => write!(
                 f,
-                "unequal work: only {found} backend requests for {requests} successful ones, each \
-                 of which takes {each_min} at least"
+                "unequal work: only {} for {requests} successful requests, each of which takes \
+                 {each_min} at least",
+                counted(*found, "backend request")
             ),
             Self::GeneratorErrors { count } => write!(
                 f,

@@ -1,6 +1,6 @@
 //! The A/A control: a case that was measured twice, under two labels. Nothing can be different
-//! about it but the moment and the process, so where a session finds a significant difference, its other
-//! differences are in doubt, too: its verdicts are void.
+//! about it but the moment and the process, so where a session finds a significant difference, its
+//! other differences are in doubt, too: its verdicts are void.
 //!
 //! It is no row of any table, and in no family of comparisons but its own: it would cost every
 //! table power, and it asks about the session and not about a contender.

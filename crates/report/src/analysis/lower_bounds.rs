@@ -77,8 +77,8 @@ pub(super) fn of(best: &Row, bounded: &[&Row]) -> Vec<LowerBound> {
     bounds
 }
 
-/// What the lower bounds of a table say about the best fair contender: a sentence about each that is
-/// higher, and one about the rest.
+/// What the lower bounds of a table say about the best fair contender: a sentence about each that
+/// is higher, and one about the rest.
 pub(crate) fn sentences<'b>(bounds: impl Iterator<Item = &'b LowerBound>) -> Vec<String> {
     let (higher, rest): (Vec<&LowerBound>, Vec<&LowerBound>) =
         bounds.partition(|one| one.is_higher());

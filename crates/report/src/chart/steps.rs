@@ -43,9 +43,9 @@ fn draw(
     chart(drawing, labels, series)
 }
 
-/// The steps that a line goes through; none where a single one was measured. Warm-up steps are among
-/// them where their load is lower than that of every measured one, so that it rises along the axis:
-/// others would be a peak at the left of each line.
+/// The steps that a line goes through; none where a single one was measured. Warm-up steps are
+/// among them where their load is lower than that of every measured one, so that it rises along the
+/// axis: others would be a peak at the left of each line.
 fn axis_steps(benchmark: &BenchmarkData<'_>) -> Vec<String> {
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
     let found = |label: &String| runs().find_map(|run| run.step(label));

@@ -129,7 +129,7 @@ pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) 
                the spread of its cycles, for its processes only. Hollow: one of the two is not a \
                fair number.",
         shape: Shape::Estimates,
-        x: axis("% more (+) or fewer (-) requests/s", Scale::Linear),
+        x: axis("% difference in requests/s", Scale::Linear),
         y: axis(
             "",
             Scale::Categories(rows.into_iter().map(|row| row.name).collect()),

@@ -307,8 +307,8 @@ fn push_table(text: &mut String, table: &RankTable) {
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
         text.push_str(
-            "\nRank = 1 + number of significantly faster contenders. =: not significantly different \
-             from another of the rank. ≈: equivalent to the others, within 3 %.\n",
+            "\nRank = 1 + number of significantly faster contenders. =: not significantly \
+             different from another of the rank. ≈: equivalent to the others, within 3 %.\n",
         );
     }
 }

@@ -205,8 +205,8 @@ fn a_backend_that_was_asked_too_little() {
     };
     asked(Some(50), Some(8050)).check(Fair, "fair");
     asked(Some(50), Some(7980)).check(Fair, "fair");
-    asked(Some(50), Some(7900)).check(Invalid, "the backend answered 7850 requests while 8000");
-    asked(Some(50), Some(51)).check(Invalid, "unequal work: only 1 backend requests");
+    asked(Some(50), Some(7900)).check(Invalid, "only 7850 backend requests for 8000");
+    asked(Some(50), Some(51)).check(Invalid, "unequal work: only 1 backend request for");
     // What a reading that came late misses is in the next slice, so the slice is not judged alone.
     let mut late = asked(Some(850), Some(8050));
     late.backend.as_mut().unwrap().0.at_ns = 1;

@@ -98,11 +98,11 @@ fn a_step_counts_what_its_slices_could_not() {
     check(
         &step([0, 8400, 15_000]),
         Invalid,
-        "answered 15000 requests while 16000 succeeded",
+        "only 15000 backend requests for 16000 successful requests",
     );
     check(
         &step([0, 1, 1]),
         Invalid,
-        "answered 1 requests while 16000 succeeded",
+        "only 1 backend request for 16000 successful requests",
     );
 }

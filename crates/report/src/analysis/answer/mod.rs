@@ -1,6 +1,6 @@
 //! The answer of a benchmark: the first thing that a reader sees. Which contender leads by how much
-//! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats what the tables
-//! say and decides nothing: ranks, ties and intervals are theirs.
+//! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats
+//! what the tables say and decides nothing: ranks, ties and intervals are theirs.
 
 pub(crate) mod findable;
 mod words;

@@ -51,8 +51,8 @@ pub(super) fn judged(
         (Outcome::Undecided, None) => {
             let from = significant(sure_from(change, condition));
             format!(
-                "{found}: {condition} is undecided; this session would detect it from about {from} % \
-                 on, one with more carousels (--runs) from less"
+                "{found}: {condition} is undecided; this session would detect it from about \
+                 {from} % on, one with more carousels (--runs) from less"
             )
         }
     }

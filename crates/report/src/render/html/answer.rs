@@ -147,9 +147,9 @@ fn figure(answer: &Answer, index: usize) -> Markup {
                     }
                 }
                 figcaption {
-                    "Means over runs with their 95 % intervals. Blue: none is significantly better. \
-                     “=” and “≈”: not significantly different from, or equivalent to, another of \
-                     the rank."
+                    "Means over runs with their 95 % intervals. Blue: none is significantly \
+                     better. “=” and “≈”: not significantly different from, or equivalent to, \
+                     another of the rank."
                     @if answer.lines.iter().any(|line| line.caveat.is_some()) {
                         " Hollow: not a fair number; what something else held back is ranked \
                          apart."

@@ -50,7 +50,8 @@ pub(super) fn filled(class: &str, headings: &[Heading], rows: Vec<Vec<Markup>>) 
             (head(&headings))
             tbody {
                 @for row in &rows {
-                    tr { @for cell in columns.iter().filter_map(|column| row.get(*column)) { (cell) } }
+                    @let cells = columns.iter().filter_map(|column| row.get(*column));
+                    tr { @for cell in cells { (cell) } }
                 }
             }
         },
