@@ -16,6 +16,7 @@ pub mod flame;
 pub mod host;
 pub mod http;
 pub mod kubernetes;
+mod linked;
 mod log;
 pub mod meter;
 mod owner;
