@@ -16,6 +16,7 @@ pub(crate) mod families;
 pub(crate) mod gc;
 pub(crate) mod labels;
 pub(crate) mod load;
+pub(crate) mod lower_bounds;
 pub(crate) mod metric;
 pub(crate) mod overhead;
 pub(crate) mod overview;

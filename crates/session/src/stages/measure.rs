@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{
     Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
@@ -12,7 +13,7 @@ use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
-use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::{Instance, Sampled};
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
@@ -286,8 +287,8 @@ impl<G: RunningLoad> Loading<G> {
     pub(crate) fn notes(self, case: &Case) -> Vec<String> {
         let steps = &case.begin.run.steps;
         let notes = self.judged.into_iter().flat_map(|(step, judged)| {
-            let connections = steps.get(step).map_or(0, |step| step.connections);
-            notes_of(&judged.validity(), connections)
+            let at = steps.get(step).map(at).unwrap_or_default();
+            notes_of(&judged.validity(), &at)
         });
         notes.collect()
     }
@@ -313,13 +314,13 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
     let Some(exit) = instance.exited().await else {
         return Ok(());
     };
-    let plural = if connections == 1 { "" } else { "s" };
+    let at = counted(connections.into(), "connection");
     let message = if let Some(why) = instance.ended_because() {
-        format!("{why}, at {connections} connection{plural}")
+        format!("{why}, at {at}")
     } else if exit.oom_killed {
-        format!("killed for memory at {connections} connection{plural}")
+        format!("killed for memory at {at}")
     } else {
-        format!("{exit} at {connections} connection{plural}")
+        format!("{exit} at {at}")
     };
     let failure = Failure::new(Stage::Load, message)
         .with_oom_killed(exit.oom_killed)
@@ -387,18 +388,47 @@ fn interval_record(
     }
 }
 
+/// Which step a note is about: `64 connections`, `warm-up, 1 connection`.
+fn at(step: &PlannedStep) -> String {
+    let connections = counted(step.connections.into(), "connection");
+    match step.warm_up {
+        true => format!("warm-up, {connections}"),
+        false => connections,
+    }
+}
+
 /// What a reader of the run should know about a step: what speaks against its numbers, and every
 /// diagnostic but those on figures that nobody meant to read.
-fn notes_of(validity: &Validity, connections: u32) -> Vec<String> {
+fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let told = |reason: &&Reason| {
         !matches!(
             reason.finding,
             Finding::NotMetered { .. } | Finding::NotRecorded { .. }
         )
     };
-    let words = |reason: &Reason| match reason.verdict {
-        Verdict::Fair => format!("{connections} connections: {}", reason.finding),
-        verdict => format!("{connections} connections: {verdict}: {}", reason.finding),
-    };
+    let words = |reason: &Reason| format!("{at}: {reason}");
     validity.reasons().iter().filter(told).map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::suite::Step;
+
+    use super::at;
+
+    #[test]
+    fn a_note_says_which_step_it_is_about() {
+        let step = |connections, warm_up| Step {
+            connections,
+            duration: Duration::from_secs(1),
+            pace: Pace::Closed,
+            warm_up,
+            at_least: None,
+        };
+        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
+        assert_eq!(at(&step(64, false)), "64 connections");
+    }
 }

@@ -75,9 +75,9 @@ pub struct Change {
 /// Whether a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// For sure: the session has failed.
+    /// The whole interval is beyond the bound: the session has failed.
     Holds,
-    /// For sure not.
+    /// The whole interval is on the other side of the bound.
     DoesNotHold,
     /// The session does not tell, or there is nothing to tell it by.
     Undecided,
@@ -222,8 +222,7 @@ fn error_share(case: &CaseData<'_>) -> Option<f64> {
 fn caveats(head: &Row, base: &Row) -> Vec<String> {
     let caveat = |row: &Row| {
         let validity = row.validity();
-        let name = validity.name();
-        let text = || format!("{} is {name}: {}", row.label, validity.evidence());
+        let text = || format!("{} is {validity}", row.label);
         (!validity.is_fair()).then(text)
     };
     [head, base].into_iter().filter_map(caveat).collect()
