@@ -29,8 +29,8 @@ use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
-use crate::testbed::{Testbed, TestbedOptions, builds, cluster};
-use crate::together;
+use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
+use crate::together::{self, Abilities};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -151,6 +151,9 @@ pub(crate) async fn carry_out(
         })?;
         return Ok(Ended::Interrupted);
     };
+    if outcome.is_err() {
+        observers.recorder.withdraw();
+    }
     end(&folder, &session, outcome?, observers.watcher)
 }
 
@@ -262,7 +265,8 @@ async fn play(
 
 /// What the user should know before it begins, beside where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let mut warnings = together::checked(&session.plan, suite, &host::describe())?;
+    let together = together::note(&session.plan, host::describe().memory_bytes);
+    let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));
     if session.flame_graphs {
@@ -298,9 +302,9 @@ fn not_metered(url: &DatabaseUrl) -> String {
 }
 
 /// The results folder, new or to be resumed, with its session.
-pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
+pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime).await),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
@@ -318,7 +322,7 @@ fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSessio
     })
 }
 
-fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
+fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     new.check()?;
     let mut suite_folder = suite_folder::read(&new.suite)?;
     let suite = &suite_folder.suite;
@@ -347,11 +351,21 @@ fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
         None => Vec::new(),
     };
     let suite = &suite_folder.suite;
-    let mut plan = selection::planned(suite, &options)?;
-    skipped.extend(without_unbuildable(suite, &mut plan));
-    if base.is_some() {
-        skipped.extend(baseline::without_partner(&mut plan));
-    }
+    let plan = match &base {
+        Some(_) => {
+            let mut plan = selection::planned(suite, &options)?;
+            skipped.extend(without_unbuildable(suite, &mut plan));
+            skipped.extend(baseline::without_partner(&mut plan));
+            together::must_be(&plan, host)?;
+            plan
+        }
+        None => {
+            let left_out = |plan: &mut Plan| without_unbuildable(suite, plan);
+            let (plan, unbuildable) = together::planned(suite, &options, host, left_out)?;
+            skipped.extend(unbuildable);
+            plan
+        }
+    };
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }
