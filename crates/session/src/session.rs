@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -62,6 +62,32 @@ impl NewSession {
             true => flame::check(self.selection.runtime),
             false => Ok(()),
         }
+    }
+
+    /// The round of this suite and what is measured of it, as far as that shows before anything is
+    /// planned.
+    ///
+    /// # Errors
+    /// There is no such round, or it has no contenders by itself; the options contradict each other.
+    pub fn chosen(&self, suite: &Suite) -> anyhow::Result<(Option<Round>, PlanOptions)> {
+        self.check()?;
+        let round = match &self.round {
+            Some(name) => Some(selection::round(suite, name)?),
+            None if self.selection.contenders.is_empty() => selection::main_round(suite),
+            None => None,
+        };
+        let main = round.or_else(|| selection::main_round(suite));
+        let options = self.selection.plan_options(suite, main);
+        if options.contenders.is_empty()
+            && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+        {
+            return Err(hinted(
+                format_args!("the round {} takes winners only", round.name),
+                format_args!("--round {ALL_ROUNDS} finds them first"),
+            ));
+        }
+        selection::backend_can_be_at(options.backend, self.backend_url.as_ref())?;
+        Ok((round.cloned(), options))
     }
 
     /// Where the results go.
@@ -323,26 +349,8 @@ fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSessio
 }
 
 fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
-    new.check()?;
     let mut suite_folder = suite_folder::read(&new.suite)?;
-    let suite = &suite_folder.suite;
-    let round = match &new.round {
-        Some(name) => Some(selection::round(suite, name)?),
-        None if new.selection.contenders.is_empty() => selection::main_round(suite),
-        None => None,
-    };
-    let round = round.cloned();
-    let main = round.as_ref().or_else(|| selection::main_round(suite));
-    let mut options = new.selection.plan_options(suite, main);
-    if options.contenders.is_empty()
-        && let Some(round) = round.as_ref().filter(|round| !round.winners_of.is_empty())
-    {
-        return Err(hinted(
-            format_args!("the round {} takes winners only", round.name),
-            format_args!("--round {ALL_ROUNDS} finds them first"),
-        ));
-    }
-    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
+    let (round, mut options) = new.chosen(&suite_folder.suite)?;
     let wanted = new.baseline.as_ref();
     let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));
     let mut base = base.transpose()?;

@@ -57,6 +57,16 @@ pub fn planned(
     }
 }
 
+/// Of a runtime that freezes nothing, on no host, why not: a clause.
+#[must_use]
+pub fn never_frozen(runtime: RuntimeKind) -> Option<&'static str> {
+    match runtime {
+        RuntimeKind::Process | RuntimeKind::Docker => None,
+        RuntimeKind::Kubernetes => Some("Pods cannot be frozen"),
+        RuntimeKind::External => Some("services that run elsewhere cannot be frozen"),
+    }
+}
+
 /// Refuses what cannot be compared in carousels: head and base.
 ///
 /// # Errors
@@ -71,8 +81,9 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
     }
 }
 
-/// What keeps the contenders of a plan from being alive together, if anything does.
-fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
+/// What keeps the contenders of a plan from being alive together, if anything does and they are.
+#[must_use]
+pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
     let largest = largest(plan)?;
     if let Err(why) = &host.freezing {
         let hint = match plan.runtime {

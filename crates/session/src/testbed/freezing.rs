@@ -6,7 +6,7 @@ use bakeoff_runtime::process::ProcessRuntime;
 
 use super::images::find_engine;
 use super::runtimes::process_options;
-use crate::together::Abilities;
+use crate::together::{Abilities, never_frozen};
 
 /// What this host and this runtime can do for carousels, tried where that is possible.
 pub async fn abilities(runtime: RuntimeKind) -> Abilities {
@@ -17,6 +17,9 @@ pub async fn abilities(runtime: RuntimeKind) -> Abilities {
 }
 
 async fn freezing(runtime: RuntimeKind) -> Result<(), String> {
+    if let Some(why) = never_frozen(runtime) {
+        return Err(why.to_owned());
+    }
     match runtime {
         RuntimeKind::Process => match process_options() {
             Ok(options) => ProcessRuntime::can_freeze(options),
@@ -27,7 +30,6 @@ async fn freezing(runtime: RuntimeKind) -> Result<(), String> {
             // That there is none is said when one is needed.
             Err(_) => Ok(()),
         },
-        RuntimeKind::Kubernetes => Err("Pods cannot be frozen".to_owned()),
-        RuntimeKind::External => Err("services that run elsewhere cannot be frozen".to_owned()),
+        RuntimeKind::Kubernetes | RuntimeKind::External => Ok(()),
     }
 }

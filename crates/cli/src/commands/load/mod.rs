@@ -1,11 +1,11 @@
 //! `bakeoff load`: the load generator alone, on a URL or on a load spec from standard input.
 
-mod capacity;
+pub(crate) mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
 mod fleet;
 mod page;
-mod spec;
+pub(crate) mod spec;
 mod stdin;
 mod summary;
 mod url;
