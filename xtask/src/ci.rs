@@ -9,8 +9,8 @@ use anyhow::{bail, ensure};
 use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, command, works};
 use crate::cluster::Cluster;
-use crate::needs::{Needs, install_toolchain};
-use crate::suites::{Suite, suites};
+use crate::needs::{Failures, Needs, install_toolchain};
+use crate::suites::{Ledger, Suite, findings, suites};
 use crate::workspace::say;
 
 /// Switches on the tests that need a Docker engine with the base images.
@@ -47,7 +47,12 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
             }
             chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
         }
-        everything(chores, Runner::CargoTest, &Needs::read()?)
+        everything(
+            chores,
+            Runner::CargoTest,
+            Contenders::Sampled,
+            &Needs::read()?,
+        )
     })
 }
 
@@ -60,10 +65,66 @@ pub(crate) enum Runner {
     Nextest,
 }
 
+/// Which contenders of the suites are built and verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contenders {
+    /// Those that changed lately by the ledger of their suite, and a sample.
+    Sampled,
+    /// All of them.
+    All,
+}
+
 /// All tests of the workspace, then the suites end to end: real processes and containers, real
 /// backends, real JDKs, and a report.
-pub(crate) fn test(root: &Path, runner: Runner, needs: &Needs) -> anyhow::Result<()> {
-    finished(root, |chores| everything(chores, runner, needs))
+pub(crate) fn test(
+    root: &Path,
+    runner: Runner,
+    contenders: Contenders,
+    needs: &Needs,
+) -> anyhow::Result<()> {
+    finished(root, |chores| everything(chores, runner, contenders, needs))
+}
+
+/// Builds and verifies contenders, and enters them into the ledgers of their suites. Without a
+/// suite, these are the contenders that changed since they were verified.
+pub(crate) fn verify(
+    root: &Path,
+    suite: Option<&str>,
+    contenders: &[String],
+    needs: &Needs,
+) -> anyhow::Result<()> {
+    let mut chosen = Vec::new();
+    for mut one in suites(root)? {
+        let outdated = Ledger::read(root, &one)?.outdated(root, &one)?;
+        match suite.map(|suite| suite.trim_end_matches('/')) {
+            Some(named) if named == one.folder => one.only(contenders)?,
+            Some(_) => continue,
+            None if outdated.is_empty() => continue,
+            None => one.only(&outdated)?,
+        }
+        chosen.push(one);
+    }
+    match (suite, chosen.is_empty()) {
+        (Some(suite), true) => {
+            bail!("{suite}: no such suite; they are folders such as suites/tapir")
+        }
+        (None, true) => say("all contenders are as they were when they were verified"),
+        _ => {}
+    }
+    finished(root, |chores| {
+        chores.run("program compiled", "cargo build --locked --bin bakeoff")?;
+        ending_engine(chores, |chores| {
+            let failures = needs.install(root);
+            let docker = engine();
+            noted(chores, &failures, docker.as_ref().err());
+            for suite in &mut chosen {
+                suite.without(&failures.contenders);
+                suite.verify(chores, docker.is_ok())?;
+                suite.enter(root)?;
+            }
+            Ok(())
+        })
+    })
 }
 
 /// The workspace compiles with the oldest Rust that it promises.
@@ -100,25 +161,57 @@ fn finished(
     result
 }
 
-fn everything(chores: &mut Chores<'_>, runner: Runner, needs: &Needs) -> anyhow::Result<()> {
+fn everything(
+    chores: &mut Chores<'_>,
+    runner: Runner,
+    contenders: Contenders,
+    needs: &Needs,
+) -> anyhow::Result<()> {
     if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
         bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
     }
-    let mut suites = suites(chores.root())?;
+    let root = chores.root();
+    let mut suites = suites(root)?;
+    let unverified = findings(root, &suites)?;
+    ensure!(unverified.is_empty(), "{}", unverified.join("\n"));
+    if contenders == Contenders::Sampled {
+        for suite in &mut suites {
+            suite.sampled(root)?;
+        }
+    }
+    announce(needs, &suites);
+    ending_engine(chores, |chores| {
+        with_docker(chores, runner, needs, &mut suites)
+    })
+}
+
+/// Does some work; a Docker engine that was started for it ends with it.
+fn ending_engine(
+    chores: &mut Chores<'_>,
+    work: impl FnOnce(&mut Chores<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let was_there = docker::docker_engine(docker::Action::Status).is_ok();
-    announce(needs, &suites, was_there);
-    let result = with_docker(chores, runner, needs, &mut suites);
-    // An engine that was started for the tests ends with them.
+    let result = work(chores);
     if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
         chores.note(format!("NOT STOPPED: Docker: {error:#}"));
     }
     result
 }
 
-fn announce(needs: &Needs, suites: &[Suite], docker: bool) {
+/// Says what could not be installed or started.
+fn noted(chores: &mut Chores<'_>, failures: &Failures, docker: Option<&anyhow::Error>) {
+    for line in &failures.lines {
+        chores.note(line.clone());
+    }
+    if let Some(error) = docker {
+        chores.note(format!("NOT TESTED: Docker: {error:#}"));
+    }
+}
+
+fn announce(needs: &Needs, suites: &[Suite]) {
     say("This is about to");
     needs.announce();
-    say(if docker {
+    say(if docker::docker_engine(docker::Action::Status).is_ok() {
         "- use the Docker engine that runs, and make the base images that it lacks"
     } else {
         "- install Docker if need be, start an engine, make base images, and stop it at the end"
@@ -161,12 +254,7 @@ fn with_docker(
         (docker, prepared, failures, compiled)
     });
     compiled?;
-    for line in failures.lines {
-        chores.note(line);
-    }
-    if let Err(error) = &docker {
-        chores.note(format!("NOT TESTED: Docker: {error:#}"));
-    }
+    noted(chores, &failures, docker.as_ref().err());
     tests(chores, runner, docker.is_ok())?;
     in_cluster(chores, &cluster, prepared, docker.is_ok())?;
     let mut failed = Vec::new();

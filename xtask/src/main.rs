@@ -1,5 +1,5 @@
-//! Chores of the workspace: `cargo xtask tidy | test | ci | deny | msrv | schema | docker-engine |
-//! base-images | cluster | site | package`.
+//! Chores of the workspace: `cargo xtask tidy | test | verify | ci | deny | msrv | schema |
+//! docker-engine | base-images | cluster | site | package`.
 
 mod base_images;
 mod browser;
@@ -31,13 +31,26 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Check lengths of lines, functions and files, import circles, and files that must be equal.
+    /// Check lengths of lines, functions and files, import circles, files that must be equal, and
+    /// that contenders which changed were verified.
     Tidy,
     /// Install or start what the tests need, run all tests, then check the suites end to end.
     Test {
         /// Run the tests by cargo-nextest, each in a process of its own.
         #[arg(long)]
         nextest: bool,
+        /// Verify all contenders of all suites, not only those that changed lately and a sample.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Build and verify contenders, and enter them into the ledger of their suite.
+    ///
+    /// Without a suite, those of all suites that changed since they were verified.
+    Verify {
+        /// The folder of a suite.
+        suite: Option<String>,
+        /// Names of its contenders; all when absent.
+        contenders: Vec<String>,
     },
     /// All of continuous integration: format, lints, tidy, scripts, documentation, dependencies,
     /// the oldest Rust, then `test`.
@@ -81,12 +94,19 @@ fn chore() -> anyhow::Result<()> {
     let root = workspace::root();
     match Cli::parse().chore {
         Chore::Tidy => tidy::tidy(&root),
-        Chore::Test { nextest } => {
+        Chore::Test { nextest, all } => {
             let runner = match nextest {
                 true => ci::Runner::Nextest,
                 false => ci::Runner::CargoTest,
             };
-            ci::test(&root, runner, &Needs::read()?)
+            let contenders = match all {
+                true => ci::Contenders::All,
+                false => ci::Contenders::Sampled,
+            };
+            ci::test(&root, runner, contenders, &Needs::read()?)
+        }
+        Chore::Verify { suite, contenders } => {
+            ci::verify(&root, suite.as_deref(), &contenders, &Needs::read()?)
         }
         Chore::Ci => ci::ci(&root),
         Chore::Deny => ci::deny(&root),

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use bakeoff_model::check::{Check, CheckOutcome};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::suite::{Contender, Limits, Suite};
-use bakeoff_runtime::backend::RecordingProxy;
+use bakeoff_replay::RecordingProxy;
 use tokio::sync::oneshot;
 
 use crate::contracts::STOP_GRACE;

@@ -1,5 +1,6 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
-//! circles between modules, and files of contenders that are to be equal.
+//! circles between modules, files of contenders that must be equal, and contenders that changed since
+//! they were verified.
 
 mod circles;
 mod lengths;
@@ -12,6 +13,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
+use crate::suites;
 use crate::workspace::say;
 
 pub(crate) use self::source::tracked;
@@ -23,6 +25,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     let crates = modules::crates(&files);
     findings.extend(crates.iter().flat_map(circles::check));
     findings.extend(same_files::check(root)?);
+    findings.extend(suites::findings(root, &suites::suites(root)?)?);
     for finding in &findings {
         say(finding);
     }

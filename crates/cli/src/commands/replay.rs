@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use bakeoff_model::suite::ReplaySettings;
-use bakeoff_runtime::backend::{Recording, Replay, ReplayOptions};
+use bakeoff_replay::{Recording, Replay, ReplayOptions};
 
 use crate::args::ReplayArgs;
 

@@ -232,7 +232,11 @@ impl<W: Write> Progress<W> {
     }
 
     fn finish_turns(&mut self) {
-        if let Some(member) = self.members.remove(&self.run).filter(|member| member.slices > 0) {
+        if let Some(member) = self
+            .members
+            .remove(&self.run)
+            .filter(|member| member.slices > 0)
+        {
             self.line(&format!("  {}, {} slices", member.label, member.slices));
             self.line(&member.total.text());
         }

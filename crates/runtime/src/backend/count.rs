@@ -1,13 +1,8 @@
 //! How many requests a backend has answered, told to whoever asks. The replay backend tells it
 //! over a Unix socket of its own: over its port the question would wait behind the contender's.
 
-use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
@@ -21,35 +16,6 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// What Elasticsearch counts in its indices: documents fetched by id, and searches of a shard.
 const STATISTICS: &str = "/_stats/get,search?filter_path=_all.total.get.total,\
                           _all.total.search.query_total";
-
-/// Requests answered up to now.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Answered(Arc<AtomicU64>);
-
-impl Answered {
-    /// One more.
-    pub(crate) fn one(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Tells everybody who connects to a socket at `path`, as long as the process lives.
-    pub(crate) fn tell_at(&self, path: &Path) -> io::Result<()> {
-        let listener = UnixListener::bind(path).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?;
-        let answered = self.clone();
-        let tell = move || {
-            for mut stream in listener.incoming().flatten() {
-                // Whoever hung up does not want to know.
-                let _ = write!(stream, "{}", answered.0.load(Ordering::Relaxed));
-            }
-        };
-        thread::Builder::new()
-            .name("replay-count".to_owned())
-            .spawn(tell)?;
-        Ok(())
-    }
-}
 
 /// Where a backend's count is to be had.
 #[derive(Debug)]
@@ -95,7 +61,9 @@ fn sum(statistics: &serde_json::Value) -> Option<u64> {
 mod tests {
     use serde_json::json;
 
-    use super::{Answered, Counter, sum};
+    use bakeoff_replay::Answered;
+
+    use super::{Counter, sum};
 
     #[tokio::test]
     async fn whoever_connects_is_told() {

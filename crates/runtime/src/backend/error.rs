@@ -1,10 +1,11 @@
 //! Why a backend does not work.
 
+use bakeoff_replay::RecordingError;
+
 use crate::api::StartError;
 use crate::build::{BuildError, MissingToolchain};
 
 use super::data::LoadError;
-use super::recording::RecordingError;
 
 /// Why a backend does not work.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bakeoff_replay::Recording;
+
 use crate::api::Runtime;
 use crate::process::ProcessRuntime;
 
@@ -10,7 +12,6 @@ use super::elasticsearch;
 use super::error::BackendError;
 use super::options::{BackendKind, BackendOptions, ReplayProcess};
 use super::postgres;
-use super::recording::Recording;
 use super::running::{Backend, address, spec};
 
 /// How long the replay backend may take until it accepts connections.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use bakeoff_model::check::Answer;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::suite::ReplaySettings;
+use bakeoff_replay::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -25,7 +26,6 @@ use tokio::sync::oneshot;
 use crate::http::ask;
 
 use super::count::Counter;
-use super::{Recorded, Recording, RecordingProxy, Replay, ReplayOptions, RequestKey};
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
@@ -113,7 +113,7 @@ async fn record(
     to: SocketAddr,
     out: &Path,
     questions: &[Question],
-) -> (Vec<Answer>, super::RecordSummary) {
+) -> (Vec<Answer>, bakeoff_replay::RecordSummary) {
     let proxy = RecordingProxy::bind(to, ANY, out).await.unwrap();
     let address = proxy.address();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use bakeoff_model::check::Answer;
 use bakeoff_model::suite::{Limits, ReplaySettings};
+use bakeoff_replay::{Recording, RecordingProxy, Replay, ReplayOptions};
 use bakeoff_runtime::backend::{
-    Backend, BackendError, BackendKind, BackendOptions, Elasticsearch, Recording, RecordingProxy,
-    Replay, ReplayOptions, ReplayProcess, start,
+    Backend, BackendError, BackendKind, BackendOptions, Elasticsearch, ReplayProcess, start,
 };
 use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::http::ask;

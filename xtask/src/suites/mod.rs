@@ -1,5 +1,8 @@
-//! The suites as continuous integration checks them: all contenders are built and verified against
-//! the suite's real backend, some in containers too, and a short session makes a report.
+//! The suites as continuous integration checks them: contenders are built and verified against the
+//! suite's real backend, some in containers too, and a short session makes a report. Which ones,
+//! the ledger says.
+
+mod ledger;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +13,8 @@ use serde::Deserialize;
 
 use crate::browser;
 use crate::chores::{Chores, command};
+
+pub(crate) use self::ledger::{Ledger, findings};
 
 /// Contenders are built without optimisation: what they answer is checked here, not how fast, and
 /// compiling them is most of the time. Builds for sessions that measure are kept apart from these,
@@ -28,19 +33,20 @@ const BUILD_ENV: [(&str, &str); 2] = [
 const PROFILE: &str = "smoke";
 /// The round whose contenders are preferred in containers, as far as they are named.
 const MAIN_ROUND: &str = "main";
+/// How many contenders of each suite are verified although nothing changed.
+const SAMPLE: usize = 2;
 /// Not a real backend: it answers from recordings.
 const REPLAY: &str = "replay";
 
 /// A suite, as far as it matters here.
 pub(crate) struct Suite {
     /// `suites/NAME`.
-    folder: String,
+    pub(crate) folder: String,
     /// The real backend, if contenders need one.
     backend: Option<String>,
     contenders: Vec<Contender>,
-    /// Those that are verified in containers as well, one for each base image: containers differ by
-    /// that, hardly by contender.
-    in_containers: Vec<Contender>,
+    /// The names of the main round's, which are preferred where one stands for several.
+    main: Vec<String>,
     /// Whether the short session has a round of its own.
     short_round: bool,
 }
@@ -127,13 +133,21 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<Contender>) -> anyhow:
     Ok(Suite {
         folder,
         backend: backends.find(|name| name != REPLAY),
-        in_containers: one_of_each_base(&contenders, &main),
+        main,
         contenders,
         short_round,
     })
 }
 
-/// The first contender on each base image, those of some names before the others.
+impl Contender {
+    /// The folder below `contenders`.
+    fn folder(&self) -> &str {
+        ledger::folder_of(&self.name)
+    }
+}
+
+/// The first contender on each base image, those of some names before the others: containers differ
+/// by their base, hardly by contender.
 fn one_of_each_base(contenders: &[Contender], preferred: &[String]) -> Vec<Contender> {
     let (first, last): (Vec<&Contender>, Vec<&Contender>) = contenders
         .iter()
@@ -185,42 +199,76 @@ impl Suite {
     /// What is about to be built and started, in a few words.
     pub(crate) fn describe(&self) -> String {
         let backend = self.backend.as_deref().unwrap_or("no backend");
-        format!(
-            "{}: {} contenders, {backend}",
-            self.folder,
-            self.contenders.len()
-        )
+        let names: Vec<&str> = self.contenders.iter().map(Contender::folder).collect();
+        format!("{}: {}, {backend}", self.folder, names.join(", "))
     }
 
     /// Leaves out the contenders of some folders.
     pub(crate) fn without(&mut self, folders: &[String]) {
         let folder = format!("{}/contenders", self.folder);
-        let stays = |contender: &Contender| {
-            let own = contender.name.split('/').next().unwrap_or(&contender.name);
-            !folders.contains(&format!("{folder}/{own}"))
-        };
-        self.contenders.retain(stays);
-        self.in_containers.retain(stays);
+        self.contenders
+            .retain(|contender| !folders.contains(&format!("{folder}/{}", contender.folder())));
     }
 
-    /// Builds all contenders, verifies them, those of the main round in containers too, makes a
-    /// short session, and opens its report.
-    pub(crate) fn check(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
+    /// Keeps the contenders that changed lately and a sample.
+    pub(crate) fn sampled(&mut self, root: &Path) -> anyhow::Result<()> {
+        let chosen = ledger::chosen(root, self, SAMPLE)?;
+        self.contenders
+            .retain(|contender| chosen.contains(contender.folder()));
+        Ok(())
+    }
+
+    /// Keeps the contenders of some names; all where none is given.
+    ///
+    /// # Errors
+    /// There is none of a name.
+    pub(crate) fn only(&mut self, names: &[String]) -> anyhow::Result<()> {
+        let folders: Vec<&str> = names.iter().map(|name| ledger::folder_of(name)).collect();
+        for folder in &folders {
+            if !self.contenders.iter().any(|one| one.folder() == *folder) {
+                bail!("{}/contenders/{folder}: no such contender", self.folder);
+            }
+        }
+        self.contenders
+            .retain(|one| folders.is_empty() || folders.contains(&one.folder()));
+        Ok(())
+    }
+
+    /// Builds the contenders and verifies them as processes, one on each base image in a container
+    /// too.
+    pub(crate) fn verify(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
         let folder = &self.folder;
         let all = chosen(&self.contenders);
         self.bakeoff(chores, "contenders built", &format!("build {folder}{all}"))?;
-        let backend = match &self.backend {
-            Some(name) => format!(" --backend {name}"),
-            None => String::new(),
-        };
+        let backend = self.backend_option();
         let verify = |runtime: &str, chosen: &str| {
             format!("verify {folder} --profile {PROFILE} --runtime {runtime}{backend}{chosen}")
         };
         self.bakeoff(chores, "verified as processes", &verify("process", &all))?;
         if docker {
-            let line = verify("docker", &chosen(&self.in_containers));
+            let some = one_of_each_base(&self.contenders, &self.main);
+            let line = verify("docker", &chosen(&some));
             self.bakeoff(chores, "verified in containers", &line)?;
         }
+        Ok(())
+    }
+
+    /// Enters the contenders into the ledger.
+    pub(crate) fn enter(&self, root: &Path) -> anyhow::Result<()> {
+        let names = self.contenders.iter().map(|one| one.name.clone());
+        let whole = suites(root)?.into_iter();
+        let whole = whole.filter(|suite| suite.folder == self.folder);
+        for suite in whole {
+            let names: Vec<String> = names.clone().collect();
+            Ledger::read(root, &suite)?.enter(root, &suite, &names)?;
+        }
+        Ok(())
+    }
+
+    /// Verifies the contenders, makes a short session of them, and opens its report.
+    pub(crate) fn check(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
+        self.verify(chores, docker)?;
+        let (folder, backend) = (&self.folder, self.backend_option());
         let results = tempfile::tempdir().context("no folder for temporary files")?;
         let results = results.path().join(PROFILE).display().to_string();
         let round = if self.short_round {
@@ -228,10 +276,16 @@ impl Suite {
         } else {
             String::new()
         };
-        let line = format!("run {folder} --profile {PROFILE}{round}{backend} --out {results}");
+        let all = chosen(&self.contenders);
+        let line = format!("run {folder} --profile {PROFILE}{round}{backend}{all} --out {results}");
         self.bakeoff(chores, "short session and report", &line)?;
         let pages = browser::reports(Path::new(&results))?;
         browser::open(chores, &format!("{folder}: report in a browser"), &pages)
+    }
+
+    fn backend_option(&self) -> String {
+        let name = self.backend.as_deref();
+        name.map_or_else(String::new, |name| format!(" --backend {name}"))
     }
 
     /// The program that the tests have built: it stands beside this one.
@@ -260,7 +314,7 @@ fn chosen(contenders: &[Contender]) -> String {
 mod tests {
     use std::fs;
 
-    use super::{Contender, SuiteFile, contenders, suite, suites};
+    use super::{Contender, SuiteFile, contenders, one_of_each_base, suite, suites};
 
     fn contender(name: &str, base: Option<&str>) -> Contender {
         Contender {
@@ -279,10 +333,8 @@ mod tests {
             of.iter().map(|contender| contender.name.clone()).collect()
         };
         assert!(names(&locations.contenders).contains(&"axum".to_owned()));
-        assert_eq!(
-            names(&locations.in_containers),
-            ["actix-4", "http4k-3", "ktor-3"]
-        );
+        let in_containers = one_of_each_base(&locations.contenders, &locations.main);
+        assert_eq!(names(&in_containers), ["actix-4", "http4k-3", "ktor-3"]);
     }
 
     #[test]
@@ -297,16 +349,18 @@ mod tests {
         let named = suite("suites/x".to_owned(), file, all.clone()).unwrap();
         assert!(!named.short_round);
         assert_eq!(named.backend, None);
-        assert_eq!(named.in_containers, [all[1].clone(), all[2].clone()]);
+        let in_containers = one_of_each_base(&named.contenders, &named.main);
+        assert_eq!(in_containers, [all[1].clone(), all[2].clone()]);
         let text = "[profile.smoke]\n[[round]]\nname = 'smoke'";
         let mut one = suite("suites/x".to_owned(), parse(text), all.clone()).unwrap();
-        assert_eq!(one.in_containers, [all[0].clone(), all[2].clone()]);
         assert!(one.short_round);
         one.without(&["suites/y/contenders/a".to_owned()]);
         assert_eq!(one.contenders, all);
         one.without(&["suites/x/contenders/a".to_owned()]);
         assert_eq!(one.contenders, all[1..]);
-        assert_eq!(one.in_containers, all[2..]);
+        one.only(&["c".to_owned()]).unwrap();
+        assert_eq!(one.contenders, all[2..]);
+        assert!(one.only(&["b".to_owned()]).is_err());
         assert!(suite("suites/x".to_owned(), parse(""), Vec::new()).is_err());
     }
 

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::key::RequestKey;
+use crate::key::RequestKey;
 
 /// Most durations kept of one exchange: enough for a distribution, few enough to read.
 pub const DURATIONS_MAX: usize = 32;

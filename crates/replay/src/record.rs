@@ -22,8 +22,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::key::RequestKey;
-use super::recording::{HEADERS, Recorded, Recording, RecordingError};
+use crate::key::RequestKey;
+use crate::recording::{HEADERS, Recorded, Recording, RecordingError};
 
 /// Answers above this many bytes are worth a word: every replay sends them, and the repository
 /// keeps them.

@@ -1,0 +1,16 @@
+//! The replay backend, which answers recorded exchanges from memory, and the proxy that records
+//! them. A crate of its own, because it is part of every measurement and so is always compiled with
+//! full optimisation. It knows neither processes nor contenders.
+
+mod answered;
+mod delay;
+mod key;
+mod record;
+mod recording;
+mod replay;
+
+pub use self::answered::Answered;
+pub use self::key::RequestKey;
+pub use self::record::{RecordSummary, RecordingProxy};
+pub use self::recording::{DURATIONS_MAX, Recorded, Recording, RecordingError};
+pub use self::replay::{Replay, ReplayOptions};
