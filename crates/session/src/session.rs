@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -29,8 +29,8 @@ use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
-use crate::testbed::{Testbed, TestbedOptions, builds, cluster};
-use crate::together;
+use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
+use crate::together::{self, Abilities};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -62,6 +62,32 @@ impl NewSession {
             true => flame::check(self.selection.runtime),
             false => Ok(()),
         }
+    }
+
+    /// The round of this suite and what is measured of it, as far as that shows before anything is
+    /// planned.
+    ///
+    /// # Errors
+    /// There is no such round, or it has no contenders by itself; the options contradict each other.
+    pub fn chosen(&self, suite: &Suite) -> anyhow::Result<(Option<Round>, PlanOptions)> {
+        self.check()?;
+        let round = match &self.round {
+            Some(name) => Some(selection::round(suite, name)?),
+            None if self.selection.contenders.is_empty() => selection::main_round(suite),
+            None => None,
+        };
+        let main = round.or_else(|| selection::main_round(suite));
+        let options = self.selection.plan_options(suite, main);
+        if options.contenders.is_empty()
+            && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+        {
+            return Err(hinted(
+                format_args!("the round {} takes winners only", round.name),
+                format_args!("--round {ALL_ROUNDS} finds them first"),
+            ));
+        }
+        selection::backend_can_be_at(options.backend, self.backend_url.as_ref())?;
+        Ok((round.cloned(), options))
     }
 
     /// Where the results go.
@@ -151,6 +177,9 @@ pub(crate) async fn carry_out(
         })?;
         return Ok(Ended::Interrupted);
     };
+    if outcome.is_err() {
+        observers.recorder.withdraw();
+    }
     end(&folder, &session, outcome?, observers.watcher)
 }
 
@@ -261,7 +290,8 @@ async fn play(
 
 /// What the user should know before it begins, beside where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let mut warnings = together::checked(&session.plan, suite, &host::describe())?;
+    let together = together::note(&session.plan, host::describe().memory_bytes);
+    let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));
     if session.flame_graphs {
@@ -297,9 +327,9 @@ fn not_metered(url: &DatabaseUrl) -> String {
 }
 
 /// The results folder, new or to be resumed, with its session.
-pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
+pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime).await),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
@@ -317,27 +347,9 @@ fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSessio
     })
 }
 
-fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
-    new.check()?;
+fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     let mut suite_folder = suite_folder::read(&new.suite)?;
-    let suite = &suite_folder.suite;
-    let round = match &new.round {
-        Some(name) => Some(selection::round(suite, name)?),
-        None if new.selection.contenders.is_empty() => selection::main_round(suite),
-        None => None,
-    };
-    let round = round.cloned();
-    let main = round.as_ref().or_else(|| selection::main_round(suite));
-    let mut options = new.selection.plan_options(suite, main);
-    if options.contenders.is_empty()
-        && let Some(round) = round.as_ref().filter(|round| !round.winners_of.is_empty())
-    {
-        return Err(hinted(
-            format_args!("the round {} takes winners only", round.name),
-            format_args!("--round {ALL_ROUNDS} finds them first"),
-        ));
-    }
-    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
+    let (round, mut options) = new.chosen(&suite_folder.suite)?;
     let wanted = new.baseline.as_ref();
     let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));
     let mut base = base.transpose()?;
@@ -346,11 +358,21 @@ fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
         None => Vec::new(),
     };
     let suite = &suite_folder.suite;
-    let mut plan = selection::planned(suite, &options)?;
-    skipped.extend(without_unbuildable(suite, &mut plan));
-    if base.is_some() {
-        skipped.extend(baseline::without_partner(&mut plan));
-    }
+    let plan = match &base {
+        Some(_) => {
+            let mut plan = selection::planned(suite, &options)?;
+            skipped.extend(without_unbuildable(suite, &mut plan));
+            skipped.extend(baseline::without_partner(&mut plan));
+            together::must_be(&plan, host)?;
+            plan
+        }
+        None => {
+            let left_out = |plan: &mut Plan| without_unbuildable(suite, plan);
+            let (plan, unbuildable) = together::planned(suite, &options, host, left_out)?;
+            skipped.extend(unbuildable);
+            plan
+        }
+    };
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }

@@ -34,7 +34,7 @@ pub(super) fn status(ended: Ended) -> u8 {
 }
 
 /// What the arguments ask for.
-fn order(args: RunArgs) -> Order {
+pub(crate) fn order(args: RunArgs) -> Order {
     if let Some(folder) = args.resume {
         let cluster = args.measured.selection.cluster.settings();
         return Order::Resume(folder, Box::new(cluster));

@@ -80,7 +80,8 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     Ok(status(&all))
 }
 
-pub(super) fn limits(suite: &Suite, profile: &str) -> anyhow::Result<Limits> {
+/// The limits of a profile.
+pub(crate) fn limits(suite: &Suite, profile: &str) -> anyhow::Result<Limits> {
     if let Some(profile) = suite.profiles.get(profile) {
         return Ok(profile.limits);
     }

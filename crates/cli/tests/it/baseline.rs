@@ -189,7 +189,9 @@ fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel()
     let steps = "describe = \"One item.\"\nladder = { connections = [2, 4], step = \"9s\" }";
     world.write(
         "suite.toml",
-        &suite.replace("describe = \"One item.\"", steps),
+        &suite
+            .replace("describe = \"One item.\"", steps)
+            .replace("[profile.tiny]", "[profile.tiny]\nreplaces-steps = true"),
     );
     let copied = Command::new("cp")
         .arg("-r")
@@ -343,4 +345,28 @@ fn what_is_not_in_both_is_said_before_anything_begins() {
     command.env("PATH", Path::new("/nowhere"));
     Ran::from(command.output().unwrap()).check(1, &["git is not installed"]);
     assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
+}
+
+/// Head and base are compared in carousels only: without them there is no session, and no folder.
+#[test]
+fn what_cannot_be_frozen_is_not_compared_with_a_baseline() {
+    let world = World::new(&["good"]);
+    let user = world.unprivileged();
+    let baseline = "run SUITE --profile tiny --baseline suite --out OUT";
+    let without_root = Ran::from(user.command(&world, baseline).output().unwrap());
+    let only = "head and base are compared in carousels only, and";
+    without_root.check(
+        1,
+        &[&format!("{only} contenders cannot be frozen without root")],
+    );
+    world
+        .run(&format!("{baseline} --runtime kubernetes"))
+        .check(
+            1,
+            &[
+                &format!("{only} Pods cannot be frozen"),
+                "--runtime process",
+            ],
+        );
+    assert!(!world.out().exists());
 }

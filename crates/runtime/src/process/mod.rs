@@ -92,6 +92,20 @@ impl ProcessRuntime {
         Ok(runtime)
     }
 
+    /// Whether processes can be side by side here, tried.
+    ///
+    /// # Errors
+    /// Why not, as a clause.
+    pub fn can_freeze(options: ProcessOptions) -> Result<(), String> {
+        match Self::side_by_side(options) {
+            Ok(_) => Ok(()),
+            Err(_) if !rustix::process::geteuid().is_root() => {
+                Err("contenders cannot be frozen without root".to_owned())
+            }
+            Err(reason) => Err(format!("contenders cannot be frozen here ({reason})")),
+        }
+    }
+
     /// Where processes that are side by side reach this host: backends listen there.
     #[must_use]
     pub fn gateway(&self) -> Option<IpAddr> {

@@ -164,8 +164,11 @@ impl Duel {
         ))
     }
 
-    /// Everything that can be seen before anything is started.
-    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+    /// What all sides run on, and whether they go together.
+    ///
+    /// # Errors
+    /// Two have one name, or they are of different kinds, or cannot have these limits.
+    pub fn validate(&self) -> anyhow::Result<RuntimeKind> {
         let mut names = BTreeSet::new();
         if let Some(second) = self.sides.iter().find(|side| !names.insert(&side.name)) {
             let name = &second.name;
@@ -184,6 +187,12 @@ impl Duel {
                 ));
             }
         }
+        Ok(runtime)
+    }
+
+    /// The same, and whether the port is free where it has to be.
+    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+        let runtime = self.validate()?;
         if runtime == RuntimeKind::Process {
             port_is_free(NAME, self.port()).map_err(|error| {
                 hinted(

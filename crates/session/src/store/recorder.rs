@@ -13,6 +13,7 @@ use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 use bakeoff_model::runs::RunsDecision;
 
 use super::file::{explain, write_whole};
+use super::new_folder::NewFolder;
 use super::session_file::SessionFile;
 use super::suite_folder;
 use crate::event::{Event, Observer};
@@ -26,6 +27,8 @@ pub struct Recorder {
     open: BTreeMap<String, (PathBuf, File)>,
     /// The run at work.
     current: String,
+    /// What was made for it; `None` where the session goes on.
+    made: Option<NewFolder>,
 }
 
 impl Recorder {
@@ -42,6 +45,7 @@ impl Recorder {
                 format_args!("finish it with --resume {folder}, or name another folder with --out"),
             ));
         }
+        let made = Some(NewFolder::make(folder, SessionFile::NAME)?);
         fs::create_dir_all(folder.join("records"))
             .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
         let mut stored = SessionFile {
@@ -58,7 +62,15 @@ impl Recorder {
             folder: folder.to_owned(),
             open: BTreeMap::new(),
             current: String::new(),
+            made,
         })
+    }
+
+    /// Takes a new folder back in which nothing was recorded.
+    pub(crate) fn withdraw(&self) {
+        if let Some(made) = &self.made {
+            made.withdraw();
+        }
     }
 
     /// Opens a folder that holds a session.
@@ -85,6 +97,7 @@ impl Recorder {
                 folder: folder.to_owned(),
                 open: BTreeMap::new(),
                 current: String::new(),
+                made: None,
             },
             session,
         ))

@@ -436,7 +436,7 @@ pub fn process_runtime() -> anyhow::Result<ProcessRuntime> {
     runtime.context("cannot make a folder for temporary files")
 }
 
-fn process_options() -> anyhow::Result<ProcessOptions> {
+pub(super) fn process_options() -> anyhow::Result<ProcessOptions> {
     let shim = std::env::current_exe().context("cannot find this program's own file")?;
     Ok(ProcessOptions {
         shim,

@@ -49,6 +49,7 @@ fn session(folder: &Path) -> SessionFile {
             backend_delay: None,
             seed: 0,
             runs_until: Some(ASKED),
+            no_carousels: None,
             runs,
         },
         round: None,

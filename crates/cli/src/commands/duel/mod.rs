@@ -72,7 +72,7 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> anyhow::Result<A
 }
 
 /// What the arguments ask for.
-fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
+pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     let body = String::from_utf8(args.body.read()?)
         .context("--body: a suite file holds text, and this is none")?;
     let path = args.get.0.clone();

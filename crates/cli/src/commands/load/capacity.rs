@@ -65,7 +65,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
 }
 
 /// What the flags ask.
-fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
+pub(crate) fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
     let [connections] = args.connections.as_slice() else {
         bail!("--capacity: trials have one number of connections, --connections 64");
     };

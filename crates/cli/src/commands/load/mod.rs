@@ -2,12 +2,12 @@
 
 #[cfg(test)]
 mod agreement;
-mod capacity;
+pub(crate) mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
 mod fleet;
 mod page;
-mod spec;
+pub(crate) mod spec;
 mod stdin;
 mod summary;
 mod url;

@@ -19,7 +19,7 @@ const DURATION: Duration = Duration::from_secs(10);
 const DURATION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The load spec that the flags describe.
-pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
+pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let timeout = args.timeout.as_ns();
     let (target, path) = target(args)?;
     let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
