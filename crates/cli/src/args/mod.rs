@@ -4,6 +4,8 @@ mod cluster;
 #[cfg(test)]
 mod documented;
 mod duel;
+#[cfg(test)]
+mod headings;
 mod init;
 mod load;
 
