@@ -37,6 +37,15 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
     }
 }
 
+/// What a condition that is undecided does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undecided {
+    /// It passes, and the summary says so.
+    Pass,
+    /// It fails, as one that holds.
+    Fail,
+}
+
 /// What carries out a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {

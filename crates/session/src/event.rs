@@ -110,6 +110,13 @@ pub enum Event {
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
     },
+    /// Carousels in each cycle of which the host was at other work are played once more.
+    CarouselsReplaced {
+        /// How many.
+        carousels: usize,
+        /// The expected duration of their runs, at most, ns.
+        expected_ns: u64,
+    },
     /// Something that a killed session left behind was removed.
     Swept {
         /// What it was.

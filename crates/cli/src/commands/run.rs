@@ -9,6 +9,7 @@ use bakeoff_session::session::{Audience, Ended, NewSession, Order};
 use super::signals::interrupted;
 use crate::args::RunArgs;
 use crate::output::terminal::Ending;
+use crate::values::Undecided;
 use crate::{exit, output};
 
 /// Runs the command.
@@ -53,6 +54,7 @@ fn order(args: RunArgs) -> Order {
         baseline: args.baseline.map(|name| Against {
             name,
             fail_if: args.fail_if,
+            undecided_fails: args.undecided == Undecided::Fail,
         }),
     }))
 }

@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::counted;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
@@ -476,6 +477,17 @@ impl<W: Write> Observer for Progress<W> {
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
                 self.decided(decision);
+            }
+            Event::CarouselsReplaced {
+                carousels,
+                expected_ns,
+            } => {
+                let expected = Duration::from_nanos(*expected_ns);
+                self.pace.decided(expected);
+                let (counted, time) = (counted(*carousels as u64, "carousel"), human(expected));
+                self.line(&format!(
+                    "\n{counted} had no cycle that counts: played once more, about {time}"
+                ));
             }
             Event::RunBegan {
                 index,
