@@ -31,11 +31,16 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
-            // Standard error may be gone too; nobody could read it then.
-            let _ = writeln!(std::io::stderr(), "error: {}", sentence(&error));
+            show(&error);
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// Shows an error on standard error.
+pub(crate) fn show(error: &anyhow::Error) {
+    // Standard error may be gone too; there is no reader then.
+    let _ = writeln!(std::io::stderr(), "error: {}", sentence(error));
 }
 
 /// The status of a command line that is only about itself: help, or a mistake in it. Prints it.

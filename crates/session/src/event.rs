@@ -134,6 +134,11 @@ pub enum Event {
         /// Where contenders reach it.
         address: String,
     },
+    /// Local processes run without their limits.
+    LimitsUnenforced {
+        /// Why.
+        why: String,
+    },
     /// The load generator could not be measured against a server that does nothing.
     CeilingUnknown {
         /// Why.

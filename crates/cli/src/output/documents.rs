@@ -3,12 +3,14 @@
 //! `capacity.csv` and `trials.csv`; with a baseline those for continuous integration. And the
 //! ranked table for the terminal.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_model::record::Results;
 use bakeoff_report::{Analysis, ReportInput, RoundResults};
+use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
@@ -154,6 +156,15 @@ fn title(results: &Results) -> String {
         return "bakeoff: no runs".to_owned();
     };
     let begin = &run.begin;
+    if begin.suite == duel::NAME {
+        let sides = results
+            .runs
+            .iter()
+            .map(|run| run.begin.run.contender.as_str());
+        let sides: BTreeSet<&str> = sides.collect();
+        let sides: Vec<&str> = sides.into_iter().collect();
+        return format!("duel of {}", sides.join(" and "));
+    }
     let round = results.round.as_ref();
     let round = round.map_or_else(String::new, |round| format!(", round {round}"));
     format!(
