@@ -245,7 +245,8 @@ async fn jre(engine: &Engine, name: &str, modules: &str, jdk: &Toolchain) -> any
     if up_to_date(engine, &reference, &recipe).await? {
         return Ok(());
     }
-    say(&format!("making {reference} of {}", jdk.version));
+    let version = jdk.version.as_deref().unwrap_or_default();
+    say(&format!("making {reference} of {version}"));
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let runtime = folder.path().join("jre");
     // Without the archive of classes each start would be slower than on a whole JDK.

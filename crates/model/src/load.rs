@@ -4,11 +4,13 @@
 //! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the
 //! load generator's slices and the meter's samples of one host share one axis.
 
+mod command;
 mod errors;
 mod fleet;
 mod part;
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use crate::histogram::Histogram;
 use crate::scenario::Scenario;
 
 pub use crate::request::RequestSpec;
+pub use command::StepCommand;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::Part;
@@ -54,10 +57,11 @@ pub struct LoadSpec {
     #[serde(default)]
     pub check_body_every: u32,
     /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
-    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened;
-    /// there, the line `again` has the step made once more. The line `go at NS` has the window
-    /// open at that instant of the wall clock, ns since the Unix epoch, or at once where it has
-    /// passed; then a [`LoadEvent::Began`] follows.
+    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
+    /// The line `go` has it go on; after a step, the line `again` has that step made once more. The
+    /// line `go at NS` has the window open at that instant of the wall clock, ns since the Unix
+    /// epoch, or at once where it has passed; then a [`LoadEvent::Began`] follows. Any other line
+    /// ends the load with [`LoadEvent::Failed`].
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.
@@ -73,6 +77,23 @@ pub struct LoadSpec {
     /// Make only this part of it, because other load generators make the rest; absent = all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+}
+
+impl LoadSpec {
+    /// Whether it is one request without a before and after. In a scenario that is a request whose
+    /// variables differ from one time to the next, and nothing else.
+    #[must_use]
+    pub fn is_single_request(&self) -> bool {
+        let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
+        self.requests.len() == 1 && self.requests.iter().all(alone)
+    }
+
+    /// Whether users wait between a response and their next request.
+    #[must_use]
+    pub fn has_think_time(&self) -> bool {
+        let waits = |request: &RequestSpec| request.pause.is_some_and(|pause| pause.max_ns > 0);
+        self.scenario.is_some() && self.requests.iter().any(waits)
+    }
 }
 
 /// Where the load generator sends its requests.
@@ -271,6 +292,13 @@ impl CpuTime {
     }
 }
 
+impl AddAssign for CpuTime {
+    fn add_assign(&mut self, other: Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+    }
+}
+
 /// What the load generator counted in one slice of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadInterval {
@@ -288,11 +316,14 @@ pub struct LoadInterval {
     pub errors: BTreeMap<ErrorClass, ErrorCount>,
     /// From the real send to the end of the answer, successful requests.
     pub service_time: Histogram,
-    /// From the intended send, successful requests; open load and scenarios only. In a scenario
-    /// it is the end of the user's pause: waiting for a new connection is part of it.
+    /// From the intended send, successful requests; open load and scenarios only, and in closed
+    /// load not in scenarios of a single request without a pause, which are closed load like any
+    /// other. In a scenario it is the end of the user's pause: waiting for a new connection is part
+    /// of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time: Option<Histogram>,
-    /// Real send minus intended send; open load and scenarios only.
+    /// Real send minus intended send of every request that was sent; where there is a response
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.
@@ -309,7 +340,8 @@ pub struct LoadInterval {
     pub received_bytes: u64,
     /// From an answer to the next request in its place, summed over the requests that have one
     /// before them, ns: the load generator's share of a closed loop. Closed load over connections
-    /// that are kept only; not in scenarios, and not of messages that carry their own time.
+    /// that are kept only; not in scenarios with pauses, and not of messages that carry their own
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// Time in which connections were being opened again, handshakes included, summed over those

@@ -2,6 +2,7 @@
 
 mod cases;
 mod steps;
+pub mod whole_runs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -47,6 +48,10 @@ pub struct Plan {
     /// What is decided after a pilot: how many of these runs are made. Absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_until: Option<RunsUntil>,
+    /// Why the contenders of its profile, which has a carousel, cannot be alive together: its runs
+    /// are whole runs in turn. Absent where they are turns, and where the profile has no carousel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_carousels: Option<String>,
     /// The runs, at most.
     pub runs: Vec<PlannedRun>,
 }
@@ -282,6 +287,8 @@ pub struct PlanOptions {
     pub backend: BackendName,
     /// How long the replay backend holds its responses back instead of as the suite says.
     pub backend_delay: Option<Delay>,
+    /// Why contenders cannot be alive together: whole runs in turn instead. `None` where they can.
+    pub no_carousels: Option<String>,
 }
 
 /// A contender with one combination of its parameters.
@@ -341,6 +348,9 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     let Some(profile) = profile.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
+    let no_carousels = options.no_carousels.clone();
+    let no_carousels = no_carousels.filter(|_| profile.carousel.is_some());
+    let profile = &*whole_runs::planned(profile, options);
     let mut cases = cases::cases(suite, options, &contenders, &benchmarks);
     // Two that are alive together would share a database.
     let shares = options.backend == BackendName::Postgres && profile.carousel.is_some();
@@ -360,6 +370,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
             Some(_) => None,
             None => profile.runs.until(),
         },
+        no_carousels,
         runs: runs(profile, cases, options, suite),
     })
 }

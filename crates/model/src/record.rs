@@ -377,6 +377,8 @@ pub struct Results {
     pub analysis: Option<String>,
     /// Contenders that took no part, each with the line that says why.
     pub skipped: Vec<String>,
+    /// Why whole runs were made in turn instead of carousels, where they were.
+    pub no_carousels: Option<String>,
     /// The round that was run, if it was one.
     pub round: Option<String>,
     /// The benchmark and the rule that decide who wins that round; `None` when it picks no winner.

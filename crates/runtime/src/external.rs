@@ -1,7 +1,7 @@
 //! Services that somebody else runs, by their addresses: they are asked and loaded, and nothing
 //! about their resources is known.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,13 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::service_url::ServiceUrl;
 
 use crate::api::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
+    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
     SweepError,
 };
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
+
+/// How long one more connection may take, made to find out why there is none.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Finds the service that a specification names.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +120,10 @@ impl Instance for ExternalInstance {
                     log,
                 }),
                 Err(Unanswered::NoListener | Unanswered::Ended) => {
-                    let hint = Some(format!("nobody accepts connections at {address}"));
+                    let hint = Some(match TcpStream::connect_timeout(&address, AGAIN) {
+                        Ok(_) => format!("{address} accepts connections only now"),
+                        Err(why) => format!("nothing accepts connections at {address}: {why}"),
+                    });
                     Err(ReadyError::NoListener {
                         label,
                         limit,
@@ -129,12 +135,17 @@ impl Instance for ExternalInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        let sample = ResourceSample {
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
+        let resources = ResourceSample {
             at_ns: monotonic_ns(),
             ..ResourceSample::default()
         };
-        Box::pin(async move { sample })
+        Box::pin(async {
+            Sampled {
+                resources,
+                host: None,
+            }
+        })
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

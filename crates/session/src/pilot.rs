@@ -361,6 +361,7 @@ mod tests {
             backend_delay: None,
             seed: 0,
             runs_until: None,
+            no_carousels: None,
             runs: planned,
         };
         let within = Duration::from_secs(within_s);

@@ -3,11 +3,10 @@
 //! own below the one of all, so that it can be read, rendered and resumed like any other.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::plan as planning;
+use bakeoff_model::plan::{self as planning, Plan};
 use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, ReportInput};
@@ -17,12 +16,14 @@ use crate::hint::hinted;
 use crate::selection;
 use crate::session::{self, Audience, Ended, NewSession, OpenSession, Order};
 use crate::store::file::write_whole;
+use crate::store::new_folder::NewFolder;
 use crate::store::recorder::Recorder;
 use crate::store::results;
 use crate::store::round_file::{RoundFile, RoundsFile};
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
-use crate::testbed::builds;
+use crate::testbed::{abilities, builds};
+use crate::together::{self, Abilities};
 
 /// Whether all rounds are wanted, new or resumed.
 pub(crate) fn are_wanted(order: &Order) -> bool {
@@ -34,7 +35,16 @@ pub(crate) fn are_wanted(order: &Order) -> bool {
 
 /// Runs all rounds, or goes on with them.
 pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
-    let (top, file) = open(order)?;
+    let (top, file, made) = open(order)?;
+    let outcome = play(&top, &file, audience).await;
+    if let (Err(_), Some(made)) = (&outcome, made) {
+        made.withdraw();
+    }
+    outcome
+}
+
+/// Runs what is left of the rounds.
+async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> anyhow::Result<Ended> {
     let folder = suite_folder::read(&file.suite_folder)?;
     if folder.suite.digest != file.suite_digest {
         return Err(hinted(
@@ -45,6 +55,7 @@ pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyho
             "their numbers could not be compared; begin again",
         ));
     }
+    let host = abilities(file.runtime).await;
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
     let mut worst = Ended::Completed;
     for name in &file.rounds {
@@ -54,13 +65,13 @@ pub(crate) async fn run_all(order: &Order, audience: &mut Audience<'_>) -> anyho
             describe: round.describe.clone(),
         })?;
         let results_folder = top.join(name);
-        let Some(open) = open_round(&results_folder, &file, &folder, round, &won)? else {
-            let qualification = not_run(&folder.suite, round, &file);
+        let Some(open) = open_round(&results_folder, file, &folder, round, &won, &host)? else {
+            let qualification = not_run(&folder.suite, round, file);
             announce(&qualification, audience.watcher)?;
             won.insert(name.clone(), qualification);
             continue;
         };
-        let ended = session::carry_out(&top, open, audience).await?;
+        let ended = session::carry_out(top, open, audience).await?;
         if ended == Ended::Interrupted {
             return Ok(ended);
         }
@@ -85,7 +96,7 @@ fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow
 }
 
 /// The folder of all rounds, new or to be gone on with.
-fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
+fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>)> {
     let new = match order {
         Order::Begin(new) => new,
         Order::Resume(top, cluster) => {
@@ -93,7 +104,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
             let file = file.with_context(|| format!("{}: no rounds there", top.display()));
             let mut file = file?;
             file.cluster.take_local(cluster);
-            return Ok((top.clone(), file));
+            return Ok((top.clone(), file, None));
         }
     };
     new.check()?;
@@ -126,11 +137,16 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile)> {
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
-    create(&top, file, new).map(|file| (top, file))
+    let (file, made) = create(&top, file, new)?;
+    Ok((top, file, Some(made)))
 }
 
 /// Makes the folder of all rounds; refuses one that holds results.
-fn create(top: &Path, mut file: RoundsFile, new: &NewSession) -> anyhow::Result<RoundsFile> {
+fn create(
+    top: &Path,
+    mut file: RoundsFile,
+    new: &NewSession,
+) -> anyhow::Result<(RoundsFile, NewFolder)> {
     let path = top.join(RoundsFile::NAME);
     if path.exists() || top.join(SessionFile::NAME).exists() {
         let top = top.display();
@@ -139,13 +155,12 @@ fn create(top: &Path, mut file: RoundsFile, new: &NewSession) -> anyhow::Result<
             format_args!("finish them with --resume {top}, or name another folder with --out"),
         ));
     }
-    fs::create_dir_all(top)
-        .with_context(|| format!("{}: cannot make the results folder", top.display()))?;
+    let made = NewFolder::make(top, RoundsFile::NAME)?;
     let found = std::mem::take(&mut file.suite_folder);
     file.suite_folder = suite_folder::seen_from(top, &new.suite)?;
     write_whole(&path, serde_json::to_string_pretty(&file)?.as_bytes())?;
     file.suite_folder = found;
-    Ok(file)
+    Ok((file, made))
 }
 
 /// The session of a round, resumed or new; `None` when this machine can build none of its
@@ -156,6 +171,7 @@ fn open_round(
     suite_folder: &SuiteFolder,
     round: &Round,
     won: &BTreeMap<String, Qualification>,
+    host: &Abilities,
 ) -> anyhow::Result<Option<OpenSession>> {
     if folder.join(SessionFile::NAME).is_file() {
         let (recorder, mut session) = Recorder::open(folder)?;
@@ -178,8 +194,8 @@ fn open_round(
     if options.contenders.is_empty() && options.cases.is_empty() {
         return Ok(None);
     }
-    let mut plan = selection::planned(suite, &options)?;
-    let skipped = session::without_unbuildable(suite, &mut plan);
+    let left_out = |plan: &mut Plan| session::without_unbuildable(suite, plan);
+    let (plan, skipped) = together::planned(suite, &options, host, left_out)?;
     if plan.runs.is_empty() {
         return Ok(None);
     }
@@ -221,6 +237,7 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         runtime: file.runtime,
         backend: file.backend,
         backend_delay: file.backend_delay,
+        no_carousels: None,
     }
 }
 

@@ -16,7 +16,7 @@ pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<E
     if rounds::are_wanted(order) {
         return rounds::run_all(order, audience).await;
     }
-    let open = session::open(order)?;
+    let open = session::open(order).await?;
     let top = open.folder.clone();
     session::carry_out(&top, open, audience).await
 }

@@ -9,13 +9,13 @@ use anyhow::Context as _;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{BoxFuture, host};
 
-use crate::baseline::{self, Against, Base};
+use crate::baseline::{self, Against, Base, replacement};
 use crate::clock;
 use crate::contracts::{Parts, PendingRun};
 use crate::driver::Driver;
@@ -29,8 +29,8 @@ use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
-use crate::testbed::{Testbed, TestbedOptions, builds, cluster};
-use crate::together;
+use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
+use crate::together::{self, Abilities};
 
 /// What is to be measured.
 #[derive(Debug, Clone)]
@@ -64,6 +64,32 @@ impl NewSession {
         }
     }
 
+    /// The round of this suite and what is measured of it, as far as that shows before anything is
+    /// planned.
+    ///
+    /// # Errors
+    /// There is no such round, or it has no contenders by itself; the options contradict each other.
+    pub fn chosen(&self, suite: &Suite) -> anyhow::Result<(Option<Round>, PlanOptions)> {
+        self.check()?;
+        let round = match &self.round {
+            Some(name) => Some(selection::round(suite, name)?),
+            None if self.selection.contenders.is_empty() => selection::main_round(suite),
+            None => None,
+        };
+        let main = round.or_else(|| selection::main_round(suite));
+        let options = self.selection.plan_options(suite, main);
+        if options.contenders.is_empty()
+            && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
+        {
+            return Err(hinted(
+                format_args!("the round {} takes winners only", round.name),
+                format_args!("--round {ALL_ROUNDS} finds them first"),
+            ));
+        }
+        selection::backend_can_be_at(options.backend, self.backend_url.as_ref())?;
+        Ok((round.cloned(), options))
+    }
+
     /// Where the results go.
     pub(crate) fn results_folder(&self, suite: &Suite) -> PathBuf {
         self.out.clone().unwrap_or_else(|| {
@@ -86,7 +112,7 @@ pub enum Order {
 pub enum Ended {
     /// Every run of the plan was completed; with a baseline, every head is well.
     Completed,
-    /// A condition on head and base holds.
+    /// A condition on head and base holds, or is undecided where that is to fail.
     ConditionHolds,
     /// Some runs failed; with a baseline, of heads.
     WithFailures,
@@ -151,6 +177,9 @@ pub(crate) async fn carry_out(
         })?;
         return Ok(Ended::Interrupted);
     };
+    if outcome.is_err() {
+        observers.recorder.withdraw();
+    }
     end(&folder, &session, outcome?, observers.watcher)
 }
 
@@ -175,7 +204,9 @@ fn end(
     Ok(match (analysis.and_then(|all| all.against_base), failed) {
         (Some(against), _) => match against.conclusion() {
             BaselineConclusion::Passed => Ended::Completed,
-            BaselineConclusion::ConditionHolds => Ended::ConditionHolds,
+            BaselineConclusion::Undecided | BaselineConclusion::ConditionHolds => {
+                Ended::ConditionHolds
+            }
             BaselineConclusion::HeadFailed => Ended::WithFailures,
         },
         (None, 0) => Ended::Completed,
@@ -203,15 +234,7 @@ async fn play(
     }
     observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);
-    if folder.suite.digest != plan.suite_digest {
-        return Err(hinted(
-            format_args!(
-                "{}: the suite has changed since the session began",
-                session.suite_folder.display()
-            ),
-            "its numbers could not be compared; begin a new session",
-        ));
-    }
+    unchanged(session, &folder.suite)?;
     if let Some(base) = base {
         base.join(&mut folder);
     }
@@ -240,7 +263,6 @@ async fn play(
             client: testbed.client(),
             backend: testbed.backend(),
             host_cores: testbed.host_cores(),
-            host_time: &|| testbed.host_time(),
         },
         cases: &testbed,
         now: clock::now_rfc3339,
@@ -249,6 +271,9 @@ async fn play(
     let decide =
         |plan: &Plan, asked| Ok(pilot::decide(plan, asked, &results::read_records(results)?));
     let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
+    if let (Ok(made), Some(_)) = (&played, base) {
+        played = replacement::play(&driver, &session.plan, results, *made, observers).await;
+    }
     if let Ok(made) = played
         && session.flame_graphs
     {
@@ -260,9 +285,22 @@ async fn play(
     played
 }
 
+/// Refuses a suite that is another one than when the session began.
+fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
+    if suite.digest == session.plan.suite_digest {
+        return Ok(());
+    }
+    let folder = session.suite_folder.display();
+    Err(hinted(
+        format_args!("{folder}: the suite has changed since the session began"),
+        "its numbers could not be compared; begin a new session",
+    ))
+}
+
 /// What the user should know before it begins, beside where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let mut warnings = together::checked(&session.plan, suite, &host::describe())?;
+    let together = together::note(&session.plan, host::describe().memory_bytes);
+    let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));
     if session.flame_graphs {
@@ -298,9 +336,9 @@ fn not_metered(url: &DatabaseUrl) -> String {
 }
 
 /// The results folder, new or to be resumed, with its session.
-pub(crate) fn open(order: &Order) -> anyhow::Result<OpenSession> {
+pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime).await),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
@@ -318,27 +356,9 @@ fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSessio
     })
 }
 
-fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
-    new.check()?;
+fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     let mut suite_folder = suite_folder::read(&new.suite)?;
-    let suite = &suite_folder.suite;
-    let round = match &new.round {
-        Some(name) => Some(selection::round(suite, name)?),
-        None if new.selection.contenders.is_empty() => selection::main_round(suite),
-        None => None,
-    };
-    let round = round.cloned();
-    let main = round.as_ref().or_else(|| selection::main_round(suite));
-    let mut options = new.selection.plan_options(suite, main);
-    if options.contenders.is_empty()
-        && let Some(round) = round.as_ref().filter(|round| !round.winners_of.is_empty())
-    {
-        return Err(hinted(
-            format_args!("the round {} takes winners only", round.name),
-            format_args!("--round {ALL_ROUNDS} finds them first"),
-        ));
-    }
-    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
+    let (round, mut options) = new.chosen(&suite_folder.suite)?;
     let wanted = new.baseline.as_ref();
     let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));
     let mut base = base.transpose()?;
@@ -347,11 +367,21 @@ fn begin(new: &NewSession) -> anyhow::Result<OpenSession> {
         None => Vec::new(),
     };
     let suite = &suite_folder.suite;
-    let mut plan = selection::planned(suite, &options)?;
-    skipped.extend(without_unbuildable(suite, &mut plan));
-    if base.is_some() {
-        skipped.extend(baseline::without_partner(&mut plan));
-    }
+    let plan = match &base {
+        Some(_) => {
+            let mut plan = selection::planned(suite, &options)?;
+            skipped.extend(without_unbuildable(suite, &mut plan));
+            skipped.extend(baseline::without_partner(&mut plan));
+            together::must_be(&plan, host)?;
+            plan
+        }
+        None => {
+            let left_out = |plan: &mut Plan| without_unbuildable(suite, plan);
+            let (plan, unbuildable) = together::planned(suite, &options, host, left_out)?;
+            skipped.extend(unbuildable);
+            plan
+        }
+    };
     if plan.runs.is_empty() {
         return Err(builds::none_here(&skipped));
     }

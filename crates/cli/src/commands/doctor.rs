@@ -194,7 +194,9 @@ async fn findings() -> Vec<Finding> {
             Ok(found) => Finding {
                 what: needs.to_owned(),
                 good: true,
-                found: found.version,
+                found: found
+                    .version
+                    .unwrap_or_else(|| found.path.display().to_string()),
             },
             Err(missing) => Finding {
                 what: needs.to_owned(),

@@ -17,8 +17,8 @@ use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
 use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
-use bakeoff_session::testbed::cluster;
-use bakeoff_session::together;
+use bakeoff_session::testbed::{self, cluster};
+use bakeoff_session::together::{self, Abilities};
 
 use crate::args::PlanArgs;
 use crate::exit;
@@ -29,12 +29,14 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.measured.selection.suite)?;
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
+    let runtime = args.measured.selection.runtime.into();
+    let host = tokio::runtime::Runtime::new()?.block_on(testbed::abilities(runtime));
     let round = match args.round.as_deref() {
-        Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args),
+        Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args, &host),
         Some(name) => Some(selection::round(suite, name)?),
         None => selection::main_round(suite),
     };
-    let plan = planned(suite, args, round)?;
+    let plan = planned(suite, args, round, &host)?;
     let placement = selection::placement(&plan);
     if let Some(contender) = &args.case {
         let spec = spec_of(&folder, &plan, contender, &placement.cores)?;
@@ -44,21 +46,27 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     } else {
         let mut settings = suite.backend_settings(plan.backend);
         settings.delay = plan.backend_delay.unwrap_or(settings.delay);
-        let together = together::checked(&plan, suite, &bakeoff_runtime::host::describe());
+        let together = together::note(&plan, host.memory_bytes);
         let places = places(&plan, &placement, args)?;
         write_text(&mut output, &plan, &places, &settings.words())?;
-        for sentence in together? {
-            for line in wrapped(&sentence, 78) {
-                writeln!(output, "{line}")?;
-            }
+        for line in together.iter().flat_map(|note| wrapped(note, 78)) {
+            writeln!(output, "{line}")?;
         }
     }
     Ok(exit::DONE)
 }
 
-fn planned(suite: &Suite, args: &PlanArgs, round: Option<&Round>) -> anyhow::Result<Plan> {
+/// The plan of these arguments on a host of these abilities.
+pub(crate) fn planned(
+    suite: &Suite,
+    args: &PlanArgs,
+    round: Option<&Round>,
+    host: &Abilities,
+) -> anyhow::Result<Plan> {
     let selection = args.measured.selection(args.seed);
-    selection::planned(suite, &selection.plan_options(suite, round))
+    let options = selection.plan_options(suite, round);
+    let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
+    Ok(plan)
 }
 
 /// A line for each round; who wins and so joins a later one is not known before.
@@ -66,6 +74,7 @@ fn all_rounds(
     output: &mut impl std::io::Write,
     suite: &Suite,
     args: &PlanArgs,
+    host: &Abilities,
 ) -> anyhow::Result<u8> {
     if args.json || args.case.is_some() {
         bail!("--json and --case are about the plan of one round: name one with --round");
@@ -73,7 +82,7 @@ fn all_rounds(
     let (mut fewest, mut most) = (0, 0);
     let (mut shortest, mut longest) = (Duration::ZERO, Duration::ZERO);
     for round in selection::rounds_in_order(suite) {
-        let plan = planned(suite, args, Some(round))?;
+        let plan = planned(suite, args, Some(round), host)?;
         let time = between(plan.shortest(), plan.expected());
         let certain = plan.certain().count();
         let words = text::runs(certain, plan.runs.len());

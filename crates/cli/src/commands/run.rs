@@ -8,12 +8,12 @@ use bakeoff_session::session::{Audience, Ended, NewSession, Order};
 
 use super::signals::interrupted;
 use crate::args::RunArgs;
-use crate::output::terminal::Ending;
+use crate::values::Undecided;
 use crate::{exit, output};
 
 /// Runs the command.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
-    let mut watcher = output::watcher(&args.output, Ending::Table);
+    let mut watcher = output::watcher(&args.output);
     let mut audience = Audience {
         watcher: &mut *watcher,
         interruption: || Box::pin(interrupted()),
@@ -34,7 +34,7 @@ pub(super) fn status(ended: Ended) -> u8 {
 }
 
 /// What the arguments ask for.
-fn order(args: RunArgs) -> Order {
+pub(crate) fn order(args: RunArgs) -> Order {
     if let Some(folder) = args.resume {
         let cluster = args.measured.selection.cluster.settings();
         return Order::Resume(folder, Box::new(cluster));
@@ -53,6 +53,7 @@ fn order(args: RunArgs) -> Order {
         baseline: args.baseline.map(|name| Against {
             name,
             fail_if: args.fail_if,
+            undecided_fails: args.undecided == Undecided::Fail,
         }),
     }))
 }

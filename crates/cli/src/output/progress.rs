@@ -6,10 +6,10 @@ use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::counted;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
-use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{IntervalRecord, Outcome, Record};
 use bakeoff_model::runs::RunsDecision;
@@ -19,6 +19,7 @@ use bakeoff_session::event::{Event, Observer};
 use super::builds::Builds;
 use super::capacity;
 use super::pace::Pace;
+use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
 
 /// What a line has room for.
@@ -46,21 +47,6 @@ struct Member {
     label: String,
     slices: usize,
     total: StepTotal,
-}
-
-/// The slices of the current step added up.
-#[derive(Debug, Default)]
-struct StepTotal {
-    connections: u32,
-    established: u32,
-    warm_up: bool,
-    requests: u64,
-    errors: u64,
-    wall_ns: u64,
-    cpu_ns: u64,
-    peak_bytes: u64,
-    service_time: Histogram,
-    unfair: Option<&'static str>,
 }
 
 impl Progress<std::io::Stderr> {
@@ -188,6 +174,7 @@ impl<W: Write> Progress<W> {
             }
             Record::Capacity(found) => self.below(&capacity::found(found)),
             Record::End(end) => {
+                self.pace.run_ends(Instant::now());
                 self.finish_step();
                 self.finish_turns();
                 match &end.outcome {
@@ -195,8 +182,11 @@ impl<W: Write> Progress<W> {
                     Outcome::Interrupted => self.line("  interrupted"),
                     Outcome::Failed(failure) => {
                         self.line(&format!("  FAILED at {failure}"));
-                        for line in last_lines(&failure.details(), 6) {
+                        for line in last_lines(&failure.evidence, 6) {
                             self.line(&format!("    {line}"));
+                        }
+                        for hint in &failure.hints {
+                            self.line(&format!("    hint: {hint}"));
                         }
                     }
                 }
@@ -226,7 +216,7 @@ impl<W: Write> Progress<W> {
     }
 
     fn finish_step(&mut self) {
-        if let Some(step) = self.step.take().filter(|step| step.wall_ns > 0) {
+        if let Some(step) = self.step.take().filter(|step| !step.is_empty()) {
             self.line(&step.text());
         }
     }
@@ -254,12 +244,12 @@ impl<W: Write> Progress<W> {
                 warnings,
             } => {
                 let expected = Duration::from_nanos(*expected_ns);
-                let time = between(Duration::from_nanos(*shortest_ns), expected);
                 self.pace.expected = expected;
                 let before = match finished_before {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
                 };
+                let time = between(Duration::from_nanos(*shortest_ns), expected);
                 let runs = text::runs(*runs_certain, *runs);
                 self.line(&format!("{runs}{before}, {time}"));
                 for warning in warnings {
@@ -279,6 +269,10 @@ impl<W: Write> Progress<W> {
             Event::BackendReady { name, address } => {
                 self.line(&format!("backend {name} is ready at {address}"));
             }
+            Event::LimitsUnenforced { why } => {
+                let way = "run as root, or use --runtime docker";
+                self.note("", &format!("the limits do not hold: {why}; {way}"));
+            }
             Event::CeilingUnknown { why } => {
                 let text = format!(
                     "the load generator's ceiling on this host is unknown, and not in the \
@@ -294,63 +288,8 @@ impl<W: Write> Progress<W> {
 
     /// A build begins or ends: a line for each where lines cannot be overwritten.
     fn build(&mut self, event: &Event) {
-        match event {
-            Event::Building {
-                contender,
-                index,
-                contenders,
-            } => {
-                let now = Instant::now();
-                self.builds.begin(*index, *contenders, contender, now);
-                if !self.live {
-                    self.line(&format!(
-                        "{contender} ({} of {contenders}): building",
-                        index + 1
-                    ));
-                }
-            }
-            Event::Built {
-                contender,
-                index,
-                contenders,
-                took_ns,
-                fresh,
-                version,
-            } => {
-                self.builds.end(*index);
-                let took = human(Duration::from_nanos(*took_ns));
-                let state = match fresh {
-                    true => format!("built in {took}"),
-                    false => "up to date".to_owned(),
-                };
-                self.line(&format!(
-                    "{contender} ({} of {contenders}): {state}",
-                    index + 1
-                ));
-                let version = version.as_deref().unwrap_or("no version receipt");
-                let lines: Vec<&str> = version.lines().map(str::trim).collect();
-                for line in wrapped(&lines.join(", "), 76) {
-                    self.line(&format!("  {line}"));
-                }
-            }
-            Event::BuildFailed {
-                index,
-                contenders,
-                took_ns,
-                failure,
-                ..
-            } => {
-                self.builds.end(*index);
-                let (number, took) = (index + 1, human(Duration::from_nanos(*took_ns)));
-                let message = &failure.message;
-                self.line(&format!(
-                    "FAILED {message} ({number} of {contenders}, after {took})"
-                ));
-                for line in last_lines(&failure.details(), 8) {
-                    self.line(&format!("    {line}"));
-                }
-            }
-            _ => {}
+        for line in self.builds.take(event, self.live, Instant::now()) {
+            self.line(&line);
         }
         self.time_passes();
     }
@@ -391,7 +330,7 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         if stage == Stage::Load {
             self.line(&format!("  checks {}/{}", self.good, self.checked));
-            self.line("    conns      req/s   p50 ms   p99 ms  errors  us/req     MiB");
+            self.line(StepTotal::TITLES);
         }
         (self.good, self.checked) = if stage == Stage::Start {
             (0, 0)
@@ -400,60 +339,6 @@ impl<W: Write> Progress<W> {
         };
         let left = self.time_left();
         self.live_line(&format!("  {stage} … {left}"));
-    }
-}
-
-impl StepTotal {
-    fn add(&mut self, record: &IntervalRecord) {
-        let load = &record.load;
-        self.connections = record.connections;
-        self.warm_up = record.warm_up;
-        self.requests += load.requests;
-        self.errors += load.errors.values().map(|error| error.count).sum::<u64>();
-        self.wall_ns += load.end_ns.saturating_sub(load.start_ns);
-        self.service_time.merge(&load.service_time);
-        if let (Some(before), Some(after)) = (&record.contender_before, &record.contender_after) {
-            if let (Some(before), Some(after)) = (before.cpu, after.cpu) {
-                self.cpu_ns += after.total_ns().saturating_sub(before.total_ns());
-            }
-            if let Some(memory) = after.memory {
-                self.peak_bytes = self.peak_bytes.max(memory.peak_bytes);
-            }
-        }
-        if !record.validity.is_fair() {
-            self.unfair = Some(record.validity.name());
-        }
-    }
-
-    fn text(&self) -> String {
-        let requests = as_f64(self.requests);
-        let milliseconds = |share| {
-            self.service_time
-                .quantile_ns(share)
-                .map_or(f64::NAN, as_f64)
-                / 1e6
-        };
-        let rate = requests / (as_f64(self.wall_ns.max(1)) / 1e9);
-        let missing = if self.established < self.connections {
-            format!(" {} open", self.established)
-        } else {
-            String::new()
-        };
-        let mark = match (self.unfair, self.warm_up) {
-            (_, true) => &format!(" warm-up {:.0} s", as_f64(self.wall_ns) / 1e9),
-            (Some(unfair), false) => &format!(" {unfair}"),
-            (None, false) => "",
-        };
-        format!(
-            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}{missing}",
-            self.connections,
-            rate,
-            milliseconds(0.5),
-            milliseconds(0.99),
-            self.errors,
-            as_f64(self.cpu_ns) / 1e3 / requests,
-            as_f64(self.peak_bytes) / 1_048_576.0,
-        )
     }
 }
 
@@ -468,6 +353,7 @@ impl<W: Write> Observer for Progress<W> {
             | Event::Skipped { .. }
             | Event::BackendStarting { .. }
             | Event::BackendReady { .. }
+            | Event::LimitsUnenforced { .. }
             | Event::CeilingUnknown { .. } => self.preparation(event),
             Event::RunsDecided {
                 decision,
@@ -476,6 +362,17 @@ impl<W: Write> Observer for Progress<W> {
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
                 self.decided(decision);
+            }
+            Event::CarouselsReplaced {
+                carousels,
+                expected_ns,
+            } => {
+                let expected = Duration::from_nanos(*expected_ns);
+                self.pace.decided(expected);
+                let (counted, time) = (counted(*carousels as u64, "carousel"), human(expected));
+                self.line(&format!(
+                    "\n{counted} had no cycle that counts: played once more, about {time}"
+                ));
             }
             Event::RunBegan {
                 index,
@@ -493,11 +390,7 @@ impl<W: Write> Observer for Progress<W> {
                 ..
             } => {
                 self.finish_step();
-                self.step = Some(StepTotal {
-                    connections: *connections,
-                    established: *established,
-                    ..StepTotal::default()
-                });
+                self.step = Some(StepTotal::begin(*connections, *established));
             }
             Event::Recorded { record } => self.record(record),
             Event::RunGoesOn { run } => {

@@ -1,5 +1,7 @@
 //! Bad input ends in one clear sentence, a hint and a status that is not zero.
 
+use std::net::TcpListener;
+
 use crate::world::{Ran, World};
 
 #[test]
@@ -50,7 +52,7 @@ fn the_results_folder_must_be_writable_and_free() {
     std::fs::write(world.out(), "a file").unwrap();
     world
         .run("run SUITE --profile tiny --out OUT")
-        .check(1, &["results folder"]);
+        .check(1, &["cannot write results", "a writable folder with --out"]);
     std::fs::remove_file(world.out()).unwrap();
     std::fs::create_dir(world.out()).unwrap();
     std::fs::write(world.out().join("session.json"), "{}").unwrap();
@@ -86,7 +88,38 @@ fn a_backend_that_does_not_start_is_a_sentence() {
         ))
     };
     with("elasticsearch").check(1, &["backend elasticsearch does not start", "no backends/"]);
-    std::fs::remove_dir_all(world.out()).unwrap();
     world.write("data/broken.jsonl", "this is no recording");
     with("replay").check(1, &["backend replay does not start", "broken.jsonl"]);
+}
+
+/// Whatever keeps a session from its first run leaves the disk as it was.
+#[test]
+fn a_refused_session_leaves_no_folder() {
+    let world = World::new(&["good"]);
+    let taken = TcpListener::bind(("0.0.0.0", world.port())).unwrap();
+    let refused = "listens";
+    let results = world.out().join("of/today");
+    let run = format!("run SUITE --profile tiny --out {}", results.display());
+    world.run(&run).check(1, &[refused]);
+    assert!(!world.out().exists());
+    world.run("run SUITE --profile tiny").check(1, &[refused]);
+    assert!(!world.out().with_file_name("results").exists());
+
+    // What was there stays.
+    std::fs::create_dir(world.out()).unwrap();
+    let own = "run SUITE --profile tiny --out OUT";
+    world.run(own).check(1, &[refused]);
+    assert_eq!(std::fs::read_dir(world.out()).unwrap().count(), 0);
+    std::fs::write(world.out().join("notes.md"), "mine").unwrap();
+    world.run(own).check(1, &[refused]);
+    assert_eq!(world.read("out/notes.md"), "mine");
+
+    let rounds = "[[round]]\nname = \"main\"\ncontenders = [\"*\"]\nbenchmarks = [\"item\"]\n";
+    let suite = world.read("suite/suite.toml");
+    world.write("suite.toml", &format!("{suite}\n{rounds}"));
+    world
+        .run(&format!("{run} --round all"))
+        .check(1, &[refused]);
+    assert!(!results.exists());
+    drop(taken);
 }

@@ -189,7 +189,9 @@ fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel()
     let steps = "describe = \"One item.\"\nladder = { connections = [2, 4], step = \"9s\" }";
     world.write(
         "suite.toml",
-        &suite.replace("describe = \"One item.\"", steps),
+        &suite
+            .replace("describe = \"One item.\"", steps)
+            .replace("[profile.tiny]", "[profile.tiny]\nreplaces-steps = true"),
     );
     let copied = Command::new("cp")
         .arg("-r")
@@ -204,7 +206,7 @@ fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel()
     run(&world, arguments).check(
         0,
         &[
-            "the benchmark item is played in turns: 3 of 200ms each on 4 connections",
+            "the benchmark item: base and head alternate, 3 turns of 200ms each, 4 connections",
             "skipped: new: not in the baseline before",
             "passed: none of 2 conditions holds",
             "Against the baseline before",
@@ -241,6 +243,14 @@ fn a_head_that_is_wrong_fails_and_a_base_that_was_wrong_does_not() {
         ],
     );
     assert_eq!(junit(&world).failures, 0);
+    let strict = run(
+        &world,
+        &format!("{arguments} --undecided fail --out strict"),
+    );
+    strict.check(
+        3,
+        &["failed: 1 of 1 conditions undecided (--undecided fail)"],
+    );
 }
 
 /// Asserts what is said of options with which nothing can begin.
@@ -343,4 +353,28 @@ fn what_is_not_in_both_is_said_before_anything_begins() {
     command.env("PATH", Path::new("/nowhere"));
     Ran::from(command.output().unwrap()).check(1, &["git is not installed"]);
     assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
+}
+
+/// Head and base are compared in carousels only: without them there is no session, and no folder.
+#[test]
+fn what_cannot_be_frozen_is_not_compared_with_a_baseline() {
+    let world = World::new(&["good"]);
+    let user = world.unprivileged();
+    let baseline = "run SUITE --profile tiny --baseline suite --out OUT";
+    let without_root = Ran::from(user.command(&world, baseline).output().unwrap());
+    let only = "head and base are compared in carousels only, and";
+    without_root.check(
+        1,
+        &[&format!("{only} contenders cannot be frozen without root")],
+    );
+    world
+        .run(&format!("{baseline} --runtime kubernetes"))
+        .check(
+            1,
+            &[
+                &format!("{only} Pods cannot be frozen"),
+                "--runtime process",
+            ],
+        );
+    assert!(!world.out().exists());
 }

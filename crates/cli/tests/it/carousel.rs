@@ -5,16 +5,21 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use bakeoff_model::record::{self, RunRecords};
+use serde_json::Value;
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
-/// A world with a second contender that is as good, and a profile for both in turn; `None`, said
-/// loudly, where that is not permitted.
+/// [`with_turns`]; `None`, said loudly, where carousels are not permitted.
 fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
         announce("carousels: they take root");
         return None;
     }
+    Some(with_turns())
+}
+
+/// Two contenders that are as good, and a profile for both in turn.
+fn with_turns() -> World {
     let world = World::new(&["good"]);
     let same = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
     let same = same.replace("name = \"good\"", "name = \"same\"");
@@ -27,7 +32,7 @@ runs = 1
 carousel = { connections = 4, warm-up = "500ms", cycles = 3, slice = "200ms", discard = "50ms" }
 "#;
     world.write("suite.toml", &format!("{suite}{profile}"));
-    Some(world)
+    world
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
@@ -120,4 +125,47 @@ fn two_take_turns_and_a_killed_carousel_is_made_again_as_a_whole() {
     world
         .run("run SUITE --resume out")
         .check(0, &["nothing is left to run"]);
+}
+
+/// Where contenders cannot be frozen, a carousel is whole runs in turn: same runs, one step each.
+#[test]
+fn without_root_the_same_contenders_are_measured_in_whole_runs() {
+    let why = "contenders cannot be frozen without root: whole runs in turn instead of a carousel";
+    let world = with_turns();
+    let user = world.unprivileged();
+    let ran = |arguments: &str| Ran::from(user.command(&world, arguments).output().unwrap());
+    let plan = ran("plan SUITE --profile turns");
+    let words: Vec<&str> = plan
+        .check(0, &["2 runs"])
+        .stdout
+        .split_whitespace()
+        .collect();
+    let said = words.join(" ");
+    assert!(said.ends_with(why), "{said}");
+    ran("run SUITE --profile turns --out OUT").check(0, &["warning: contenders cannot be"]);
+    let runs = runs(&world, "out");
+    assert_eq!(runs.len(), 2);
+    for (_, run) in &runs {
+        assert!(run.begin.run.carousel.is_none());
+        let measured = run.intervals.iter().filter(|slice| !slice.warm_up);
+        // Three slices of 200 ms, one after the other.
+        assert_eq!(measured.count(), 3);
+    }
+    let report = world.read("out/results.md");
+    assert!(report.contains(why), "{report}");
+}
+
+#[test]
+fn what_cannot_be_frozen_anywhere_is_measured_in_whole_runs() {
+    let world = with_turns();
+    for (runtime, who) in [
+        ("external", "services that run elsewhere"),
+        ("kubernetes", "Pods"),
+    ] {
+        let plan = format!("plan SUITE --profile turns --json --runtime {runtime}");
+        let plan: Value = serde_json::from_str(&world.run(&plan).check(0, &[]).stdout).unwrap();
+        assert_eq!(plan["no_carousels"], format!("{who} cannot be frozen"));
+        assert!(plan["runs"][0].get("carousel").is_none());
+        assert_eq!(plan["runs"][0]["steps"].as_array().unwrap().len(), 2);
+    }
 }

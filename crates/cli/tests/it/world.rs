@@ -3,6 +3,8 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -108,9 +110,68 @@ impl World {
         found.collect()
     }
 
+    /// Gives the world to a user without rights, with programs that this user can read.
+    pub(crate) fn unprivileged(&self) -> Unprivileged {
+        let is_root = rustix::process::geteuid().is_root();
+        let user = Unprivileged {
+            id: is_root.then_some(NOBODY),
+        };
+        let Some(id) = user.id else { return user };
+        fs::copy(
+            env!("CARGO_BIN_EXE_bakeoff"),
+            self.folder.path().join("bakeoff"),
+        )
+        .unwrap();
+        let program = self.folder.path().join("program");
+        fs::copy(self::program(), &program).unwrap();
+        for entry in fs::read_dir(self.path().join("contenders")).unwrap() {
+            let file = entry.unwrap().path().join("contender.toml");
+            let (from, to) = (self::program(), program.display().to_string());
+            let text = fs::read_to_string(&file).unwrap();
+            fs::write(&file, text.replace(&from.display().to_string(), &to)).unwrap();
+        }
+        own(self.folder.path(), id);
+        user
+    }
+
     /// Runs the binary to its end.
     pub(crate) fn run(&self, arguments: &str) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
+    }
+}
+
+/// The user that owns nothing on any Linux.
+const NOBODY: u32 = 65534;
+
+/// A user without rights: another one where the tests are run as root.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unprivileged {
+    id: Option<u32>,
+}
+
+impl Unprivileged {
+    /// [`World::command`] of this user.
+    pub(crate) fn command(self, world: &World, arguments: &str) -> Command {
+        let command = world.command(arguments);
+        let Some(id) = self.id else { return command };
+        let mut own = Command::new(world.folder.path().join("bakeoff"));
+        own.args(command.get_args());
+        own.envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        own.env("HOME", world.folder.path());
+        own.current_dir(world.folder.path()).uid(id).gid(id);
+        own
+    }
+}
+
+/// Makes a user the owner of a folder and of everything below it.
+fn own(path: &Path, id: u32) {
+    chown(path, Some(id), Some(id)).unwrap();
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        own(&entry.path(), id);
     }
 }
 

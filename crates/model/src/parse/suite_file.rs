@@ -393,29 +393,42 @@ fn request_spec(reading: &mut Reading<'_>, place: &KeyPath, table: RequestTable)
     }
 }
 
-/// Every benchmark needs steps in every profile, from one of the two.
+/// Every benchmark needs steps in every profile, from one of the two, and every profile with steps
+/// a benchmark that uses them.
 fn check_steps(
     reading: &mut Reading<'_>,
     profiles: &BTreeMap<String, Profile>,
     benchmarks: &[Benchmark],
 ) {
-    let stepless = benchmarks
-        .iter()
-        .find(|benchmark| benchmark.kind == BenchmarkKind::Load && benchmark.steps.is_empty());
-    let Some(Benchmark { name, .. }) = stepless else {
-        return;
-    };
     if !reading.is_whole(&KeyPath::root().key("benchmark")) {
         return;
     }
-    for profile in profiles.values().filter(|profile| profile.steps.is_empty()) {
+    let all = || benchmarks.iter();
+    let is_load = |one: &Benchmark| one.kind == BenchmarkKind::Load;
+    let stepless = all().find(|one| is_load(one) && one.steps.is_empty());
+    let has_loads = all().any(is_load);
+    let has_searches = all().any(|one| one.kind == BenchmarkKind::Capacity);
+    // With a baseline, all loads are played in the turns of a carousel.
+    let is_used = |profile: &Profile| {
+        has_searches || (has_loads && (profile.replaces_steps || profile.carousel.is_some()))
+    };
+    for profile in profiles.values() {
         let place = KeyPath::root().key("profile").key(&profile.name);
         if !reading.is_whole(&place) {
             continue;
         }
-        let message =
-            format!("`{place}` has no steps, and the benchmark `{name}` has none of its own");
-        let hint = Some("give the profile `ladder`, `[[step]]` tables or `carousel`".to_owned());
-        reading.complain(&place, &message, hint);
+        let (message, hint) = match (profile.steps.is_empty(), stepless) {
+            (true, Some(Benchmark { name, .. })) => (
+                format!("`{place}` has no steps, and the benchmark `{name}` has none of its own"),
+                "give the profile `ladder`, `[[step]]` tables or `carousel`",
+            ),
+            (false, None) if !is_used(profile) => (
+                format!("`{place}` has steps that no benchmark uses"),
+                "`replaces-steps = true` plays them in place of the benchmarks' own; otherwise \
+                 leave them out",
+            ),
+            _ => continue,
+        };
+        reading.complain(&place, &message, Some(hint.to_owned()));
     }
 }

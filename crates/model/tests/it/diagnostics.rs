@@ -85,6 +85,35 @@ fn contender_complaints(contender: &str) -> String {
 #[test]
 fn the_smallest_suite_has_no_mistakes() {
     assert_eq!(complaints(SUITE, &[], &[CONTENDER]), "no complaints");
+    let short = "[contender]\nname = \"actix-4\"\nrun = [\"./server\"]";
+    assert_eq!(complaints(SUITE, &[], &[short]), "no complaints");
+}
+
+#[test]
+fn steps_of_a_profile_are_those_of_a_benchmark() {
+    let own = "name = \"get\"\nladder = { connections = [4], step = \"1s\" }";
+    let own = SUITE.replace("name = \"get\"", own);
+    assert_snapshot!(suite_complaints(&own), @r"
+    suite.toml:9:1: `profile.quick` has steps that no benchmark uses
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
+    ");
+    let replacing = own.replace("runs = 2", "runs = 2\nreplaces-steps = true");
+    assert_eq!(suite_complaints(&replacing), "no complaints");
+    let ladder = "ladder = { connections = [1, 2], step = \"1s\" }";
+    let carousel = "carousel = { connections = 1, warm-up = \"9s\", cycles = 9, slice = \"1s\" }";
+    let for_baselines = own.replace(ladder, carousel);
+    assert_eq!(suite_complaints(&for_baselines), "no complaints");
+    let without = own.replace(ladder, "");
+    assert_eq!(suite_complaints(&without), "no complaints");
+    let another = "\n[[benchmark]]\nname = \"put\"\nrequest = [{ path = \"/\" }]\n";
+    assert_eq!(suite_complaints(&(own.clone() + another)), "no complaints");
+    let starts = SUITE.split("[[benchmark.request]]").next().unwrap();
+    let starts = starts.replace("name = \"get\"", "name = \"get\"\nkind = \"startup\"");
+    let replacing = starts.replace("runs = 2", "runs = 2\nreplaces-steps = true");
+    for only_starts in [starts, replacing] {
+        let complaints = suite_complaints(&only_starts);
+        assert!(complaints.contains("no benchmark uses"), "{complaints}");
+    }
 }
 
 #[test]
@@ -225,6 +254,8 @@ fn probes_are_of_known_requests_and_are_told_how_often() {
         "[[benchmark.request]]\npath = \"/\"",
         "kind = \"startup\"\nprobe = [{ name = \"hash\", request = \"GET /\" }]",
     )), @r"
+    suite.toml:9:1: `profile.quick` has steps that no benchmark uses
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
     suite.toml:16:9: `benchmark[0]`: kind `startup` has no `probe`
       hint: a contender is started, asked `ready-path`, and stopped
     suite.toml:16:19: no contender has the probe `hash`
@@ -893,6 +924,8 @@ request = [{ path = "/" }]
 "#,
     );
     assert_snapshot!(suite_complaints(&suite), @r#"
+    suite.toml:9:1: `profile.quick` has steps that no benchmark uses
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
     suite.toml:19:1: `benchmark[0].scenario.feed[0]`: a `csv` feed needs `file`
       hint: keys of a `csv` feed: kind, variables, file, order
     suite.toml:26:8: `benchmark[0].scenario.feed[1]`: a `unique` feed has no `from`

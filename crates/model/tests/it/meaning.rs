@@ -19,6 +19,7 @@ port = 8080
 
 [profile.steps]
 runs = 2
+replaces-steps = true
 [[profile.steps.step]]
 connections = 4
 duration = "2s"

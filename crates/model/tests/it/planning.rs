@@ -47,6 +47,7 @@ fn options() -> PlanOptions {
         runtime: RuntimeKind::Process,
         backend: BackendName::Replay,
         backend_delay: None,
+        no_carousels: None,
     }
 }
 
@@ -453,6 +454,49 @@ fn a_profile_may_replace_the_steps_of_benchmarks() {
     }
     assert_eq!(planned(&suite, "seed"), [(16, false)]);
     assert_eq!(planned(&suite, "carousel"), [(3, true)]);
+}
+
+#[test]
+fn a_carousel_that_cannot_be_is_whole_runs_of_the_same_contenders() {
+    let carousel = PlanOptions {
+        profile: "carousel".to_owned(),
+        ..options()
+    };
+    let why = "contenders cannot be frozen without root";
+    let (turns, whole) = (
+        made(&carousel),
+        made(&carousel.in_whole_runs(why.to_owned())),
+    );
+    assert!(turns.has_carousels() && !whole.has_carousels());
+    assert_eq!(turns.no_carousels, None);
+    assert_eq!(whole.no_carousels.as_deref(), Some(why));
+    let unchanged = |plan: &Plan| -> Vec<(String, u32, bool, Duration)> {
+        let of = |run: &PlannedRun| {
+            let warm_up = run.steps[0].duration;
+            (run.id.clone(), run.repetition, run.control, warm_up)
+        };
+        let mut all: Vec<_> = plan.runs.iter().map(of).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(unchanged(&whole), unchanged(&turns));
+    for run in &whole.runs {
+        assert_eq!(run.limits, turns.runs[0].limits);
+        let measured: Vec<_> = run.steps.iter().filter(|step| !step.warm_up).collect();
+        assert_eq!(measured.len(), 1);
+        // Thirty slices of a second.
+        assert_eq!(measured[0].duration, Duration::from_secs(30));
+        assert_eq!(measured[0].connections, 64);
+        assert_eq!(run.steps.len(), 2);
+        assert_eq!(run.played().len(), 2);
+    }
+
+    let file = serde_json::to_string(&whole).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&file).unwrap(), whole);
+
+    // Where the profile has whole runs, nothing is said.
+    let ladder = options().in_whole_runs(why.to_owned());
+    assert_eq!(made(&ladder), made(&options()));
 }
 
 #[test]

@@ -27,7 +27,6 @@ pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod scaling;
 pub(crate) mod sessions;
-mod slice;
 pub(crate) mod startup;
 pub(crate) mod stated;
 pub(crate) mod steady;

@@ -9,7 +9,6 @@ use bakeoff_validity::judged_record;
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::metric::CONFIDENCE;
-use super::slice::throughput;
 use super::validity;
 use crate::number::{as_f64, seconds};
 
@@ -312,7 +311,7 @@ fn spread(first: &CaseData<'_>, second: &CaseData<'_>) -> Option<Spread> {
 fn logs(case: &CaseData<'_>) -> BTreeMap<u32, BTreeMap<u32, f64>> {
     let of_step = |step: &StepData<'_>| -> BTreeMap<u32, f64> {
         let kept = step.kept.iter();
-        kept.filter_map(|slice| Some((slice.turn?.cycle, throughput(slice).ln())))
+        kept.filter_map(|slice| Some((slice.turn?.cycle, slice.load.requests_per_s().ln())))
             .collect()
     };
     with_numbers(std::iter::once(case))

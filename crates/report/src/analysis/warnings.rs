@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bakeoff_model::nodes::Nodes;
+use bakeoff_model::plan::whole_runs;
 use bakeoff_model::record::{Results, RunRecords};
 
 use super::benchmark::BenchmarkData;
@@ -14,7 +15,8 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     loads: &'d [LoadAnalysis<'r>],
     searched: impl Iterator<Item = &'d BenchmarkData<'r>>,
 ) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let whole = results.no_carousels.as_deref().map(whole_runs::sentence);
+    let mut warnings: Vec<String> = whole.into_iter().collect();
     if loads.iter().any(|load| load.summary.void) {
         warnings.push(format!("{VOID}, so no verdict of it holds"));
     }

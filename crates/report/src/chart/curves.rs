@@ -110,7 +110,7 @@ pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
             points.push(point);
         }
         for step in &run.steps {
-            requests += step.requests;
+            requests += step.totals.requests;
             let last = step.slices.last();
             let cpu = last.and_then(|slice| slice.contender_after.as_ref()?.cpu);
             let total = cpu.map(|cpu| seconds(cpu.total_ns()));

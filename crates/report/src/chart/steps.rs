@@ -166,7 +166,9 @@ pub(crate) fn errors(benchmark: &BenchmarkData<'_>) -> Chart {
         unit: "%",
         scale: Scale::Linear,
     };
-    let mut chart = draw(benchmark, drawing, |step| Some(step.error_share() * 100.0));
+    let mut chart = draw(benchmark, drawing, |step| {
+        Some(step.totals.error_share()? * 100.0)
+    });
     let mut points = chart.series.iter().flat_map(|series| &series.points);
     if !points.any(|point| point.y > Some(0.0)) {
         chart.series.clear();

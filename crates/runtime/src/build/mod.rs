@@ -321,7 +321,7 @@ impl<'a> Job<'a> {
             tools
                 .iter()
                 .filter(|(name, tool)| builds(name, tool))
-                .map(|(name, tool)| (name.clone(), tool.version.clone())),
+                .map(|(name, tool)| (name.clone(), tool.version.clone().unwrap_or_default())),
         );
         let mut texts: Vec<&str> = vec![&digest];
         texts.extend(self.contender.build.iter().map(String::as_str));

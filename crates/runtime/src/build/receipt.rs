@@ -52,7 +52,7 @@ pub(super) fn workdir(contender: &Contender, folder: &Path) -> Option<PathBuf> {
 pub(super) fn receipts(tools: &BTreeMap<String, Toolchain>) -> BTreeMap<String, String> {
     let versions = tools
         .iter()
-        .map(|(name, tool)| (name.clone(), tool.version.clone()));
+        .filter_map(|(name, tool)| Some((name.clone(), tool.version.clone()?)));
     let settings = inherited().into_iter().map(|(name, value)| {
         let setting = format!("{name}={value}");
         (name, setting)

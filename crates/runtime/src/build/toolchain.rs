@@ -7,13 +7,30 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+/// How a program is asked for its version; those that are not listed have none.
+const VERSION_ARGUMENTS: [(&[&str], &str); 3] = [
+    (
+        &[
+            "bun", "cabal", "cargo", "clang", "cmake", "deno", "dotnet", "elixir", "g++", "gcc",
+            "ghc", "gradle", "julia", "make", "mix", "mvn", "musl-gcc", "node", "npm", "patch",
+            "perl", "php", "pnpm", "python3", "ruby", "rustc", "rustup", "sbt", "stack", "swift",
+            "yarn",
+        ],
+        "--version",
+    ),
+    (&["go", "zig"], "version"),
+    // They write it to the error output.
+    (&["java", "javac", "kotlinc", "scala", "scalac"], "-version"),
+];
+
 /// A toolchain that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
     /// Its program, or the home folder of a JDK.
     pub path: PathBuf,
-    /// What it says about its version, one line.
-    pub version: String,
+    /// What it says about its version, one line; `None` where it is not known how to ask, or it does
+    /// not say.
+    pub version: Option<String>,
 }
 
 /// A toolchain that is not there.
@@ -86,26 +103,30 @@ fn how(needs: &str) -> String {
     }
 }
 
-/// Finds a program on the PATH, or where rustup puts its own, and asks its version.
+/// Finds a program on the PATH, or where rustup puts its own, and asks its version. It is there
+/// whatever it answers.
 fn program(name: &str) -> Option<Toolchain> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo/bin"));
     let mut folders = env::split_paths(&paths).chain(home);
     let path = folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))?;
-    let output = Command::new(&path)
-        .arg("--version")
+    let version = version(name, &path);
+    Some(Toolchain { path, version })
+}
+
+/// The first line of what a program says about its version.
+fn version(name: &str, path: &Path) -> Option<String> {
+    let mut ways = VERSION_ARGUMENTS.iter();
+    let (_, argument) = ways.find(|(names, _)| names.contains(&name))?;
+    let asked = Command::new(path)
+        .arg(argument)
         .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    if !output.status.success() {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let version = text.lines().next().unwrap_or_default().trim();
-    Some(Toolchain {
-        version: plain(version),
-        path,
-    })
+        .output();
+    let output = asked.ok().filter(|output| output.status.success())?;
+    let said = [output.stdout, output.stderr].concat();
+    let text = plain(&String::from_utf8_lossy(&said));
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.map(str::to_owned)
 }
 
 /// Some programs colour their version even when nobody looks.
@@ -145,7 +166,7 @@ fn jdk(major: u32, candidates: &[PathBuf]) -> Option<Toolchain> {
         let wanted = version.split(['.', '-', '+']).next() == Some(&major.to_string());
         (wanted && home.join("bin/java").is_file()).then(|| Toolchain {
             path: home.clone(),
-            version: format!("JDK {version}"),
+            version: Some(format!("JDK {version}")),
         })
     };
     let found: Vec<Toolchain> = candidates.iter().filter_map(fits).collect();
@@ -199,7 +220,10 @@ mod tests {
             root.path().join("nothing"),
         ];
         let check = |major, expect: Option<&str>| {
-            assert_eq!(jdk(major, &homes).map(|jdk| jdk.version).as_deref(), expect);
+            assert_eq!(
+                jdk(major, &homes).and_then(|jdk| jdk.version).as_deref(),
+                expect
+            );
         };
         check(25, Some("JDK 25.0.1"));
         check(17, Some("JDK 17.0.2"));

@@ -144,13 +144,57 @@ async fn what_is_wrong_with_a_build_is_said() {
 #[test]
 fn toolchains_of_this_host_are_found() {
     let rust = toolchain("rust").unwrap();
-    assert!(rust.version.starts_with("cargo 1."), "{rust:?}");
+    let version = rust.version.as_deref().unwrap_or_default();
+    assert!(version.starts_with("cargo 1."), "{rust:?}");
     for name in ["maven", "jdk-11", "jdk-17", "jdk-25", "node"] {
         match toolchain(name) {
-            Ok(tool) => assert!(tool.version.contains(char::is_numeric), "{tool:?}"),
+            Ok(tool) => {
+                let version = tool.version.as_deref().unwrap_or_default();
+                assert!(version.contains(char::is_numeric), "{tool:?}");
+            }
             Err(missing) => announce(&format!("{missing}: {}", missing.how)),
         }
     }
+}
+
+/// A program is there whatever it answers, and what is not known is not asked.
+#[test]
+fn a_program_of_no_known_version_is_there() {
+    let tool = toolchain("false").unwrap();
+    assert!(
+        tool.path.ends_with("false") && tool.version.is_none(),
+        "{tool:?}"
+    );
+}
+
+const GO_SERVICE: &str = r#"package main
+
+import "fmt"
+
+func main() { fmt.Println("app in Go") }
+"#;
+
+#[tokio::test]
+async fn a_contender_in_go_is_built() {
+    if let Err(missing) = toolchain("go") {
+        announce(&format!("a contender in Go: {missing}: {}", missing.how));
+        return;
+    }
+    let (source, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = BuildOptions {
+        cache: cache.path().to_owned(),
+        suite: "test".to_owned(),
+        limit: BUILD_LIMIT,
+    };
+    fs::write(source.path().join("go.mod"), "module app\n\ngo 1.18\n").unwrap();
+    fs::write(source.path().join("main.go"), GO_SERVICE).unwrap();
+    let mut contender = contender("go build -o target/app .");
+    contender.needs = vec!["go".to_owned()];
+    let built = build(&contender, source.path(), &options).await.unwrap();
+    assert!(built.fresh && built.artifact.is_some());
+    assert_eq!(built.version.as_deref(), Some("app in Go"));
+    let go = &built.toolchains["go"];
+    assert!(go.starts_with("go version go1."), "{go}");
 }
 
 #[tokio::test]

@@ -8,9 +8,9 @@ use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::process::port_is_free;
 
 use crate::hint::hinted;
+use crate::testbed::runtimes::free;
 
 /// Name of the suite, its profile and its benchmark.
 pub const NAME: &str = "duel";
@@ -164,8 +164,11 @@ impl Duel {
         ))
     }
 
-    /// Everything that can be seen before anything is started.
-    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+    /// What all sides run on, and whether they go together.
+    ///
+    /// # Errors
+    /// Two have one name, or they are of different kinds, or cannot have these limits.
+    pub fn validate(&self) -> anyhow::Result<RuntimeKind> {
         let mut names = BTreeSet::new();
         if let Some(second) = self.sides.iter().find(|side| !names.insert(&side.name)) {
             let name = &second.name;
@@ -184,14 +187,19 @@ impl Duel {
                 ));
             }
         }
+        Ok(runtime)
+    }
+
+    /// The same, and whether the port is free where it has to be.
+    pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
+        let runtime = self.validate()?;
         if runtime == RuntimeKind::Process {
-            port_is_free(NAME, self.port()).map_err(|error| {
-                hinted(
-                    error,
-                    "end what listens there, or name another port with --port; the services must \
-                     listen on it, one after the other, and find it in PORT",
-                )
-            })?;
+            free(
+                NAME,
+                self.port(),
+                "end what listens there, or name another port with --port; the services must \
+                 listen on it, one after the other, and find it in PORT",
+            )?;
         }
         Ok(runtime)
     }

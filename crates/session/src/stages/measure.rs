@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval};
+use bakeoff_model::load::{
+    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
+};
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
-use bakeoff_runtime::Instance;
+use bakeoff_runtime::{Instance, Sampled};
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, SpecInput};
@@ -25,9 +27,8 @@ use crate::event::{self, Event, Observer};
 
 /// What was read at one boundary of a slice.
 struct Reading {
-    contender: ResourceSample,
+    contender: Sampled,
     backend: Option<ResourceSample>,
-    host: Option<HostTime>,
 }
 
 /// What is loaded: a contender that is alive, in its session.
@@ -84,7 +85,7 @@ impl<G: RunningLoad> Loading<G> {
             slice: on.case.slice,
             seed: on.case.seed,
         });
-        let before = on.instance.sample().await.log_lines;
+        let before = on.instance.sample().await.resources.log_lines;
         Ok(Self {
             generator: on.parts.generator.start(&spec).await?,
             played: run.played(),
@@ -186,9 +187,9 @@ impl<G: RunningLoad> Loading<G> {
         let played = block.played;
         // The last slice has been read: what opening connections costs is not its own.
         match (block.is_first, self.done) {
-            (false, _) => again(&mut self.generator).await?,
+            (false, _) => self.tell(StepCommand::Again).await?,
             (true, 0) => {}
-            (true, _) => go(&mut self.generator).await?,
+            (true, _) => self.tell(StepCommand::Go).await?,
         }
         let mut before = self.ready(on, block.is_first, observer).await?;
         let first = self.slices;
@@ -252,7 +253,7 @@ impl<G: RunningLoad> Loading<G> {
         }
         alive(on.instance, connections.asked).await?;
         let before = read(on.parts, on.instance).await;
-        go(&mut self.generator).await?;
+        self.tell(StepCommand::Go).await?;
         Ok(before)
     }
 
@@ -260,6 +261,11 @@ impl<G: RunningLoad> Loading<G> {
         let event = self.generator.next().await;
         let event = event.map_err(|error| failed(&error.to_string()))?;
         Ok(event.unwrap_or(LoadEvent::Done))
+    }
+
+    async fn tell(&mut self, command: StepCommand) -> Result<(), Halt> {
+        let told = self.generator.tell(command).await;
+        told.map_err(|error| failed(&error.to_string()))
     }
 
     /// Waits until the load generator has ended.
@@ -299,16 +305,6 @@ fn unexpected(event: LoadEvent) -> Halt {
     }
 }
 
-async fn go(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.go().await;
-    reached.map_err(|error| failed(&error.to_string()))
-}
-
-async fn again(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.again().await;
-    reached.map_err(|error| failed(&error.to_string()))
-}
-
 fn failed(message: &str) -> Halt {
     Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
 }
@@ -326,22 +322,22 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
     } else {
         format!("{exit} at {at}")
     };
+    let log = instance.log_path().file_name();
+    let log = log.map(|name| format!("all of its log is logs/{}", name.to_string_lossy()));
     let failure = Failure::new(Stage::Load, message)
         .with_oom_killed(exit.oom_killed)
-        .with_evidence(instance.logs());
+        .with_evidence(instance.logs())
+        .with_hints(log);
     Err(failure.into())
 }
 
 async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
-    let contender = instance.sample().await;
-    let backend = match parts.backend {
-        Some(backend) => Some(backend.sample().await),
-        None => None,
-    };
     Reading {
-        contender,
-        backend,
-        host: (parts.host_time)(),
+        contender: instance.sample().await,
+        backend: match parts.backend {
+            Some(backend) => Some(backend.sample().await),
+            None => None,
+        },
     }
 }
 
@@ -373,7 +369,8 @@ fn interval_record(
     readings: [&Reading; 2],
 ) -> IntervalRecord {
     let [before, after] = readings;
-    let host = after.host.as_ref().zip(before.host.as_ref());
+    let host = after.contender.host.as_ref();
+    let host = host.zip(before.contender.host.as_ref());
     let step = case.begin.run.steps.get(played.step);
     // By the plan: a carousel's load generator plays some steps many times, with one slice each.
     load.step = played.step;
@@ -384,8 +381,8 @@ fn interval_record(
         turn: played.cycle.map(|cycle| Turn { cycle, position }),
         warmth: None,
         load,
-        contender_before: Some(before.contender.clone()),
-        contender_after: Some(after.contender.clone()),
+        contender_before: Some(before.contender.resources.clone()),
+        contender_after: Some(after.contender.resources.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
         steal_ns: None,

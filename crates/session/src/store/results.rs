@@ -30,6 +30,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
         return Ok(results);
     };
     results.skipped = session.skipped;
+    results.no_carousels = session.plan.no_carousels;
     results.qualifications = session.qualified;
     results.baseline = session.baseline;
     results.runs_decision = session.runs_decision;

@@ -7,6 +7,7 @@ pub mod ceiling;
 pub mod client;
 pub mod cluster;
 pub mod contender;
+mod freezing;
 pub mod generator;
 pub mod images;
 pub mod load_generator;
@@ -23,7 +24,6 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
-use bakeoff_model::resource::HostTime;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
@@ -31,11 +31,13 @@ use bakeoff_runtime::{Runtime, StartSpec, build, host};
 use crate::case::{self, BackendAddress};
 use crate::contracts::{BackendProbe, Client};
 use crate::event::{Event, Observer};
+use crate::hint::Hinted;
 use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
 use builds::{News, Which, build_options};
 use client::HttpClient;
 use contender::Ready;
+pub use freezing::abilities;
 use generator::Generator;
 use load_generator::ProcessGenerator;
 use runtimes::{RunningBackend, Runtimes, WantedBackend, WantedRuntime};
@@ -108,6 +110,12 @@ impl Testbed {
         };
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
+        }
+        let enforcement = runtimes.runtime().enforcement();
+        if options.runtime == RuntimeKind::Process
+            && let Some(why) = enforcement.unlimited_because().map(str::to_owned)
+        {
+            observer.observe(&Event::LimitsUnenforced { why })?;
         }
         runtimes.port_is_free(&folder.suite)?;
         std::fs::create_dir_all(&options.logs)
@@ -213,7 +221,12 @@ impl Testbed {
         self.runtimes
             .make_ready(&self.suite().name, contender, built, options)
             .await
-            .map_err(|error| Failure::new(Stage::Build, format!("{}: {error:#}", contender.name)))
+            .map_err(|error| {
+                let hint = error.downcast_ref::<Hinted>();
+                let hint = hint.map(|hinted| hinted.hint().to_owned());
+                let message = format!("{}: {error:#}", contender.name);
+                Failure::new(Stage::Build, message).with_hints(hint)
+            })
     }
 
     async fn start_backend(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
@@ -300,15 +313,6 @@ impl Testbed {
         match self.runtimes.cluster() {
             Some(_) => self.host.cores,
             None => selection::host_cores(),
-        }
-    }
-
-    /// What the cores of that host did up to now.
-    #[must_use]
-    pub fn host_time(&self) -> Option<HostTime> {
-        match self.runtimes.cluster() {
-            Some(bed) => bed.runtime.host_time(),
-            None => host::time(),
         }
     }
 

@@ -19,11 +19,13 @@ const DURATION: Duration = Duration::from_secs(10);
 const DURATION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The load spec that the flags describe.
-pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
+pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let timeout = args.timeout.as_ns();
     let (target, path) = target(args)?;
     let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
     let (duration_ns, pace) = (step_duration(args).as_ns(), pace(args));
+    let request = request(args, path)?;
+    feed::check(&args.feed, &request, &args.body)?;
     let steps = args.connections.iter().map(|connections| StepSpec {
         connections: *connections,
         duration_ns,
@@ -34,7 +36,7 @@ pub(super) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     });
     Ok(LoadSpec {
         target,
-        requests: vec![request(args, path)?],
+        requests: vec![request],
         scenario: feed::scenario(&args.feed)?,
         steps: steps.collect(),
         threads: args.threads,

@@ -8,6 +8,7 @@ mod words;
 use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
+use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
 
@@ -16,7 +17,6 @@ use super::load::LoadAnalysis;
 use super::metric::Metric;
 use super::row::Row;
 use super::validity;
-use crate::number::as_f64;
 
 /// Everything about head and base.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,6 +101,8 @@ pub struct Judged {
 pub enum Conclusion {
     /// No condition holds, and no head has failed.
     Passed,
+    /// A condition is undecided, and that is to fail.
+    Undecided,
     /// A condition holds.
     ConditionHolds,
     /// A head is wrong or could not be measured.
@@ -111,11 +113,13 @@ impl AgainstBase {
     /// What it comes to.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
-        let holds = |judged: &Judged| judged.outcome == Outcome::Holds;
+        let any = |outcome: Outcome| self.judged.iter().any(|one| one.outcome == outcome);
         if self.cases.iter().any(|case| case.failure.is_some()) {
             Conclusion::HeadFailed
-        } else if self.judged.iter().any(holds) {
+        } else if any(Outcome::Holds) {
             Conclusion::ConditionHolds
+        } else if self.baseline.undecided_fails && any(Outcome::Undecided) {
+            Conclusion::Undecided
         } else {
             Conclusion::Passed
         }
@@ -215,12 +219,8 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
 /// Failed requests of all measured ones, also of cycles that do not count.
 fn error_share(case: &CaseData<'_>) -> Option<f64> {
     let completed = case.runs.iter().filter(|run| run.completed());
-    let (mut failed, mut all) = (0, 0);
-    for step in completed.flat_map(|run| run.measured()) {
-        failed += step.error_count();
-        all += step.requests + step.error_count();
-    }
-    (all > 0).then(|| as_f64(failed) / as_f64(all))
+    let steps = completed.flat_map(|run| run.measured());
+    steps.map(|step| &step.totals).sum::<Totals>().error_share()
 }
 
 fn caveats(head: &Row, base: &Row) -> Vec<String> {

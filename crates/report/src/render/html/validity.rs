@@ -55,14 +55,13 @@ fn cells(run: &RunData<'_>, step: &StepData<'_>) -> Vec<Markup> {
         .iter()
         .map(|slice| slice.load.connections.established);
     let (low, high) = (open.clone().min().unwrap_or(0), open.max().unwrap_or(0));
-    let cores = step.cpu_s().filter(|_| step.seconds > 0.0);
     let unlimited = run.records.begin.enforcement.unlimited_because().is_some();
     vec![
         html! { th scope="row" { (step.label) } },
         html! { td { (step.slices.len()) } },
         html! { td { (low) @if low != high { "–" (high) } " of " (step.connections) } },
-        html! { td { (significant_or_dash(cores.map(|cpu_s| cpu_s / step.seconds))) } },
-        html! { td { (significant(step.generator_cores())) } },
+        html! { td { (significant_or_dash(step.contender_cores())) } },
+        html! { td { (significant(step.totals.generator_cores())) } },
         html! { td { (significant_or_dash(step.backend_cores())) } },
         html! { td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) } },
         html! { td.text { (verdict(&step.validity)) } },

@@ -1,0 +1,201 @@
+//! Whether a command can be carried out as far as that shows without a machine: what it names is
+//! there, and its plan can be made, whatever the host can do.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::plan::Plan;
+use bakeoff_model::suite::{ALL_ROUNDS, Suite};
+use bakeoff_session::selection;
+use bakeoff_session::session::{NewSession, Order};
+use bakeoff_session::store::{results, suite_folder};
+use bakeoff_session::together::{self, Abilities};
+use bakeoff_session::verification::Wanted;
+
+use super::is_placeholder;
+use crate::args::{Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};
+use crate::commands::{duel, load, plan, run, verify};
+
+/// Hosts with little and with much memory.
+const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];
+
+/// Plans a command in the repository's folder; `false` for one that plans nothing, or is about
+/// something that is not in the repository.
+pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
+    let suite = |folder: &Path| suite(root, folder);
+    match cli.command {
+        Command::Run(args) if args.resume.is_none() => {
+            let Order::Begin(new) = run::order(args) else {
+                return Ok(false);
+            };
+            with(suite(&new.suite)?, |suite| session(suite, *new))
+        }
+        Command::Plan(args) => with(suite(&args.measured.selection.suite)?, |suite| {
+            planned(suite, &args)
+        }),
+        Command::Verify(args) => with(suite(&args.selection.suite)?, |suite| {
+            verified(suite, &args)
+        }),
+        Command::Up(args) => with(suite(&args.suite)?, |suite| up(suite, &args)),
+        Command::Record(args) => with(suite(&args.selection.suite)?, |suite| {
+            selected(suite, &args.selection)
+        }),
+        Command::Build(args) => with(suite(&args.suite)?, |suite| {
+            contenders(suite, &args.contender)
+        }),
+        Command::List(args) => with(suite(&args.suite)?, |_| Ok(())),
+        Command::Load(args) if !is_placeholder(&args.url) && args.url != "-" => {
+            let has_port = args.url.contains("://") && !args.url.contains("//HOST");
+            if has_port && !args.capacity.is_empty() {
+                load::capacity::wanted(&args)?;
+            }
+            if has_port {
+                load::spec::spec(&args)?;
+            }
+            Ok(has_port)
+        }
+        Command::Duel(args) => {
+            let is_example = args.sides.iter().any(|side| is_placeholder(&side.0.name));
+            if !is_example {
+                duel::wanted(&args)?.validate()?;
+            }
+            Ok(!is_example)
+        }
+        Command::Rank(args) => recorded(root, &[args.results]),
+        Command::Report(args) => recorded(root, &[args.results]),
+        Command::Compare(args) => recorded(root, &[args.first, args.second]),
+        _ => Ok(false),
+    }
+}
+
+/// The suite of a folder, where it is one of this repository.
+fn suite(root: &Path, folder: &Path) -> anyhow::Result<Option<Suite>> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let is_ours = folder.starts_with("suites") && !is_placeholder(&name);
+    is_ours
+        .then(|| suite_folder::read(&root.join(folder)))
+        .transpose()
+        .map(|folder| folder.map(|folder| folder.suite))
+}
+
+fn with(
+    suite: Option<Suite>,
+    check: impl FnOnce(&Suite) -> anyhow::Result<()>,
+) -> anyhow::Result<bool> {
+    suite
+        .as_ref()
+        .map(check)
+        .transpose()
+        .map(|done| done.is_some())
+}
+
+/// Everything that a host of this runtime may be able to do.
+fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
+    let freezing = match (together::never_frozen(runtime), runtime) {
+        (Some(who), _) => vec![Err(who.to_owned())],
+        (None, RuntimeKind::Process) => vec![Ok(()), Err("there is no root".to_owned())],
+        (None, _) => vec![Ok(())],
+    };
+    let of = |freezing: &Result<(), String>| {
+        let freezing = freezing.clone();
+        MEMORY_BYTES.map(|memory_bytes| Abilities {
+            freezing: freezing.clone(),
+            memory_bytes,
+        })
+    };
+    freezing.iter().flat_map(of).collect()
+}
+
+fn can_be_made(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
+    ensure!(!plan.runs.is_empty(), "nothing would be run");
+    match together::obstacle(plan, host) {
+        Some(obstacle) => bail!("there can be no carousel: {}", obstacle.why),
+        None => Ok(()),
+    }
+}
+
+fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
+    let all = match new.round.as_deref() {
+        Some(ALL_ROUNDS) => selection::rounds_in_order(suite),
+        _ => Vec::new(),
+    };
+    let rounds = all.iter().filter(|round| !round.contenders.is_empty());
+    let of_rounds = rounds.map(|round| NewSession {
+        round: Some(round.name.clone()),
+        ..new.clone()
+    });
+    let mut sessions: Vec<NewSession> = of_rounds.collect();
+    if sessions.is_empty() {
+        sessions.push(new);
+    }
+    for new in sessions {
+        let (_, options) = new.chosen(suite)?;
+        let hosts = hosts(options.runtime);
+        for host in &hosts {
+            let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
+            can_be_made(&plan, host)?;
+        }
+        // Head and base are compared where contenders can be frozen.
+        if let (Some(_), Some(who)) = (&new.baseline, together::never_frozen(options.runtime)) {
+            bail!("head and base are compared in carousels, and {who}");
+        }
+    }
+    Ok(())
+}
+
+fn planned(suite: &Suite, args: &PlanArgs) -> anyhow::Result<()> {
+    let rounds = match args.round.as_deref() {
+        Some(ALL_ROUNDS) => selection::rounds_in_order(suite),
+        Some(name) => vec![selection::round(suite, name)?],
+        None => selection::main_round(suite).into_iter().collect(),
+    };
+    for host in hosts(args.measured.selection.runtime.into()) {
+        for round in &rounds {
+            let plan = plan::planned(suite, args, Some(round), &host)?;
+            can_be_made(&plan, &host)?;
+        }
+    }
+    Ok(())
+}
+
+fn contenders(suite: &Suite, globs: &[String]) -> anyhow::Result<()> {
+    let chosen = globs.iter().filter(|glob| !is_placeholder(glob));
+    let chosen: Vec<String> = chosen.cloned().collect();
+    selection::contenders(suite, &chosen).map(drop)
+}
+
+fn selected(suite: &Suite, chosen: &Selection) -> anyhow::Result<()> {
+    selection::backend(suite, chosen.backend)?;
+    contenders(suite, &chosen.contender)
+}
+
+fn verified(suite: &Suite, args: &VerifyArgs) -> anyhow::Result<()> {
+    selected(suite, &args.selection)?;
+    verify::limits(suite, &args.profile)?;
+    Wanted::new(suite, &args.group).map(drop)
+}
+
+fn up(suite: &Suite, args: &UpArgs) -> anyhow::Result<()> {
+    selection::backend(suite, args.backend)?;
+    verify::limits(suite, &args.profile)?;
+    contenders(suite, std::slice::from_ref(&args.contender))
+}
+
+/// Whether these are results of this repository.
+fn recorded(root: &Path, folders: &[PathBuf]) -> anyhow::Result<bool> {
+    let ours = folders
+        .iter()
+        .filter(|folder| folder.starts_with("records"));
+    let ours: Vec<PathBuf> = ours.map(|folder| root.join(folder)).collect();
+    for folder in &ours {
+        let entries = folder.read_dir().context("there is no such folder")?;
+        let rounds = entries.flatten().map(|entry| entry.path());
+        let mut all = rounds.chain([folder.clone()]);
+        ensure!(
+            all.any(|one| results::has_records(&one)),
+            "no results there"
+        );
+    }
+    Ok(!ours.is_empty())
+}
