@@ -222,9 +222,7 @@ pub(super) fn why_void(run: &RunData<'_>) -> Option<String> {
     let begin = &run.records.begin;
     let slices = run.steps.iter().filter(|step| is_measured(step));
     let mut slices = slices.flat_map(|step| &step.slices);
-    let void = slices.find(|slice| is_void(begin, slice))?;
-    let judged = judged_record(begin, void).validity;
-    judged.reasons().first().map(ToString::to_string)
+    slices.find_map(|slice| void_reason(begin, slice))
 }
 
 fn undisturbed(begin: &Begin, step: &StepData<'_>) -> BTreeSet<u32> {
@@ -235,16 +233,22 @@ fn undisturbed(begin: &Begin, step: &StepData<'_>) -> BTreeSet<u32> {
 /// Whether a slice says nothing: it is invalid or cannot be judged, or somebody else had the
 /// contender's cores. What is so all the time, as cores that are shared, is the same for all.
 fn is_void(begin: &Begin, slice: &IntervalRecord) -> bool {
+    void_reason(begin, slice).is_some()
+}
+
+/// The reason for which a slice is void.
+fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
     let judged = judged_record(begin, slice).validity;
     let without = matches!(judged.verdict(), Verdict::Invalid | Verdict::Unknown);
-    without
-        || judged.reasons().iter().any(|reason| {
-            let of_others = matches!(
-                reason.finding,
-                Finding::Steal { .. } | Finding::ForeignWork { .. }
-            );
-            of_others && reason.verdict >= Verdict::HostBound
-        })
+    let mut reasons = judged.reasons().iter();
+    let voids = reasons.find(|reason| {
+        let of_others = matches!(
+            reason.finding,
+            Finding::Steal { .. } | Finding::ForeignWork { .. }
+        );
+        without || (of_others && reason.verdict >= Verdict::HostBound)
+    });
+    voids.map(ToString::to_string)
 }
 
 /// The cycles of the carousels of a benchmark, and the ratios in them; `None` without a carousel.
