@@ -7,16 +7,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trial=${1:-5} tries=${2:-3} bound_ms=50 port=18311
-cargo build --release --quiet --workspace --examples --bins
+cargo build --profile dist --quiet --workspace --examples --bins
 echo "workers  service us  limit/s  passes in ${trial} s  found/s  low/s  high/s  error  trials"
 for case in "1 2000" "4 4000" "2 500" "1 200"; do
     read -r workers service_us <<<"$case"
-    target/release/examples/limited-server 127.0.0.1:$port "$workers" "$service_us" &
+    target/dist/examples/limited-server 127.0.0.1:$port "$workers" "$service_us" &
     server=$!
     trap 'kill $server 2>/dev/null || true' EXIT
     sleep 0.5
     for _ in $(seq "$tries"); do
-        target/release/bakeoff load "http://127.0.0.1:$port/" --json -c 64 -d "${trial}s" \
+        target/dist/bakeoff load "http://127.0.0.1:$port/" --json -c 64 -d "${trial}s" \
             --capacity "p99 <= ${bound_ms}ms and errors <= 0.1%" |
             python3 -c '
 import json, sys

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/.."
 sessions=${1:-10}
 slower_sessions=${2:-$sessions}
 if [ -z "${BAKEOFF:-}" ]; then
-    cargo build --quiet --release --package bakeoff
-    BAKEOFF=$PWD/target/release/bakeoff
+    cargo build --quiet --profile dist --package bakeoff
+    BAKEOFF=$PWD/target/dist/bakeoff
 fi
 folder=$(mktemp --directory --tmpdir bakeoff-ci-XXXXXX)
 trap 'rm -rf "$folder"' EXIT

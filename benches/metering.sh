@@ -8,12 +8,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 pairs=${1:-5}
 contender=${2:-actix-4}
-cargo build --quiet --release --package bakeoff
+cargo build --quiet --profile dist --package bakeoff
 folder=$(mktemp --directory --tmpdir bakeoff-metering-XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 
 measure() { # NAME SLICE PAIR
-    target/release/bakeoff run suites/locations --profile ladder --contender "$contender" --runs 1 \
+    target/dist/bakeoff run suites/locations --profile ladder --contender "$contender" --runs 1 \
         --slice "$2" --out "$folder/$1-$3" --quiet >"$folder/$1-$3.log" 2>&1 || {
         cat "$folder/$1-$3.log" >&2
         exit 1

@@ -44,8 +44,8 @@ eight)
 *) usage ;;
 esac
 if [ -z "${BAKEOFF:-}" ]; then
-    cargo build --quiet --release --package bakeoff
-    BAKEOFF=$PWD/target/release/bakeoff
+    cargo build --quiet --profile dist --package bakeoff
+    BAKEOFF=$PWD/target/dist/bakeoff
 fi
 folder=$(mktemp --directory --tmpdir bakeoff-verdicts-XXXXXX)
 trap 'rm -rf "$folder"' EXIT

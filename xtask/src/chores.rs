@@ -3,11 +3,15 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
 use crate::workspace::say;
+
+/// Environment variables of a command.
+pub(crate) type Variables = &'static [(&'static str, &'static str)];
 
 /// The parts of a chore so far.
 pub(crate) struct Chores<'a> {
@@ -69,6 +73,33 @@ impl<'a> Chores<'a> {
         env: &[(&str, &str)],
     ) -> anyhow::Result<()> {
         self.step(name, |chores| command(chores.root, line, env))
+    }
+
+    /// Runs commands one after the other with low priority while some work goes on, which they
+    /// prepare: where one fails, what needs it says so later.
+    pub(crate) fn beside<T>(
+        &mut self,
+        name: &str,
+        prepared: &[(String, Variables)],
+        work: impl FnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let (root, began) = (self.root, Instant::now());
+        let (result, took) = thread::scope(|scope| {
+            let preparing = scope.spawn(move || {
+                for (line, env) in prepared {
+                    let _ = command(root, &format!("nice -n 10 {line}"), env);
+                }
+                began.elapsed()
+            });
+            let result = work(self);
+            (result, preparing.join().unwrap_or_default())
+        });
+        self.steps.push(Step {
+            name: name.to_owned(),
+            took,
+            outcome: "(beside others)",
+        });
+        result
     }
 
     /// Something that could not be done, and is no reason to stop: said now and once more at the

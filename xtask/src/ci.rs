@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{bail, ensure};
 
 use crate::cargo_test::cargo_test;
-use crate::chores::{Chores, command, works};
+use crate::chores::{Chores, Variables, command, works};
 use crate::cluster::Cluster;
 use crate::needs::{Failures, Needs, install_toolchain};
 use crate::suites::{Ledger, Suite, findings, suites};
@@ -256,10 +256,17 @@ fn with_docker(
     compiled?;
     noted(chores, &failures, docker.as_ref().err());
     tests(chores, runner, docker.is_ok())?;
-    in_cluster(chores, &cluster, prepared, docker.is_ok())?;
+    for suite in &mut *suites {
+        suite.without(&failures.contenders);
+    }
+    // These tests mostly wait for the cluster.
+    chores.beside(
+        "contenders and mdBook built",
+        &compiling(suites)?,
+        |chores| in_cluster(chores, &cluster, prepared, docker.is_ok()),
+    )?;
     let mut failed = Vec::new();
     for suite in suites {
-        suite.without(&failures.contenders);
         // What is wrong with one suite says nothing about the next.
         if let Err(error) = suite.check(chores, docker.is_ok()) {
             failed.push(format!("{error:#}"));
@@ -270,6 +277,16 @@ fn with_docker(
     package::package(chores)?;
     say("end to end: what is not named as left out was verified and measured, see above");
     Ok(())
+}
+
+/// The commands that build what the parts after the tests need, with their variables.
+fn compiling(suites: &[Suite]) -> anyhow::Result<Vec<(String, Variables)>> {
+    let mut commands: Vec<(String, Variables)> = suites
+        .iter()
+        .map(Suite::building)
+        .collect::<anyhow::Result<_>>()?;
+    commands.extend(site::installing().map(|line| (line.to_owned(), &[] as Variables)));
+    Ok(commands)
 }
 
 /// A Docker engine with the base images. Contenders whose base cannot be made fail later, by name.
@@ -323,25 +340,13 @@ fn in_cluster(
     outcome
 }
 
-/// The tests that need a cluster, whose Pods run a static program.
+/// The tests that need a cluster.
 fn tests_in_cluster(
     chores: &mut Chores<'_>,
     variables: &[(&'static str, String)],
     docker: bool,
 ) -> anyhow::Result<()> {
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    chores.step("static program for Pods", |chores| {
-        let root = chores.root();
-        command(root, &format!("rustup target add {target}"), &[])?;
-        let build = format!("cargo build --locked --package bakeoff --target {target}");
-        command(root, &build, &[])
-    })?;
-    let program = chores.root().join(format!("target/{target}/debug/bakeoff"));
-    let program = program.display().to_string();
-    let mut switches = vec![
-        (cluster::SWITCH, "1"),
-        ("BAKEOFF_POD_PROGRAM", program.as_str()),
-    ];
+    let mut switches = vec![(cluster::SWITCH, "1")];
     switches.extend(
         variables
             .iter()
@@ -353,7 +358,8 @@ fn tests_in_cluster(
         host = docker::host()?;
         switches.extend([DOCKER, ("DOCKER_HOST", &host)]);
     }
-    let line = "cargo test --locked --package bakeoff --test it kubernetes -- --test-threads=1";
+    // Of the whole workspace, so that nothing is compiled again with other features.
+    let line = "cargo test --locked --workspace --test it kubernetes:: -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)
 }
 

@@ -2,7 +2,7 @@
 # CPU time per request of two builds of the load generator, interleaved, against the same server.
 #
 # Needs root for the private network namespace and python3. BEFORE and AFTER are folders with the
-# examples of a release build (`drive`; the null server is AFTER's). The server runs on core 0, the
+# examples of a build with the profile dist (`drive`; the null server is AFTER's). The server runs on core 0, the
 # generator on core 1. In each round both builds run once, the other one first each time.
 #
 #   BEFORE=folder [AFTER=folder] CONNECTIONS="1 64 512 2048" SECONDS_EACH=0.5 ROUNDS=40 \

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the benchmarks beside it. Runs the one that sources it in a private network namespace
 # (the rules of a host's firewall cost every packet; needs root), and gives it `bin` with the
-# examples of a release build, a folder `scratch`, and `server`, a process that ends with it.
+# examples of a build with the profile dist, a folder `scratch`, and `server`, a process that ends with it.
 set -euo pipefail
 
 if [ -z "${IN_NAMESPACE:-}" ]; then
@@ -9,7 +9,7 @@ if [ -z "${IN_NAMESPACE:-}" ]; then
 fi
 ip link set lo up
 
-bin="${BIN:-$(cd "$(dirname "$0")/../../.." && pwd)/target/release/examples}"
+bin="${BIN:-$(cd "$(dirname "$0")/../../.." && pwd)/target/dist/examples}"
 server=
 scratch=$(mktemp -d)
 trap '[ -z "$server" ] || kill "$server"; rm -r "$scratch"' EXIT

@@ -3,7 +3,7 @@
 # was answered, and how late requests were sent. Exits with status 1 when a run of any reactor
 # responds not within 0.5 % of what was offered, or its send lag has a p99 above 200 us.
 #
-# Runs in a private network namespace. Needs root for it, two cores, python3 and a release build.
+# Runs in a private network namespace. Needs root for it, two cores, python3 and a build with the profile dist.
 #
 #   RATE=20000 CONNECTIONS=64 SECONDS_EACH=20 ROUNDS=3 benches/open-load.sh
 . "$(dirname "$0")/namespace.sh"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bakeoff_model::load::{Part, StepSpec};
+use bakeoff_model::load::{Part, StepCommand, StepSpec};
 
 /// Ends a run early, from any thread: the running step is cut short there, and none follows.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,16 @@ pub enum Go {
     At(u64),
     /// Nothing: the run ends.
     End,
+}
+
+impl From<StepCommand> for Go {
+    fn from(command: StepCommand) -> Self {
+        match command {
+            StepCommand::Go => Self::On,
+            StepCommand::GoAt(unix_ns) => Self::At(unix_ns),
+            StepCommand::Again => Self::Again,
+        }
+    }
 }
 
 /// Requests of a step that may still be begun, by whichever thread comes first.

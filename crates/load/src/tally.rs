@@ -1,5 +1,5 @@
 //! What one thread counts in one slice. Allocated before the window opens, filled without sharing,
-//! merged by the conductor after the slice ended.
+//! merged by the coordinator after the slice ended.
 
 use std::collections::BTreeMap;
 
@@ -134,12 +134,7 @@ impl Tally {
         self.end_ns = self.end_ns.max(other.end_ns);
         self.requests += other.requests;
         for (class, count) in &other.errors {
-            let entry = self.errors.entry(*class).or_default();
-            entry.count += count.count;
-            entry.time_ns_sum += count.time_ns_sum;
-            for (message, count) in &count.messages {
-                entry.add_message(message, *count);
-            }
+            self.errors.entry(*class).or_default().add(count);
         }
         self.service_time.merge(&other.service_time);
         self.response_time.merge(&other.response_time);
@@ -163,8 +158,7 @@ impl Tally {
         self.reconnects += other.reconnects;
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
-        self.cpu.user_ns += other.cpu.user_ns;
-        self.cpu.system_ns += other.cpu.system_ns;
+        self.cpu += other.cpu;
         self.per_connection = match (self.per_connection, other.per_connection) {
             (Some(one), Some(two)) => Some(MinMax {
                 min: one.min.min(two.min),

@@ -99,6 +99,13 @@ impl Histogram {
         }
     }
 
+    /// Adds all counts of a histogram that may be absent, to one that then is not.
+    pub fn merge_some(into: &mut Option<Self>, from: Option<&Self>) {
+        if let Some(from) = from {
+            into.get_or_insert_default().merge(from);
+        }
+    }
+
     /// The sum of histograms, which holds only its non-empty buckets; `None` when all are empty.
     #[must_use]
     pub fn sum<'a>(parts: impl Iterator<Item = &'a Self>) -> Option<Self> {

@@ -36,6 +36,7 @@ pub mod slo;
 pub mod step;
 pub mod suite;
 mod text_enum;
+pub mod totals;
 pub mod transport;
 mod units;
 pub mod validity;

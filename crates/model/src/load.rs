@@ -4,11 +4,13 @@
 //! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the
 //! load generator's slices and the meter's samples of one host share one axis.
 
+mod command;
 mod errors;
 mod fleet;
 mod part;
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use crate::histogram::Histogram;
 use crate::scenario::Scenario;
 
 pub use crate::request::RequestSpec;
+pub use command::StepCommand;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::Part;
@@ -54,10 +57,11 @@ pub struct LoadSpec {
     #[serde(default)]
     pub check_body_every: u32,
     /// Wait for a line on standard input after each [`LoadEvent::Ready`] before the window opens,
-    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened;
-    /// there, the line `again` has the step made once more. The line `go at NS` has the window
-    /// open at that instant of the wall clock, ns since the Unix epoch, or at once where it has
-    /// passed; then a [`LoadEvent::Began`] follows.
+    /// and after each [`LoadEvent::StepDone`] before the connections of the next step are opened.
+    /// The line `go` has it go on; after a step, the line `again` has that step made once more. The
+    /// line `go at NS` has the window open at that instant of the wall clock, ns since the Unix
+    /// epoch, or at once where it has passed; then a [`LoadEvent::Began`] follows. Any other line
+    /// ends the load with [`LoadEvent::Failed`].
     #[serde(default)]
     pub stepwise: bool,
     /// Which kernel interface carries the traffic.
@@ -268,6 +272,13 @@ impl CpuTime {
     #[must_use]
     pub fn total_ns(self) -> u64 {
         self.user_ns + self.system_ns
+    }
+}
+
+impl AddAssign for CpuTime {
+    fn add_assign(&mut self, other: Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
     }
 }
 

@@ -52,6 +52,14 @@ pub struct ResourceSample {
     pub sessions: Option<DatabaseSessions>,
 }
 
+impl ResourceSample {
+    /// User and system time used so far, ns.
+    #[must_use]
+    pub fn cpu_ns(&self) -> Option<u64> {
+        self.cpu.map(CpuTime::total_ns)
+    }
+}
+
 /// Connections of contenders to a database server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DatabaseSessions {

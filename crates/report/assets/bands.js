@@ -1,5 +1,6 @@
 "use strict";
-// Runs of one contender as one line, their median, with a band from the lowest to the highest run.
+// Runs of one contender as one line, their median, with a band from the lowest to the highest run; and
+// the bands of lines whose points have ends already.
 const bands = (() => {
   // Points of these have no common place: each run is drawn.
   const apart = ["gc-pauses", "heap-after-gc"];
@@ -62,7 +63,7 @@ const bands = (() => {
       const length = Math.max(...runs.map((run) => run.data.length));
       const places = Array.from({ length }, (_, place) => place);
       const data = places.map((place) => point(runs.map((run) => run.data[place])));
-      return { ...runs[0], data, band: true };
+      return { ...runs[0], data };
     });
     const first = (of) => groups.map((group) => of[group[0]]);
     return {
@@ -75,15 +76,22 @@ const bands = (() => {
     };
   }
 
+  // The lowest and the highest value at a point: of its runs, or of the slices merged in it.
+  function ends(item) {
+    if (item && item.low !== undefined) return [item.low, item.high];
+    const value = valueOf(item);
+    return Array.isArray(value) && value.length > 3 ? value.slice(2) : [NaN, NaN];
+  }
+
   // The bands as series of their own, below the lines. Neither can be pointed at.
   function series(spec, colour) {
+    if (spec.shape !== "lines") return [];
     return spec.option.series.flatMap((line, position) => {
-      if (!line.band) return [];
       const whole = line.data.map((item, place) => {
         const value = valueOf(item);
-        const x = Array.isArray(value) ? value[0] : place;
-        return item.low === undefined ? [x, NaN, NaN] : [x, item.low, item.high];
+        return [Array.isArray(value) ? value[0] : place, ...ends(item)];
       });
+      if (whole.every(([, low]) => Number.isNaN(low))) return [];
       // A gap ends a band; each band is drawn with its first point.
       const begins = whole.map(
         ([, low], place) => !Number.isNaN(low) && (place === 0 || Number.isNaN(whole[place - 1][1])),

@@ -110,16 +110,18 @@
     const published = spec.published[position];
     const symbol = published ? cross : own;
     const hollow = `empty${symbol[0].toUpperCase()}${symbol.slice(1)}`;
+    const manyPoints = series.data.length > 40 || spec.id === "distribution";
+    // A line of many points has symbols only where a number is not fair.
     const items = series.data.map((item) =>
-      item && item.hollow ? { ...item, symbol: hollow } : item,
+      item && item.hollow ? { ...item, symbol: hollow, symbolSize: 7 } : item,
     );
-    const manyPoints = items.length > 40 || spec.id === "distribution";
+    const hasHollow = items.some((item) => item && item.hollow);
     const made = {
       ...series,
       data: items,
       symbol,
-      symbolSize: spec.shape === "dots" ? 10 : 7,
-      showSymbol: !manyPoints,
+      symbolSize: spec.shape === "dots" ? 10 : manyPoints ? 0 : 7,
+      showSymbol: !manyPoints || hasHollow,
       color,
       itemStyle: { color, opacity: spec.shape === "dots" ? 0.75 : 1 },
       emphasis: { focus: "series" },
@@ -143,8 +145,8 @@
     besides(spec) ? Math.max(28, 12 + distance * spec.option.series.length) : 28;
   const shift = (position, spec) => (position - (spec.option.series.length - 1) / 2) * distance;
 
-  // A line at 100 %, which no choice of benchmarks takes away.
-  const reference = () => ({
+  // Where two that do not differ are, which no choice of contenders takes away.
+  const reference = (at) => ({
     type: "scatter",
     data: [],
     silent: true,
@@ -153,7 +155,7 @@
       symbol: "none",
       label: { show: false },
       lineStyle: { color: isDark() ? "#a3adbd" : "#555d6b", type: "dashed", width: 1 },
-      data: [{ xAxis: 100 }],
+      data: [{ xAxis: at }],
     },
   });
 
@@ -184,22 +186,25 @@
     return { type: "group", y: down, children };
   };
 
-  // Charts with a row for each contender leave out the rows of those that are switched off.
+  // Charts with rows leave out those of names that are switched off, and what is empty then.
   function rowsShown(benchmark, spec) {
     const made = spec.option;
     if (spec.shape === "lines") return made;
-    const names = made.yAxis.data.filter((name) => !hidden[benchmark].has(name));
-    const place = new Map(names.map((name, index) => [name, index]));
+    const off = hidden[benchmark];
+    const drawn = made.series.filter((series) => !off.has(series.name));
+    const filled = new Set(drawn.flatMap((series) => series.data.map((item) => valueOf(item)[1])));
+    const rows = made.yAxis.data.flatMap((name, row) => (off.has(name) || !filled.has(row) ? [] : [row]));
+    const place = new Map(rows.map((row, index) => [row, index]));
     const moved = (item) => {
       const value = valueOf(item).slice();
-      const row = place.get(made.yAxis.data[value[1]]);
+      const row = place.get(value[1]);
       if (row === undefined) return null;
       value[1] = row;
       return item.value === undefined ? value : { ...item, value };
     };
     return {
       ...made,
-      yAxis: { ...made.yAxis, data: names },
+      yAxis: { ...made.yAxis, data: rows.map((row) => made.yAxis.data[row]) },
       series: made.series.map((series) => ({
         ...series,
         data: series.data.map(moved).filter((item) => item !== null),
@@ -236,7 +241,8 @@
       series: [
         ...bands.series({ ...spec, option: made }, (position) => look(spec.cases[position]).color),
         ...made.series.map((series, position) => styled(series, spec, position)),
-        ...(besides(spec) ? [reference()] : []),
+        ...(besides(spec) ? [reference(100)] : []),
+        ...(spec.id === "ratios" ? [reference(0)] : []),
       ],
     };
   }
@@ -276,6 +282,7 @@
         `<td style="background:none;border:0;padding:0;text-align:right"><b>${shown}</b> ${escape(note)}</td></tr>`;
     });
     const unit = spec.option.yAxis.name;
+    if (spec.id === "turns") return `<div>${escape(head)}, ${escape(unit)}</div><table style="width:auto">${lines.join("")}</table>`;
     return `<div>${escape(head)}, ${escape(unit)}, ${spec.banded ? "median (lowest–highest run)" : "lowest–highest run"}</div><table style="width:auto">${lines.join("")}</table>`;
   }
 

@@ -1,6 +1,6 @@
-//! Numbers as text for people: three significant digits, never more digits than are known.
+//! Numbers as text for people, beyond those that all crates write alike.
 
-pub(crate) use bakeoff_base::number::as_f64;
+pub(crate) use bakeoff_base::number::{as_f64, significant, significant_or_dash};
 use bakeoff_stats::Estimate;
 
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
@@ -19,39 +19,6 @@ pub(crate) fn milliseconds(time_ns: u64) -> f64 {
 
 pub(crate) fn mib(bytes: u64) -> f64 {
     as_f64(bytes) / MIB
-}
-
-/// Three significant digits, whole numbers in full: `10950`, `174`, `43.7`, `2.01`, `0.00190`.
-pub(crate) fn significant(value: f64) -> String {
-    let size = value.abs();
-    if !value.is_finite() {
-        return "n/a".to_owned();
-    }
-    if size >= 99.95 {
-        return format!("{value:.0}");
-    }
-    if size >= 9.995 {
-        return format!("{value:.1}");
-    }
-    if size >= 0.9995 || size == 0.0 {
-        return if size == 0.0 {
-            "0".to_owned()
-        } else {
-            format!("{value:.2}")
-        };
-    }
-    let mut decimals = 3;
-    let mut scaled = size;
-    while scaled < 0.099_95 && decimals < 12 {
-        scaled *= 10.0;
-        decimals += 1;
-    }
-    format!("{value:.decimals$}")
-}
-
-/// The number, or an en dash where there is none.
-pub(crate) fn significant_or_dash(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), significant)
 }
 
 /// Half of the interval as a share of the point, `±2.1%`; empty without an interval.
@@ -113,7 +80,7 @@ pub(crate) fn enumerated(items: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{change_text, significant};
+    use super::change_text;
 
     #[test]
     fn changes_have_a_sign() {
@@ -125,25 +92,6 @@ mod tests {
             (3.0, "+200.0"),
         ] {
             assert_eq!(change_text(ratio), text);
-        }
-    }
-
-    #[test]
-    fn three_figures_and_whole_numbers() {
-        for (value, text) in [
-            (10_950.4, "10950"),
-            (99.96, "100"),
-            (43.71, "43.7"),
-            (9.996, "10.0"),
-            (2.014, "2.01"),
-            (0.9996, "1.00"),
-            (0.155, "0.155"),
-            (0.0019, "0.00190"),
-            (0.0, "0"),
-            (-3.21, "-3.21"),
-            (f64::NAN, "n/a"),
-        ] {
-            assert_eq!(significant(value), text);
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 
@@ -77,6 +77,26 @@ pub trait Runtime: Send + Sync {
     fn sweep(&self) -> BoxFuture<'_, Result<Vec<String>, SweepError>>;
 }
 
+/// One reading of a process group and of its host, both taken now: neither is of another moment or
+/// of another host.
+#[derive(Debug, Clone, Default)]
+pub struct Sampled {
+    /// What the group has cost up to now.
+    pub resources: ResourceSample,
+    /// What the cores of its host did up to now; `None` where the host does not say.
+    pub host: Option<HostTime>,
+}
+
+impl Sampled {
+    /// Of a group on this host.
+    pub(crate) fn here(resources: ResourceSample) -> Self {
+        Self {
+            resources,
+            host: crate::host::time(),
+        }
+    }
+}
+
 /// A started process group. Dropping it kills it, as far as a drop can.
 pub trait Instance: Send + Sync {
     /// Where it is to be reached.
@@ -94,8 +114,9 @@ pub trait Instance: Send + Sync {
     /// The group exited, nobody listened, or what answered was not HTTP.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>>;
 
-    /// What the group has cost up to now. A figure that cannot be read is absent.
-    fn sample(&self) -> BoxFuture<'_, ResourceSample>;
+    /// What the group has cost up to now, and what the cores under it did. A figure that cannot be
+    /// read is absent.
+    fn sample(&self) -> BoxFuture<'_, Sampled>;
 
     /// How the main process ended; `None` while it lives. Does not wait.
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;

@@ -12,7 +12,7 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::service_url::ServiceUrl;
 
 use crate::api::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
+    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
     SweepError,
 };
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
@@ -129,12 +129,17 @@ impl Instance for ExternalInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        let sample = ResourceSample {
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
+        let resources = ResourceSample {
             at_ns: monotonic_ns(),
             ..ResourceSample::default()
         };
-        Box::pin(async move { sample })
+        Box::pin(async {
+            Sampled {
+                resources,
+                host: None,
+            }
+        })
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

@@ -16,6 +16,7 @@ pub mod flame;
 pub mod host;
 pub mod http;
 pub mod kubernetes;
+mod linked;
 mod log;
 pub mod meter;
 mod owner;
@@ -24,6 +25,6 @@ pub mod ready;
 pub mod sweep;
 
 pub use api::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
+    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
     SweepError,
 };

@@ -9,6 +9,7 @@ use bakeoff_model::capacity::{
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::slo::{Served, Slo};
+use bakeoff_model::totals::Totals;
 use bakeoff_stats::{Ended, Enough, Search, Trial};
 use bakeoff_validity::{Judged, disturbance};
 
@@ -31,19 +32,15 @@ impl Measured {
     /// What the slices of a step of open load say.
     #[must_use]
     pub fn of(slices: &[(Judged, &LoadInterval)]) -> Self {
-        let mut served = Served::default();
-        for (_, load) in slices {
-            served.successes += load.requests;
-            served.failures += load.errors.values().map(|error| error.count).sum::<u64>();
-        }
-        let loads = slices.iter().map(|(_, load)| load);
-        let times = loads.flat_map(|load| {
-            let times = load.response_time.as_ref().unwrap_or(&load.service_time);
-            [times, &load.censored]
-        });
-        served.times = Histogram::sum(times);
+        let loads = || slices.iter().map(|(_, load)| *load);
+        let totals: Totals = loads().collect();
+        let times = loads().flat_map(|load| [load.stated_times(), &load.censored]);
         Self {
-            served,
+            served: Served {
+                successes: totals.requests,
+                failures: totals.failed(),
+                times: Histogram::sum(times),
+            },
             disturbance: disturbance(slices),
         }
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
-use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec};
+use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, Runtime};
 
@@ -65,20 +65,13 @@ pub trait RunningLoad {
     /// The next event; `None` after the last one.
     fn next(&mut self) -> impl Future<Output = anyhow::Result<Option<LoadEvent>>>;
 
-    /// Opens the connections of the next step, or the window of the step that is ready.
-    fn go(&mut self) -> impl Future<Output = anyhow::Result<()>>;
-
-    /// Opens the window of the step that is ready at this instant of the wall clock of its machine,
-    /// ns since the Unix epoch, or at once where it has passed; a [`LoadEvent::Began`] follows.
-    fn go_at(&mut self, unix_ns: u64) -> impl Future<Output = anyhow::Result<()>>;
+    /// Tells it how to go on, after a [`LoadEvent::Ready`] or between steps.
+    fn tell(&mut self, command: StepCommand) -> impl Future<Output = anyhow::Result<()>>;
 
     /// The wall clock of its machine; `None` where it is the session's.
     fn clock(&self) -> Option<ClockOffset> {
         None
     }
-
-    /// Opens the connections of the step that is done once more, instead of those of the next.
-    fn again(&mut self) -> impl Future<Output = anyhow::Result<()>>;
 }
 
 /// Everything a session works with.
@@ -95,8 +88,6 @@ pub struct Parts<'a, L> {
     pub backend: Option<&'a dyn BackendProbe>,
     /// Cores of the host.
     pub host_cores: usize,
-    /// What the host's cores did up to now; `None` where the host does not say.
-    pub host_time: &'a dyn Fn() -> Option<HostTime>,
 }
 
 /// A run that is left to make.

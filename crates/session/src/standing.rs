@@ -69,7 +69,7 @@ impl Standing {
 
     /// What it has cost up to now.
     pub async fn sample(&self) -> ResourceSample {
-        self.instance.sample().await
+        self.instance.sample().await.resources
     }
 
     /// Waits until it ends by itself.

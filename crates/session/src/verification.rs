@@ -183,7 +183,6 @@ async fn check_one(
         client,
         backend: testbed.backend(),
         host_cores: testbed.host_cores(),
-        host_time: &|| None,
     };
     if wanted.lifecycle {
         lifecycle::apart(&parts, spec, &mut Collect(checks)).await?;

@@ -328,8 +328,8 @@ impl AddAssign<&Evidence> for Evidence {
             sum.time_ns_sum += error.time_ns_sum;
         }
         self.service_time.add(&other.service_time);
-        merge(&mut self.response_time, other.response_time.as_ref());
-        merge(&mut self.send_lag, other.send_lag.as_ref());
+        Histogram::merge_some(&mut self.response_time, other.response_time.as_ref());
+        Histogram::merge_some(&mut self.send_lag, other.send_lag.as_ref());
         for (age_ns, count) in &other.censored {
             *self.censored.entry(*age_ns).or_default() += count;
         }
@@ -376,12 +376,6 @@ fn lost(load: &LoadInterval) -> BTreeMap<String, String> {
 fn lost_connections(load: &LoadInterval) -> u64 {
     let connections = load.lost.iter().map(|lost| u64::from(lost.connections));
     connections.sum()
-}
-
-fn merge(into: &mut Option<Histogram>, from: Option<&Histogram>) {
-    if let Some(from) = from {
-        into.get_or_insert_default().merge(from);
-    }
 }
 
 fn add_throttling(sum: &mut Throttling, other: &Throttling) {

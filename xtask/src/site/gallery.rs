@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
-use super::{bakeoff, links};
+use super::links;
 use crate::chores::command;
+use crate::workspace::bakeoff;
 
 /// The figures of a record that are on its page, by the end of their file.
 const SHOWN: [&str; 6] = [

@@ -8,7 +8,7 @@ mod reference;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 
 use crate::chores::{Chores, command, works};
 use crate::{browser, workspace};
@@ -17,9 +17,18 @@ use crate::{browser, workspace};
 const MDBOOK: &str = "cargo install mdbook --version 0.4.52 --locked --debug \
                       --no-default-features --features search --target-dir target/tools";
 
+/// The command that installs mdBook, where it is missing.
+pub(crate) fn installing() -> Option<&'static str> {
+    (!has_mdbook()).then_some(MDBOOK)
+}
+
+fn has_mdbook() -> bool {
+    works("mdbook", &["--version"])
+}
+
 /// Builds the site and checks its links; then opens the reports in it in a browser.
 pub(crate) fn site(chores: &mut Chores<'_>) -> anyhow::Result<()> {
-    if !works("mdbook", &["--version"])
+    if !has_mdbook()
         && let Err(error) = chores.run("mdBook installed", MDBOOK)
     {
         chores.note(format!("NOT BUILT: the documentation site: {error:#}"));
@@ -75,15 +84,4 @@ fn copied(from: &Path, to: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A program that the tests have built: it stands beside this one.
-fn bakeoff() -> anyhow::Result<PathBuf> {
-    let own = std::env::current_exe().context("this program is nowhere")?;
-    let bakeoff = own.with_file_name("bakeoff");
-    ensure!(
-        bakeoff.is_file(),
-        "build bakeoff first: cargo build --bin bakeoff"
-    );
-    Ok(bakeoff)
 }

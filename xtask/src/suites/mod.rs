@@ -12,7 +12,8 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
 use crate::browser;
-use crate::chores::{Chores, command};
+use crate::chores::{Chores, Variables, command};
+use crate::workspace::bakeoff;
 
 pub(crate) use self::ledger::{Ledger, findings};
 
@@ -239,7 +240,7 @@ impl Suite {
     pub(crate) fn verify(&self, chores: &mut Chores<'_>, docker: bool) -> anyhow::Result<()> {
         let folder = &self.folder;
         let all = chosen(&self.contenders);
-        self.bakeoff(chores, "contenders built", &format!("build {folder}{all}"))?;
+        self.bakeoff(chores, "contenders built", &self.build())?;
         let backend = self.backend_option();
         let verify = |runtime: &str, chosen: &str| {
             format!("verify {folder} --profile {PROFILE} --runtime {runtime}{backend}{chosen}")
@@ -283,23 +284,27 @@ impl Suite {
         browser::open(chores, &format!("{folder}: report in a browser"), &pages)
     }
 
+    /// The command that builds the contenders, with its variables.
+    pub(crate) fn building(&self) -> anyhow::Result<(String, Variables)> {
+        Ok((
+            format!("{} {}", bakeoff()?.display(), self.build()),
+            &BUILD_ENV,
+        ))
+    }
+
+    fn build(&self) -> String {
+        format!("build {}{}", self.folder, chosen(&self.contenders))
+    }
+
     fn backend_option(&self) -> String {
         let name = self.backend.as_deref();
         name.map_or_else(String::new, |name| format!(" --backend {name}"))
     }
 
-    /// The program that the tests have built: it stands beside this one.
     fn bakeoff(&self, chores: &mut Chores<'_>, what: &str, line: &str) -> anyhow::Result<()> {
-        let own = std::env::current_exe().context("this program is nowhere")?;
-        let bakeoff = own.with_file_name("bakeoff");
         let name = format!("{}: {what}", self.folder);
-        chores.step(&name, |chores| {
-            command(
-                chores.root(),
-                &format!("{} {line}", bakeoff.display()),
-                &BUILD_ENV,
-            )
-        })
+        let line = format!("{} {line}", bakeoff()?.display());
+        chores.step(&name, |chores| command(chores.root(), &line, &BUILD_ENV))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
-//! circles between modules, files of contenders that must be equal, and contenders that changed since
-//! they were verified.
+//! circles between modules, files of contenders that must be equal, and contenders that changed
+//! since they were verified.
 
 mod circles;
 mod lengths;

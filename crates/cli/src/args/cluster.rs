@@ -29,7 +29,7 @@ pub(crate) struct ClusterArgs {
     /// Send the load from these nodes.
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
     pub(crate) load_nodes: Vec<String>,
-    /// This program for Pods, where the one that runs is not static.
+    /// The bakeoff for Pods, where nodes have another architecture; this program when absent.
     #[arg(long, value_name = "FILE", env = "BAKEOFF_POD_PROGRAM")]
     pub(crate) pod_program: Option<PathBuf>,
 }

@@ -7,6 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_base::natural;
+use bakeoff_model::baseline;
+use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Results;
 use bakeoff_report::{Analysis, ReportInput, RoundResults};
 use bakeoff_session::event::{Event, Observer};
@@ -14,6 +17,9 @@ use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
 
 use super::text;
+
+/// More contenders than this are not in the title of a report.
+const CONTENDERS_MAX: usize = 3;
 
 /// Writes the documents when a session has ended, before anybody says where they are.
 pub(crate) struct WithDocuments<O>(pub(crate) O);
@@ -148,16 +154,37 @@ fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>>
     Ok(rounds)
 }
 
-/// What was measured, with the backend in it.
+/// What was measured: the suite, its contenders where they are few, and the conditions that say
+/// something.
 fn title(results: &Results) -> String {
     let Some(run) = results.runs.first() else {
         return "bakeoff: no runs".to_owned();
     };
     let begin = &run.begin;
-    let round = results.round.as_ref();
-    let round = round.map_or_else(String::new, |round| format!(", round {round}"));
-    format!(
-        "{}{round}, profile {}, backend {}",
-        begin.suite, begin.profile, begin.backend
-    )
+    let mut title = begin.suite.clone();
+    let runs = results.runs.iter().map(|run| &run.begin.run.contender);
+    let mut contenders: Vec<&str> = runs.map(String::as_str).collect();
+    contenders.retain(|name| baseline::head_name(name).is_none());
+    contenders.sort_by(|a, b| natural::compare(a, b));
+    contenders.dedup();
+    if let [names @ .., last] = contenders.as_slice()
+        && names.len() < CONTENDERS_MAX
+    {
+        title.push_str(": ");
+        if !names.is_empty() {
+            title.push_str(&format!("{} and ", names.join(", ")));
+        }
+        title.push_str(last);
+    }
+    if let Some(round) = &results.round {
+        title.push_str(&format!(", round {round}"));
+    }
+    // The suite of a duel has one profile, of its own name.
+    if begin.profile != begin.suite {
+        title.push_str(&format!(", profile {}", begin.profile));
+    }
+    if begin.backend != BackendName::None {
+        title.push_str(&format!(", backend {}", begin.backend));
+    }
+    title
 }

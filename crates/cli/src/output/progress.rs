@@ -9,7 +9,6 @@ use bakeoff_base::number::as_f64;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
-use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{IntervalRecord, Outcome, Record};
 use bakeoff_model::runs::RunsDecision;
@@ -19,6 +18,7 @@ use bakeoff_session::event::{Event, Observer};
 use super::builds::Builds;
 use super::capacity;
 use super::pace::Pace;
+use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
 
 /// What a line has room for.
@@ -46,21 +46,6 @@ struct Member {
     label: String,
     slices: usize,
     total: StepTotal,
-}
-
-/// The slices of the current step added up.
-#[derive(Debug, Default)]
-struct StepTotal {
-    connections: u32,
-    established: u32,
-    warm_up: bool,
-    requests: u64,
-    errors: u64,
-    wall_ns: u64,
-    cpu_ns: u64,
-    peak_bytes: u64,
-    service_time: Histogram,
-    unfair: Option<&'static str>,
 }
 
 impl Progress<std::io::Stderr> {
@@ -226,7 +211,7 @@ impl<W: Write> Progress<W> {
     }
 
     fn finish_step(&mut self) {
-        if let Some(step) = self.step.take().filter(|step| step.wall_ns > 0) {
+        if let Some(step) = self.step.take().filter(|step| !step.is_empty()) {
             self.line(&step.text());
         }
     }
@@ -391,7 +376,7 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         if stage == Stage::Load {
             self.line(&format!("  checks {}/{}", self.good, self.checked));
-            self.line("    conns      req/s   p50 ms   p99 ms  errors  us/req     MiB");
+            self.line(StepTotal::TITLES);
         }
         (self.good, self.checked) = if stage == Stage::Start {
             (0, 0)
@@ -400,60 +385,6 @@ impl<W: Write> Progress<W> {
         };
         let left = self.time_left();
         self.live_line(&format!("  {stage} … {left}"));
-    }
-}
-
-impl StepTotal {
-    fn add(&mut self, record: &IntervalRecord) {
-        let load = &record.load;
-        self.connections = record.connections;
-        self.warm_up = record.warm_up;
-        self.requests += load.requests;
-        self.errors += load.errors.values().map(|error| error.count).sum::<u64>();
-        self.wall_ns += load.end_ns.saturating_sub(load.start_ns);
-        self.service_time.merge(&load.service_time);
-        if let (Some(before), Some(after)) = (&record.contender_before, &record.contender_after) {
-            if let (Some(before), Some(after)) = (before.cpu, after.cpu) {
-                self.cpu_ns += after.total_ns().saturating_sub(before.total_ns());
-            }
-            if let Some(memory) = after.memory {
-                self.peak_bytes = self.peak_bytes.max(memory.peak_bytes);
-            }
-        }
-        if !record.validity.is_fair() {
-            self.unfair = Some(record.validity.name());
-        }
-    }
-
-    fn text(&self) -> String {
-        let requests = as_f64(self.requests);
-        let milliseconds = |share| {
-            self.service_time
-                .quantile_ns(share)
-                .map_or(f64::NAN, as_f64)
-                / 1e6
-        };
-        let rate = requests / (as_f64(self.wall_ns.max(1)) / 1e9);
-        let missing = if self.established < self.connections {
-            format!(" {} open", self.established)
-        } else {
-            String::new()
-        };
-        let mark = match (self.unfair, self.warm_up) {
-            (_, true) => &format!(" warm-up {:.0} s", as_f64(self.wall_ns) / 1e9),
-            (Some(unfair), false) => &format!(" {unfair}"),
-            (None, false) => "",
-        };
-        format!(
-            "    {:>5} {:>10.0} {:>8.2} {:>8.2} {:>7} {:>7.0} {:>7.1}{mark}{missing}",
-            self.connections,
-            rate,
-            milliseconds(0.5),
-            milliseconds(0.99),
-            self.errors,
-            as_f64(self.cpu_ns) / 1e3 / requests,
-            as_f64(self.peak_bytes) / 1_048_576.0,
-        )
     }
 }
 
@@ -493,11 +424,7 @@ impl<W: Write> Observer for Progress<W> {
                 ..
             } => {
                 self.finish_step();
-                self.step = Some(StepTotal {
-                    connections: *connections,
-                    established: *established,
-                    ..StepTotal::default()
-                });
+                self.step = Some(StepTotal::begin(*connections, *established));
             }
             Event::Recorded { record } => self.record(record),
             Event::RunGoesOn { run } => {

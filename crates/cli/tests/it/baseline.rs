@@ -169,7 +169,10 @@ fn three_times_the_work_is_caught() {
         }
         ran.check(
             3,
-            &["slower than its base (95 %: ", "for sure more than 20 %"],
+            &[
+                "slower than its base (95 %: ",
+                "significantly more than 20 %",
+            ],
         );
         let junit = world.read(&format!("out-{attempt}/ci/junit.xml"));
         let report = Report::deserialize_from_str(&junit).unwrap();

@@ -69,7 +69,7 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
     }
     assert!(report.ends_with("out/report/index.html"), "{report}");
     let page = world.read("out/report/index.html");
-    assert!(page.contains("one") && page.contains("GET /item"));
+    assert!(page.contains("<title>duel: one and other</title>") && page.contains("GET /item"));
     // The suite is one like others, and where it is the session can be resumed.
     world
         .run("run suite --resume OUT")

@@ -1,7 +1,7 @@
 //! Sessions in a real cluster: `run --runtime kubernetes` from outside, and what goes wrong there.
 //! Switched on by `BAKEOFF_TEST_KUBERNETES=1`; `cargo xtask cluster start` provides a cluster and
-//! prints the variables that name it. `BAKEOFF_POD_PROGRAM` is a static bakeoff. One test, because
-//! sessions share the nodes' memory and cores, and a drain concerns all of them.
+//! prints the variables that name it. One test, because sessions share the nodes' memory and cores,
+//! and a drain concerns all of them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -129,13 +129,12 @@ fn world(names: &[&str]) -> World {
     world
 }
 
-/// Loads the static program as an image of its own, and says what it is called.
+/// Loads the program as an image of its own, and returns the image's name.
 fn image(folder: &Path) -> String {
-    let program = std::env::var_os("BAKEOFF_POD_PROGRAM").map(PathBuf::from);
-    let program = program.expect("BAKEOFF_POD_PROGRAM names a static bakeoff");
+    let program = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
     let loader = std::env::var("BAKEOFF_IMAGE_LOADER");
     let loader = loader.expect("BAKEOFF_IMAGE_LOADER loads an archive into the nodes");
-    let image = PodImage::of_program(&program, None, folder).unwrap();
+    let image = PodImage::of_program(program, None, folder).unwrap();
     image.load(&loader).unwrap();
     fs::remove_file(&image.archive).unwrap();
     image.reference

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use bakeoff_model::load::{LoadSpec, Pace, RequestSpec, StepSpec, Target};
 use serde_json::Value;
 
 use crate::world::{Ran, World};
@@ -82,6 +83,77 @@ fn an_interrupted_load_shows_what_was_measured() {
         assert!(object["requests"].as_u64().unwrap() > 0, "{object}");
         assert!(object["duration_s"].as_f64().unwrap() < 600.0, "{object}");
     }
+}
+
+/// A load generator on its standard input, with lines of which one is wrong.
+#[test]
+fn a_line_that_is_no_command_opens_no_window() {
+    let world = World::new(&[]);
+    let check = |lines: &str, events: &[&str], wrong: &str| {
+        let (url, seen) = server(usize::MAX);
+        let step = |requests_max| StepSpec {
+            connections: 1,
+            duration_ns: 600_000_000_000,
+            pace: Pace::Closed,
+            warm_up: false,
+            requests_max,
+            close_after: false,
+        };
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        let spec = LoadSpec {
+            target: Target {
+                address: address.to_owned(),
+                ..Target::default()
+            },
+            requests: vec![RequestSpec {
+                method: "GET".to_owned(),
+                path: "/".to_owned(),
+                weight: 1,
+                ..RequestSpec::default()
+            }],
+            steps: vec![step(5), step(5)],
+            timeout_connect_ns: 5_000_000_000,
+            timeout_answer_ns: 5_000_000_000,
+            stepwise: true,
+            ..LoadSpec::default()
+        };
+        let mut command = world.command("load -");
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut load = command.spawn().unwrap();
+        let input = format!("{}\n{lines}", serde_json::to_string(&spec).unwrap());
+        let mut standard_input = load.stdin.take().unwrap();
+        standard_input.write_all(input.as_bytes()).unwrap();
+        let ran = Ran::from(load.wait_with_output().unwrap());
+        ran.check(1, &[]);
+        let found: Vec<Value> = ran
+            .stdout
+            .lines()
+            .map(|line| line.parse().unwrap())
+            .collect();
+        let names: Vec<&str> = found
+            .iter()
+            .map(|it| it["event"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, events, "{lines:?}");
+        let message = found.last().unwrap()["message"].as_str().unwrap();
+        let expect = format!("standard input: {wrong:?} is no step command: write `go`");
+        assert!(message.starts_with(&expect), "{message}");
+        let windows = names.iter().filter(|name| **name == "step-done").count();
+        assert_eq!(seen.requests.load(SeqCst), 5 * windows);
+    };
+    check("goo\n", &["ready", "failed"], "goo");
+    check("\n", &["ready", "failed"], "");
+    check(
+        "go\nagian\n",
+        &["ready", "interval", "step-done", "failed"],
+        "agian",
+    );
+    check(
+        "go\ngo\ngo at noon\n",
+        &["ready", "interval", "step-done", "ready", "failed"],
+        "go at noon",
+    );
 }
 
 #[test]

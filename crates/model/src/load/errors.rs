@@ -96,6 +96,18 @@ pub struct ErrorCount {
 pub const MESSAGES_MAX: usize = 8;
 
 impl ErrorCount {
+    /// Adds failures of the same class that were counted elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.time_ns_sum += other.time_ns_sum;
+        for (message, count) in &other.messages {
+            self.add_message(message, *count);
+        }
+        if self.example.is_none() {
+            self.example.clone_from(&other.example);
+        }
+    }
+
     /// Adds failures with this message.
     pub fn add_message(&mut self, message: &str, count: u64) {
         if self.example.is_none() {

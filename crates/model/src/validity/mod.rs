@@ -169,10 +169,9 @@ impl Validity {
 /// The verdict, and what speaks against the number.
 impl fmt::Display for Validity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
         match self.evidence() {
-            evidence if evidence.is_empty() => Ok(()),
-            evidence => write!(f, ": {evidence}"),
+            evidence if evidence.is_empty() => f.write_str(self.name()),
+            evidence => write_judged(f, self.verdict(), &evidence),
         }
     }
 }
@@ -185,6 +184,25 @@ pub struct Reason {
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
+}
+
+/// The verdict and what was found; of a diagnostic what was found alone.
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict {
+            Verdict::Fair => self.finding.fmt(f),
+            verdict => write_judged(f, verdict, &self.finding.to_string()),
+        }
+    }
+}
+
+/// `host-bound: evidence`. Evidence that begins with the verdict (`host-bound in 20 % of the time`)
+/// does not repeat it.
+fn write_judged(f: &mut fmt::Formatter<'_>, verdict: Verdict, evidence: &str) -> fmt::Result {
+    match evidence.starts_with(verdict.name()) {
+        true => f.write_str(evidence),
+        false => write!(f, "{verdict}: {evidence}"),
+    }
 }
 
 /// A validity as files hold it. Format 1 has one sentence of evidence, later ones reasons.

@@ -58,7 +58,7 @@ impl fmt::Display for Finding {
                 slices,
                 share,
                 example,
-            } => write!(f, "{} of the time is {slices}: {example}", Percent(*share)),
+            } => write!(f, "{slices} in {} of the time: {example}", Percent(*share)),
             Self::Recorded { evidence } => f.write_str(evidence),
             _ => self.fmt_host(f),
         }
@@ -92,8 +92,9 @@ impl Finding {
                 each_min,
             } => write!(
                 f,
-                "wrong work: the backend answered {found} requests while {requests} succeeded, \
-                 each of which takes {each_min} at least"
+                "unequal work: only {} for {requests} successful requests, each of which takes \
+                 {each_min} at least",
+                counted(*found, "backend request")
             ),
             Self::GeneratorErrors { count } => write!(
                 f,
@@ -125,7 +126,7 @@ impl Finding {
             ),
             Self::ConnectionsUnequal { min, max } => write!(
                 f,
-                "connections are not served alike: {min} responses on one, {max} on another"
+                "connections are served unevenly: {min} responses on one, {max} on another"
             ),
             Self::ConcurrencyMissing { found, asked } => write!(
                 f,
@@ -181,13 +182,13 @@ impl Finding {
         match self {
             Self::DelayedAcknowledgements { share } => write!(
                 f,
-                "{} of the times gather at 40 ms, as of delayed acknowledgements: a side that \
-                 writes a message in pieces without TCP_NODELAY",
+                "{} of latencies cluster at 40 ms, typical of delayed ACKs: one side writes a \
+                 message in pieces without TCP_NODELAY",
                 Percent(*share)
             ),
             Self::RetransmissionWaits { share } => write!(
                 f,
-                "{} of the times gather at 200 ms, as of retransmissions",
+                "{} of latencies cluster at 200 ms, typical of retransmissions",
                 Percent(*share)
             ),
             Self::Retransmissions { resent, sent } => {
@@ -253,7 +254,7 @@ impl Finding {
                 in_flight,
             } => write!(
                 f,
-                "no part was full: the contender used {used:.2} of {allowed} cores with \
+                "no component was saturated: the contender used {used:.2} of {allowed} cores with \
                  {in_flight:.0} requests in flight"
             ),
             _ => Ok(()),

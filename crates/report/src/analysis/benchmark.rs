@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_base::natural;
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
+use bakeoff_model::totals::{self, Growth, Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 
 use super::labels::{conditions, step_labels, trial_labels};
-use super::slice;
 use super::validity;
-use crate::number::{as_f64, milliseconds, seconds};
+use crate::number::{milliseconds, seconds};
 
 /// Times of one step in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,9 +36,7 @@ pub(crate) struct StepData<'a> {
     pub(crate) label: String,
     pub(crate) connections: u32,
     pub(crate) warm_up: bool,
-    pub(crate) seconds: f64,
-    pub(crate) requests: u64,
-    pub(crate) errors: BTreeMap<ErrorClass, u64>,
+    pub(crate) totals: Totals,
     /// From the real send to the end of the response.
     pub(crate) service: Option<Latency>,
     /// From the intended send; open load only.
@@ -193,23 +190,17 @@ fn step<'a>(
     slices: Vec<&'a IntervalRecord>,
 ) -> Option<StepData<'a>> {
     let first = slices.first()?;
-    let mut errors: BTreeMap<ErrorClass, u64> = BTreeMap::new();
-    for (class, error) in slices.iter().flat_map(|slice| &slice.load.errors) {
-        *errors.entry(*class).or_default() += error.count;
-    }
-    let length =
-        |slice: &&IntervalRecord| seconds(slice.load.end_ns.saturating_sub(slice.load.start_ns));
+    let loads = slices.iter().map(|slice| &slice.load);
+    let times = Times::of(loads.clone());
     let (validity, unfair) = validity::of_step(begin, &slices);
     Some(StepData {
         index,
         label,
         connections: first.connections,
         warm_up: first.warm_up,
-        seconds: slices.iter().map(length).sum(),
-        requests: slices.iter().map(|slice| slice.load.requests).sum(),
-        errors,
-        service: latency(slices.iter().map(|slice| &slice.load.service_time)),
-        response: latency(slices.iter().filter_map(|i| i.load.response_time.as_ref())),
+        totals: loads.collect(),
+        service: Latency::of(&times.service),
+        response: times.response.as_ref().and_then(Latency::of),
         validity,
         unfair,
         slices,
@@ -219,32 +210,30 @@ fn step<'a>(
 
 /// Merges histograms and reads the usual points off; `None` when nothing was recorded.
 pub(crate) fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Latency> {
-    let whole = Histogram::sum(parts)?;
-    let at = |share: f64| Some(milliseconds(whole.quantile_ns(share)?));
-    Some(Latency {
-        mean_ms: whole.mean_ns()? / 1e6,
-        p50_ms: at(0.5)?,
-        p75_ms: at(0.75)?,
-        p90_ms: at(0.9)?,
-        p95_ms: at(0.95)?,
-        p99_ms: at(0.99)?,
-        p999_ms: at(0.999)?,
-        max_ms: milliseconds(whole.max_ns()?),
-    })
+    Latency::of(&Histogram::sum(parts)?)
+}
+
+impl Latency {
+    fn of(times: &Histogram) -> Option<Self> {
+        let at = |share: f64| Some(milliseconds(times.quantile_ns(share)?));
+        Some(Self {
+            mean_ms: times.mean_ns()? / 1e6,
+            p50_ms: at(0.5)?,
+            p75_ms: at(0.75)?,
+            p90_ms: at(0.9)?,
+            p95_ms: at(0.95)?,
+            p99_ms: at(0.99)?,
+            p999_ms: at(0.999)?,
+            max_ms: milliseconds(times.max_ns()?),
+        })
+    }
 }
 
 impl<'a> StepData<'a> {
     /// Successful requests per second; in a carousel the geometric mean over its slices.
     pub(crate) fn throughput(&self) -> f64 {
-        let kept = self.kept.iter().map(|slice| slice::throughput(slice));
-        if let Some(mean) = slice::geometric_mean(kept) {
-            return mean;
-        }
-        if self.seconds > 0.0 {
-            as_f64(self.requests) / self.seconds
-        } else {
-            0.0
-        }
+        let kept = self.kept.iter().map(|slice| slice.load.requests_per_s());
+        totals::geometric_mean(kept).unwrap_or_else(|| self.totals.requests_per_s())
     }
 
     /// The times to quote: response time where there is a schedule, else service time.
@@ -254,29 +243,8 @@ impl<'a> StepData<'a> {
 
     /// The histograms behind [`StepData::latency`].
     pub(crate) fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
-        let open = self.response.is_some();
-        self.slices.iter().filter_map(move |slice| {
-            let load = &slice.load;
-            if open {
-                load.response_time.as_ref()
-            } else {
-                Some(&load.service_time)
-            }
-        })
-    }
-
-    pub(crate) fn error_count(&self) -> u64 {
-        self.errors.values().sum()
-    }
-
-    /// Failed requests as a share of all that ended.
-    pub(crate) fn error_share(&self) -> f64 {
-        let failed = as_f64(self.error_count());
-        if failed == 0.0 {
-            0.0
-        } else {
-            failed / as_f64(self.ended())
-        }
+        let slices = self.slices.iter();
+        slices.map(|slice| slice.load.stated_times())
     }
 
     pub(crate) fn censored(&self) -> u64 {
@@ -286,27 +254,13 @@ impl<'a> StepData<'a> {
             .sum()
     }
 
-    /// The contender at the beginning and the end of the step.
-    fn ends(&self) -> Option<(&'a ResourceSample, &'a ResourceSample)> {
-        let before = self.slices.first()?.contender_before.as_ref()?;
-        let after = self.slices.last()?.contender_after.as_ref()?;
-        Some((before, after))
-    }
-
     /// How much a counter of the contender grew over the step.
     pub(crate) fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
-        let over = |(before, after): (&ResourceSample, &ResourceSample)| {
-            Some(counter(after)?.saturating_sub(counter(before)?))
-        };
-        if !self.is_in_turns() {
-            return over(self.ends()?);
+        let mut growth = Growth::default();
+        for slice in &self.slices {
+            growth.add_contender(slice, &counter);
         }
-        // What happened between the turns is not the step's.
-        let turns = self.slices.iter().map(|slice| {
-            let before = slice.contender_before.as_ref()?;
-            over((before, slice.contender_after.as_ref()?))
-        });
-        turns.sum()
+        growth.value()
     }
 
     /// Whether its slices are turns in a carousel, with those of others between them.
@@ -320,25 +274,19 @@ impl<'a> StepData<'a> {
     }
 
     pub(crate) fn cpu_s(&self) -> Option<f64> {
-        self.grew(|sample| Some(sample.cpu?.total_ns()))
-            .map(seconds)
+        self.grew(ResourceSample::cpu_ns).map(seconds)
     }
 
-    /// CPU for each request that came to an end, microseconds. Those that failed are counted too:
-    /// what they took is not charged to those that succeeded. `None` without any success.
+    /// CPU for each request that came to an end, microseconds; in a carousel the geometric mean
+    /// over its slices. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
-        (self.requests > 0).then_some(())?;
-        if !self.kept.is_empty() {
-            let kept = self.kept.iter();
-            let each: Option<Vec<f64>> = kept.map(|one| slice::cpu_us_per_request(one)).collect();
-            return slice::geometric_mean(each?.into_iter());
+        if self.kept.is_empty() {
+            let cpu_ns = self.grew(ResourceSample::cpu_ns)?;
+            return self.totals.cpu_us_per_request(cpu_ns);
         }
-        Some(self.cpu_s()? * 1e6 / as_f64(self.ended()))
-    }
-
-    /// Requests that came to an end, well or not.
-    fn ended(&self) -> u64 {
-        self.requests + self.error_count()
+        let kept = self.kept.iter();
+        let each: Option<Vec<f64>> = kept.map(|slice| slice.cpu_us_per_request()).collect();
+        totals::geometric_mean(each?.into_iter())
     }
 
     pub(crate) fn throttled_s(&self) -> Option<f64> {
@@ -354,40 +302,26 @@ impl<'a> StepData<'a> {
             .find_map(|slice| slice.contender_after.as_ref()?.memory)
     }
 
-    /// Cores' worth of CPU that the load generator used.
-    pub(crate) fn generator_cores(&self) -> f64 {
-        let used: u64 = self
-            .slices
-            .iter()
-            .map(|i| i.load.generator_cpu.total_ns())
-            .sum();
-        if self.seconds > 0.0 {
-            seconds(used) / self.seconds
-        } else {
-            0.0
-        }
-    }
-
     /// Cores' worth of CPU that the contender used.
     pub(crate) fn contender_cores(&self) -> Option<f64> {
-        let cpu_s = self.cpu_s()?;
-        (self.seconds > 0.0).then(|| cpu_s / self.seconds)
+        self.cores(self.grew(ResourceSample::cpu_ns)?)
     }
 
     /// Cores' worth of CPU that the backend used.
     pub(crate) fn backend_cores(&self) -> Option<f64> {
-        let used = |first: &IntervalRecord, last: &IntervalRecord| {
-            let before = first.backend_before.as_ref()?.cpu?;
-            let after = last.backend_after.as_ref()?.cpu?;
-            Some(after.total_ns().saturating_sub(before.total_ns()))
-        };
-        let used: u64 = if self.is_in_turns() {
-            let turns = self.slices.iter();
-            turns.map(|slice| used(slice, slice)).sum::<Option<u64>>()?
-        } else {
-            used(self.slices.first()?, self.slices.last()?)?
-        };
-        (self.seconds > 0.0).then(|| seconds(used) / self.seconds)
+        let cpu_ns = |sample: &Option<ResourceSample>| sample.as_ref()?.cpu_ns();
+        let mut growth = Growth::default();
+        for slice in &self.slices {
+            let (before, after) = (&slice.backend_before, &slice.backend_after);
+            growth.add(cpu_ns(before), cpu_ns(after), slice.turn.is_some());
+        }
+        self.cores(growth.value()?)
+    }
+
+    /// CPU time as cores' worth over the step.
+    fn cores(&self, cpu_ns: u64) -> Option<f64> {
+        let open_s = self.totals.open_s();
+        (open_s > 0.0).then(|| seconds(cpu_ns) / open_s)
     }
 }
 
@@ -442,20 +376,18 @@ impl<'a> RunData<'a> {
         if let Some(step) = self.measured().find(|step| !step.kept.is_empty()) {
             return step.cpu_us_per_request();
         }
-        let cpu_s: Option<f64> = self.measured().map(StepData::cpu_s).sum();
-        let requests: u64 = self.measured().map(StepData::ended).sum();
-        cpu_s
-            .filter(|_| requests > 0)
-            .map(|cpu_s| cpu_s * 1e6 / as_f64(requests))
+        let steps = self.measured();
+        let cpu_ns: Option<u64> = steps.map(|step| step.grew(ResourceSample::cpu_ns)).sum();
+        let totals: Totals = self.measured().map(|step| &step.totals).sum();
+        totals.cpu_us_per_request(cpu_ns?)
     }
 
     /// CPU of the whole life up to the last slice (start-up, checks and warm-up too) per
     /// request under load, microseconds.
     pub(crate) fn cpu_us_per_request_whole(&self) -> Option<f64> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
-        let requests: u64 = self.steps.iter().map(StepData::ended).sum();
-        let cpu_s = seconds(last.cpu?.total_ns());
-        (requests > 0).then(|| cpu_s * 1e6 / as_f64(requests))
+        let totals: Totals = self.steps.iter().map(|step| &step.totals).sum();
+        totals.cpu_us_per_request(last.cpu_ns()?)
     }
 }
 

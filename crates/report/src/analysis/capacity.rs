@@ -19,7 +19,7 @@ use crate::number::{count, counted, ratio_text, significant};
 /// One benchmark of capacities.
 #[derive(Debug)]
 pub struct CapacityAnalysis<'r> {
-    /// Who bears which rate, and who none and why.
+    /// Which contender sustains which rate, and which none and why.
     pub summary: CapacitySummary,
     pub(crate) data: BenchmarkData<'r>,
 }
@@ -337,9 +337,9 @@ fn conclusions(rows: &[CapacityRow]) -> Vec<Conclusion> {
         let found = row.against_best?;
         let inverse = found.ratio.point.is_finite().then(|| found.inverse())?;
         let middle = match inverse.verdict {
-            Verdict::Equivalent => "bears the same rate as".to_owned(),
+            Verdict::Equivalent => "sustains the same rate as".to_owned(),
             _ => format!(
-                "bears {} times the rate of",
+                "sustains {} times the rate of",
                 ratio_text(inverse.ratio.point)
             ),
         };

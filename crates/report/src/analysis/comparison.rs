@@ -108,8 +108,8 @@ pub(crate) fn ranked<'s>(
     rank(&samples, &Pairs::new(&all, criteria), criteria)
 }
 
-/// `3`, `1=` for one not told apart from another of its rank, `1≈` for one equivalent to the
-/// others, and a dash for one without a rank.
+/// `3`, `1=` for one not significantly different from another of its rank, `1≈` for one equivalent
+/// to the others, and a dash for one without a rank.
 pub(crate) fn rank_text(rank: Option<usize>, tie: Tie) -> String {
     let Some(rank) = rank else {
         return "–".to_owned();

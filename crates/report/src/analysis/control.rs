@@ -1,6 +1,6 @@
 //! The A/A control: a case that was measured twice, under two labels. Nothing can be different
-//! about it but the moment and the process, so where a session tells it apart from itself, it tells
-//! others apart wrongly, too: its verdicts are void.
+//! about it but the moment and the process, so where a session finds a significant difference, its
+//! other differences are in doubt, too: its verdicts are void.
 //!
 //! It is no row of any table, and in no family of comparisons but its own: it would cost every
 //! table power, and it asks about the session and not about a contender.
@@ -57,9 +57,9 @@ impl Control {
             detail(throughput, self.unit),
         );
         let found = match (self.is_void(), throughput.ratio.interval) {
-            (true, _) => "told apart although they are the same",
-            (false, Some(_)) => "not told apart, as it should be",
-            (false, None) => "too little to tell anything apart",
+            (true, _) => "false positive, identical contenders differ significantly",
+            (false, Some(_)) => "not significantly different, as it should be",
+            (false, None) => "too little data to detect a difference",
         };
         format!(
             "Control: {twin} was measured twice. {label} serves {ratio} times the requests per \

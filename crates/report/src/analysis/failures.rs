@@ -1,9 +1,12 @@
-//! Who has no rank and which runs did not complete, with the reasons.
+//! Which contenders have no rank and which runs did not complete, with the reasons.
 
-use bakeoff_model::record::Outcome;
+use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::failure::Stage;
+use bakeoff_model::record::{Begin, Outcome};
 
 use super::benchmark::{BenchmarkData, CaseData, RunData};
 use super::row::Row;
+use super::turns;
 
 /// A contender without a rank.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub struct FailedRun {
     pub message: String,
     /// Last lines of the first one's log, or what else shows it.
     pub evidence: String,
+    /// The log of the first one's contender in the results folder; `None` where it had none.
+    pub log: Option<String>,
 }
 
 impl FailedRun {
@@ -37,6 +42,12 @@ impl FailedRun {
         let numbers: Vec<String> = self.repetitions.iter().map(u32::to_string).collect();
         let word = if numbers.len() == 1 { "run" } else { "runs" };
         format!("{word} {}", numbers.join(", "))
+    }
+
+    /// `; its log is logs/ID.a1.log`; empty where there is none.
+    pub(crate) fn log_text(&self) -> String {
+        let log = self.log.as_ref();
+        log.map_or_else(String::new, |log| format!("; its log is {log}"))
     }
 }
 
@@ -54,7 +65,9 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
             )
         }
         None if case.runs.iter().any(|run| run.void) => {
-            "no cycle of its carousels counts".to_owned()
+            let why = case.runs.iter().find_map(turns::why_void);
+            let why = why.map_or_else(String::new, |why| format!(", for example: {why}"));
+            format!("no cycle of its carousels counts{why}")
         }
         None => "no measured step".to_owned(),
     }
@@ -106,5 +119,27 @@ fn failed_run(label: &str, run: &RunData<'_>) -> Option<FailedRun> {
         stage: stage.to_owned(),
         message,
         evidence,
+        log: log(&run.records.begin, stage),
     })
+}
+
+/// Where the log of a contender is that was started.
+fn log(begin: &Begin, stage: &str) -> Option<String> {
+    let before = [Stage::Build, Stage::Probe, Stage::Lifecycle].map(Stage::name);
+    let started = !before.contains(&stage) && begin.runtime != RuntimeKind::External;
+    started.then(|| format!("logs/{}.a{}.log", begin.run.id, begin.attempt))
+}
+
+/// What kept contenders from having a rank, or runs from completing, each with its contender.
+pub(crate) fn troubles(unranked: &[Unranked], failures: &[FailedRun]) -> Vec<(String, String)> {
+    let failed = failures.iter().map(|failure| {
+        let (runs, stage, message) = (failure.runs_text(), &failure.stage, &failure.message);
+        let text = format!("{runs} failed at {stage}: {message}{}", failure.log_text());
+        (failure.label.clone(), text)
+    });
+    let others = unranked
+        .iter()
+        .filter(|one| failures.iter().all(|failed| failed.label != one.label));
+    let others = others.map(|one| (one.label.clone(), format!("not ranked: {}", one.reason)));
+    failed.chain(others).collect()
 }

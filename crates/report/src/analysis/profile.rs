@@ -76,7 +76,7 @@ fn row(index: usize, label: &str, steps: &[&StepData<'_>]) -> Option<StepRow> {
         p99_ms: latency.map(|latency| latency.p99_ms),
         cpu_us: each(|step| step.cpu_us_per_request()).map(|cpu| cpu.middle),
         memory_mib: memory.map(|memory| memory.middle),
-        errors: steps.iter().map(|step| step.error_count()).sum(),
+        errors: steps.iter().map(|step| step.totals.failed()).sum(),
         validity: validity::worst(steps.iter().map(|step| &step.validity)),
     })
 }

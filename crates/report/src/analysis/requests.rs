@@ -3,6 +3,7 @@
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::RequestInterval;
+use bakeoff_model::totals::Totals;
 
 use super::benchmark::{BenchmarkData, CaseData, StepData};
 use crate::number::as_f64;
@@ -144,18 +145,19 @@ fn all(steps: &[&StepData<'_>]) -> Sums {
         .iter()
         .flat_map(|step| step.histograms())
         .for_each(|one| times.merge(one));
+    let totals: Totals = steps.iter().map(|step| &step.totals).sum();
     Sums {
         name: ALL.to_owned(),
-        requests: steps.iter().map(|step| step.requests).sum(),
-        failures: steps.iter().map(|step| step.error_count()).sum(),
-        seconds: steps.iter().map(|step| step.seconds).sum(),
+        requests: totals.requests,
+        failures: totals.failed(),
+        seconds: totals.open_s(),
         times,
     }
 }
 
 /// One for each request, in the order of the benchmark.
 fn each(steps: &[&StepData<'_>]) -> Vec<Sums> {
-    let seconds = steps.iter().map(|step| step.seconds).sum();
+    let seconds = steps.iter().map(|step| step.totals.open_s()).sum();
     let mut all: Vec<Sums> = Vec::new();
     for slice in steps.iter().flat_map(|step| &step.slices) {
         for (index, part) in slice.load.by_request.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The metrics of one contender, as a line of a table.
 
+use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Comparison, Tie};
 
@@ -8,7 +9,6 @@ use super::checks::{CheckCount, CheckTable};
 use super::metric::Metric;
 use super::stated::{self, StatedStep};
 use super::validity;
-use crate::number::as_f64;
 
 /// The metrics of one contender.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,9 +87,8 @@ pub(crate) fn row(
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     let (throughput, step) = peak_throughput(benchmark, &runs)?;
-    let measured = || runs.iter().flat_map(|run| run.measured());
-    let failed: u64 = measured().map(StepData::error_count).sum();
-    let requests: u64 = measured().map(|step| step.requests).sum();
+    let measured = runs.iter().flat_map(|run| run.measured());
+    let totals: Totals = measured.map(|step| &step.totals).sum();
     let (functional, lifecycle) = checks.counts(index);
     let at = stated::at_stated(&runs, stated);
     let all = case.runs.iter();
@@ -109,8 +108,8 @@ pub(crate) fn row(
         cpu_us_measured: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),
         cpu_us_whole: Metric::of_runs(&runs, |_| true, RunData::cpu_us_per_request_whole),
         startup_s: Metric::outside_load(starts.collect()),
-        errors: failed,
-        error_share: share(failed, requests),
+        errors: totals.failed(),
+        error_share: totals.error_share().unwrap_or_default(),
         checks: functional,
         lifecycle,
         runs: runs.len(),
@@ -135,15 +134,6 @@ pub(crate) fn peak_throughput(
 pub(crate) fn note(case: &CaseData<'_>) -> Option<String> {
     let mut runs = case.runs.iter();
     runs.find_map(|run| run.records.begin.note.clone())
-}
-
-fn share(failed: u64, requests: u64) -> f64 {
-    let (failed, requests) = (as_f64(failed), as_f64(requests));
-    if failed > 0.0 {
-        failed / (failed + requests)
-    } else {
-        0.0
-    }
 }
 
 /// From so many runs on the others choose the step at which a run is read. Of fewer, what is left

@@ -1,4 +1,7 @@
-//! Who is ranked where, by how much, how sure, and who is not ranked and why.
+//! Which contender is ranked where, by how much and with what confidence, and which is not ranked
+//! and why.
+
+use std::collections::BTreeSet;
 
 use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Criteria, Pairs, Sample, Threshold, rank};
@@ -8,6 +11,7 @@ use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
+use super::lower_bounds::{self, LowerBound};
 use super::metric::Metric;
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
@@ -25,6 +29,9 @@ pub struct BenchmarkSummary {
     pub stated: Option<StatedStep>,
     /// One table for each validity: fair numbers first, then those bound by something else.
     pub tables: Vec<RankTable>,
+    /// Numbers that something else bounded against the best fair one, the highest first; empty
+    /// without fair numbers, and where the session's control is void.
+    pub lower_bounds: Vec<LowerBound>,
     /// Contenders without a rank.
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
@@ -33,7 +40,7 @@ pub struct BenchmarkSummary {
     pub carousels: Option<Carousels>,
     /// How the contender came out that was measured twice; `None` where none was.
     pub control: Option<Control>,
-    /// A control of the session was told apart from its twin: there are no verdicts.
+    /// A control of the session differs significantly from its twin: there are no verdicts.
     pub void: bool,
 }
 
@@ -46,6 +53,12 @@ impl BenchmarkSummary {
                 .iter()
                 .filter_map(|unranked| unranked.row.as_ref()),
         )
+    }
+
+    /// What the numbers of a table, as lower bounds, say about the best fair one; sentences.
+    pub(crate) fn bound_sentences(&self, table: &RankTable) -> Vec<String> {
+        let bounds = self.lower_bounds.iter();
+        lower_bounds::sentences(bounds.filter(|one| one.validity == table.verdict))
     }
 
     /// The row of a case, ranked or not.
@@ -74,6 +87,16 @@ pub struct RankTable {
 }
 
 impl RankTable {
+    /// What the mark on a number at the stated step means: `degraded or host-bound at 64
+    /// connections`.
+    pub(crate) fn not_fair(&self) -> String {
+        let stated = self.rows.iter().map(|row| row.stated.verdict());
+        let verdicts: BTreeSet<Verdict> = stated.filter(|one| *one != Verdict::Fair).collect();
+        let names: Vec<&str> = verdicts.into_iter().map(Verdict::name).collect();
+        let at = self.stated.as_ref().map(StatedStep::words);
+        format!("{} {}", names.join(" or "), at.unwrap_or_default())
+    }
+
     /// What a verdict on a pair of the table by throughput asks.
     pub(crate) fn threshold(&self) -> Threshold {
         Threshold::of_family(self.throughput_matrix.pairs.compared())
@@ -107,10 +130,13 @@ pub(crate) fn of_benchmark(
     groups.sort_by_key(|rows| rows.first().map(group));
     let tables = groups.into_iter();
     let tables = tables.filter_map(|rows| table(rows, stated.as_ref(), void));
+    let tables: Vec<RankTable> = tables.collect();
+    let lower_bounds = if void { Vec::new() } else { bounds(&tables) };
     BenchmarkSummary {
         name: benchmark.name.clone(),
         conditions: benchmark.conditions.clone(),
-        tables: tables.collect(),
+        tables,
+        lower_bounds,
         stated,
         unranked,
         failures: failures::failures(benchmark),
@@ -118,6 +144,17 @@ pub(crate) fn of_benchmark(
         control,
         void,
     }
+}
+
+/// The rows of bounded tables against the first one of the fair table.
+fn bounds(tables: &[RankTable]) -> Vec<LowerBound> {
+    let fair = tables.iter().find(|table| table.verdict.ranks());
+    let Some(best) = fair.and_then(|table| table.rows.first()) else {
+        return Vec::new();
+    };
+    let bounded = tables.iter().filter(|table| table.verdict.is_bound());
+    let rows: Vec<&Row> = bounded.flat_map(|table| &table.rows).collect();
+    lower_bounds::of(best, &rows)
 }
 
 /// The verdict whose table a row is in: degraded numbers stand, marked, among the fair ones.
@@ -136,9 +173,14 @@ fn insert(groups: &mut Vec<Vec<Row>>, row: Row) {
     }
 }
 
-fn title(verdict: Verdict) -> &'static str {
+fn title(verdict: Verdict, rows: &[Row]) -> &'static str {
+    let degraded = rows.iter().filter(|row| !row.validity().is_fair()).count();
     match verdict {
-        Verdict::Fair | Verdict::Degraded => "Ranked: fair numbers",
+        Verdict::Fair | Verdict::Degraded => match degraded {
+            0 => "Ranked: fair numbers",
+            some if some == rows.len() => "Ranked: degraded numbers",
+            _ => "Ranked: fair and degraded numbers",
+        },
         Verdict::HostBound => {
             "Host-bound: the parts shared the host's cores, so the order holds for this host only"
         }
@@ -170,7 +212,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     }
     Some(RankTable {
         verdict,
-        title: title(verdict),
+        title: title(verdict, &rows),
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
         throughput_matrix: Matrix {

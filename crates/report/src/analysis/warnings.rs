@@ -55,8 +55,7 @@ pub(crate) fn warnings<'d, 'r: 'd>(
                 .to_owned(),
         ),
         Some(runs @ 2..=4) => warnings.push(format!(
-            "some contenders have {runs} completed runs: intervals are Student's, and wide for \
-             that reason"
+            "some contenders have only {runs} completed runs, so intervals are wide; use --runs 5"
         )),
         _ => {}
     }

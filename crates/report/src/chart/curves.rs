@@ -2,11 +2,11 @@
 
 use bakeoff_model::histogram::Histogram;
 
-use crate::analysis::benchmark::{BenchmarkData, CaseData};
+use crate::analysis::benchmark::{BenchmarkData, CaseData, StepData};
 use crate::analysis::row::Row;
 use crate::analysis::steady;
 use crate::analysis::summary::BenchmarkSummary;
-use crate::chart::steps::over_runs;
+use crate::chart::steps::{is_ladder, over_runs};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
 use crate::number::{as_f64, count, milliseconds, seconds};
 
@@ -70,8 +70,9 @@ pub(crate) fn peaks(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -
 }
 
 pub(crate) fn throughput_latency(benchmark: &BenchmarkData<'_>) -> Chart {
+    let is_ladder = is_ladder(benchmark);
     let series = over_runs(benchmark, |run| {
-        let points = run.measured().map(|step| {
+        let points = run.measured().filter(|_| is_ladder).map(|step| {
             let p99 = step.latency().map(|latency| latency.p99_ms);
             let mut point = Point::new(step.throughput(), p99);
             point.fair = step.validity.is_fair();
@@ -92,11 +93,15 @@ pub(crate) fn throughput_latency(benchmark: &BenchmarkData<'_>) -> Chart {
     }
 }
 
-/// Requests and CPU since the start of the load and of the process, step by step.
+/// Requests and CPU since the start of the load and of the process, step by step. Nothing of
+/// carousels, where requests between the turns are not counted and their CPU time is.
 pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = over_runs(benchmark, |run| {
         let mut requests = 0;
         let mut points = Vec::new();
+        if run.steps.iter().any(StepData::is_in_turns) {
+            return points;
+        }
         let first = run.records.intervals.first();
         let before = first.and_then(|slice| slice.contender_before.as_ref()?.cpu);
         if let Some(cpu) = before {
@@ -105,7 +110,7 @@ pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
             points.push(point);
         }
         for step in &run.steps {
-            requests += step.requests;
+            requests += step.totals.requests;
             let last = step.slices.last();
             let cpu = last.and_then(|slice| slice.contender_after.as_ref()?.cpu);
             let total = cpu.map(|cpu| seconds(cpu.total_ns()));

@@ -13,6 +13,7 @@ pub(crate) mod scaling;
 mod starts;
 mod steps;
 pub(crate) mod svg;
+mod turns;
 
 use crate::analysis::benchmark::BenchmarkData;
 use crate::analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
@@ -25,6 +26,8 @@ pub(crate) fn of_load(load: &LoadAnalysis<'_>, published: &[PublishedSeries<'_>]
     let (benchmark, summary) = (&load.data, &load.summary);
     let charts = vec![
         curves::peaks(benchmark, summary),
+        turns::ratios(benchmark, summary),
+        turns::slices(benchmark),
         steps::throughput(benchmark),
         curves::throughput_latency(benchmark),
         steps::percentile(benchmark, steps::Percentile::P50),

@@ -1,4 +1,5 @@
-//! Charts with the steps of the load on the horizontal axis.
+//! Charts with the steps of the load on the horizontal axis. A single step is no axis: where only
+//! one was measured there is none of these.
 
 use bakeoff_model::record::Moment;
 
@@ -22,14 +23,16 @@ struct Drawing {
     scale: Scale,
 }
 
-const STEPS: &str = "connections (w = warm-up step)";
+const STEPS: &str = "connections";
+/// The same with warm-up steps among them.
+const WARM_UP_STEPS: &str = "connections (w = warm-up step)";
 
 fn draw(
     benchmark: &BenchmarkData<'_>,
     drawing: Drawing,
     value: impl Fn(&StepData<'_>) -> Option<f64>,
 ) -> Chart {
-    let labels = benchmark.step_labels.clone();
+    let labels = axis_steps(benchmark);
     let series = over_runs(benchmark, |run| {
         let points = labels.iter().enumerate().map(|(index, label)| {
             let step = run.step(label);
@@ -40,14 +43,37 @@ fn draw(
     chart(drawing, labels, series)
 }
 
+/// The steps that a line goes through; none where a single one was measured. Warm-up steps are
+/// among them where their load is lower than that of every measured one, so that it rises along the
+/// axis: others would be a peak at the left of each line.
+fn axis_steps(benchmark: &BenchmarkData<'_>) -> Vec<String> {
+    let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
+    let found = |label: &String| runs().find_map(|run| run.step(label));
+    let steps: Vec<&StepData<'_>> = benchmark.step_labels.iter().filter_map(found).collect();
+    let measured = || steps.iter().filter(|step| !step.warm_up);
+    let lowest = measured().map(|step| step.connections).min();
+    let is_on_axis = |step: &&&StepData<'_>| !step.warm_up || Some(step.connections) < lowest;
+    match measured().count() {
+        0 | 1 => Vec::new(),
+        _ => {
+            let on_axis = steps.iter().filter(is_on_axis);
+            on_axis.map(|step| step.label.clone()).collect()
+        }
+    }
+}
+
 fn chart(drawing: Drawing, categories: Vec<String>, series: Vec<Series>) -> Chart {
+    let name = match categories.iter().any(|label| label.starts_with('w')) {
+        true => WARM_UP_STEPS,
+        false => STEPS,
+    };
     Chart {
         id: drawing.id,
         title: drawing.title.to_owned(),
         note: drawing.note,
         shape: Shape::Lines,
         x: Axis {
-            name: STEPS.to_owned(),
+            name: name.to_owned(),
             scale: Scale::Categories(categories),
         },
         y: Axis {
@@ -67,6 +93,11 @@ fn step_point(x: f64, step: Option<&StepData<'_>>, value: Option<f64>) -> Point 
         }
     }
     point
+}
+
+/// Whether several steps were measured.
+pub(crate) fn is_ladder(benchmark: &BenchmarkData<'_>) -> bool {
+    !axis_steps(benchmark).is_empty()
 }
 
 /// One series for each run of each case.
@@ -125,6 +156,7 @@ pub(crate) fn percentile(benchmark: &BenchmarkData<'_>, which: Percentile) -> Ch
     })
 }
 
+/// Empty where nothing failed.
 pub(crate) fn errors(benchmark: &BenchmarkData<'_>) -> Chart {
     let drawing = Drawing {
         id: "errors",
@@ -134,7 +166,14 @@ pub(crate) fn errors(benchmark: &BenchmarkData<'_>) -> Chart {
         unit: "%",
         scale: Scale::Linear,
     };
-    draw(benchmark, drawing, |step| Some(step.error_share() * 100.0))
+    let mut chart = draw(benchmark, drawing, |step| {
+        Some(step.totals.error_share()? * 100.0)
+    });
+    let mut points = chart.series.iter().flat_map(|series| &series.points);
+    if !points.any(|point| point.y > Some(0.0)) {
+        chart.series.clear();
+    }
+    chart
 }
 
 pub(crate) fn memory_per_throughput(benchmark: &BenchmarkData<'_>) -> Chart {
@@ -155,12 +194,12 @@ pub(crate) fn memory_per_throughput(benchmark: &BenchmarkData<'_>) -> Chart {
 pub(crate) fn cpu(benchmark: &BenchmarkData<'_>) -> Chart {
     let drawing = Drawing {
         id: "cpu",
-        title: "CPU time of each step",
-        note: "CPU seconds, user and system, that the contender used in the step.",
-        unit: "CPU s",
+        title: "CPU used",
+        note: "Cores' worth of CPU time, user and system, that the contender used in the step.",
+        unit: "cores",
         scale: Scale::Linear,
     };
-    draw(benchmark, drawing, |step| step.cpu_s())
+    draw(benchmark, drawing, |step| step.contender_cores())
 }
 
 pub(crate) fn cpu_per_request(benchmark: &BenchmarkData<'_>) -> Chart {
@@ -188,7 +227,11 @@ pub(crate) fn memory(benchmark: &BenchmarkData<'_>) -> Chart {
         scale: Scale::Linear,
     };
     let labels = &benchmark.step_labels;
+    let is_ladder = is_ladder(benchmark);
     let series = over_runs(benchmark, |run| {
+        if !is_ladder {
+            return Vec::new();
+        }
         let started = run
             .records
             .startup

@@ -104,14 +104,14 @@ const OF_LOAD: [StepColumn; 8] = [
         let slices = step.slices.iter();
         whole(slices.map(|slice| slice.load.connections.established).min())
     }),
-    ("duration_s", |step| decimal(Some(step.seconds))),
-    ("requests", |step| step.requests.to_string()),
+    ("duration_s", |step| decimal(Some(step.totals.open_s()))),
+    ("requests", |step| step.totals.requests.to_string()),
     ("requests_per_s", |step| decimal(Some(step.throughput()))),
 ];
 
 /// Errors, times, cost and validity of a step.
 const OF_RESULT: [StepColumn; 43] = [
-    ("errors", |step| step.error_count().to_string()),
+    ("errors", |step| step.totals.failed().to_string()),
     ("censored", |step| step.censored().to_string()),
     ("reconnects", |step| {
         let slices = step.slices.iter();
@@ -206,7 +206,9 @@ const OF_RESULT: [StepColumn; 43] = [
     ("rise_after_warm_up_at_most", |step| {
         decimal(step.warmth().map(|warmth| warmth.rise_most))
     }),
-    ("loader_cores", |step| decimal(Some(step.generator_cores()))),
+    ("loader_cores", |step| {
+        decimal(Some(step.totals.generator_cores()))
+    }),
     ("backend_cores", |step| decimal(step.backend_cores())),
     ("validity", |step| step.validity.name().to_owned()),
     ("unfair_intervals", |step| {
@@ -270,8 +272,8 @@ fn rows(line: &Line<'_, '_>) -> Vec<Vec<String>> {
     }
     let row = |step: &StepData<'_>| {
         let of_load = OF_LOAD.iter().map(|(_, cell)| cell(step));
-        let count = |class| step.errors.get(&class).copied().unwrap_or(0).to_string();
-        let errors = ErrorClass::ALL.map(count);
+        let count = |class| step.totals.errors.get(&class).copied().unwrap_or(0);
+        let errors = ErrorClass::ALL.map(|class| count(class).to_string());
         let of_result = OF_RESULT.iter().map(|(_, cell)| cell(step));
         let front = front.iter().cloned();
         front

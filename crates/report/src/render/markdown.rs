@@ -12,7 +12,7 @@ use bakeoff_stats::Tie;
 
 use super::turns;
 use crate::analysis::Analysis;
-use crate::analysis::claims::limits_text;
+use crate::analysis::claims::{Judged, limits_text, none_testable, untestable};
 use crate::analysis::comparison::rank_text;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
@@ -94,12 +94,17 @@ fn push_rounds(text: &mut String, analysis: &Analysis<'_>) {
     }
 }
 
-/// Claims of others and what came of them.
+/// Claims of others with their verdicts, where any can be tested.
 fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
     if analysis.claims.is_empty() {
         return;
     }
     text.push_str("\n## Claims of others\n\n");
+    let judged = Judged::of(&analysis.claims);
+    if judged.rows.is_empty() {
+        let _ = writeln!(text, "{}", none_testable(analysis.claims.len()));
+        return;
+    }
     let published = analysis.results.published.iter();
     for source in published.flat_map(|published| &published.sources) {
         let facts = [&source.author, &source.title, &source.date].map(|fact| escape(fact));
@@ -118,7 +123,7 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
         "\n| claim | holds when | measured here | verdict |\n\
          |---|---|---|---|\n",
     );
-    for row in &analysis.claims {
+    for row in &judged.rows {
         let round = match row.folder.as_str() {
             "" => String::new(),
             folder => format!(" ([{0}]({0}/results.md))", folder),
@@ -141,6 +146,12 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
             row.verdict.name()
         );
     }
+    if !judged.untestable.is_empty() {
+        text.push('\n');
+    }
+    for (source, rows) in &judged.untestable {
+        let _ = writeln!(text, "- {}.", escape(&untestable(source, rows)));
+    }
 }
 
 fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
@@ -151,6 +162,9 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
     }
     for table in &benchmark.tables {
         push_table(text, table);
+        for sentence in benchmark.bound_sentences(table) {
+            let _ = writeln!(text, "\n{}", escape(&sentence));
+        }
     }
     if let Some(carousels) = &benchmark.carousels {
         push_carousels(text, carousels);
@@ -194,11 +208,12 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
     for failure in failures {
         let _ = writeln!(
             text,
-            "- **{}** {}: {}: {}",
+            "- **{}** {}: {}: {}{}",
             escape(&failure.label),
             failure.runs_text(),
             escape(&failure.stage),
-            escape(&failure.message)
+            escape(&failure.message),
+            escape(&failure.log_text())
         );
     }
 }
@@ -212,30 +227,39 @@ fn push_startup(text: &mut String, startup: &StartupSummary) {
         for conclusion in &startup.conclusions {
             let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
         }
-        text.push_str(
-            "\n| # | contender | start-up s | 95 % interval | shortest | median | 90 % | longest | \
-             create ms | exec ms | listen ms | respond ms | CPU s | MiB | image MiB | starts |\n\
-             |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        );
-    }
-    for row in &startup.rows {
-        text.push_str(&startup_row(row));
+        let rows = startup.rows.iter().map(startup_row).collect();
+        push_table_of(text, &START_COLUMNS, rows);
     }
     push_ties(text, startup.rows.iter().map(|row| row.tie));
     push_rest(text, &startup.unranked, &startup.failures);
 }
 
-fn startup_row(row: &StartRow) -> String {
-    let interval = match range(&row.startup_s) {
-        range if range.is_empty() => "–".to_owned(),
-        range => range,
-    };
+const START_COLUMNS: [Column; 16] = [
+    (">", "#"),
+    ("<", "contender"),
+    (">", "start-up s"),
+    ("<", "95 % interval"),
+    (">", "shortest"),
+    (">", "median"),
+    (">", "90 %"),
+    (">", "longest"),
+    (">", "create ms"),
+    (">", "exec ms"),
+    (">", "listen ms"),
+    (">", "respond ms"),
+    (">", "CPU s"),
+    (">", "MiB"),
+    (">", "image MiB"),
+    (">", "starts"),
+];
+
+fn startup_row(row: &StartRow) -> Vec<String> {
     let phases = &row.phases;
     let mut cells = vec![
         rank_text(row.rank, row.tie),
         escape(&row.label),
         significant(row.startup_s.point),
-        interval,
+        range(&row.startup_s),
     ];
     cells.extend(row.spread_s.map(significant));
     cells.extend(
@@ -255,8 +279,8 @@ fn startup_row(row: &StartRow) -> String {
         ]
         .map(significant_or_dash),
     );
-    cells.push(format!("{}/{}", row.starts, row.starts_begun));
-    format!("| {} |\n", cells.join(" | "))
+    cells.push(fraction(row.starts, row.starts_begun));
+    cells
 }
 
 fn push_table(text: &mut String, table: &RankTable) {
@@ -272,17 +296,10 @@ fn push_table(text: &mut String, table: &RankTable) {
             escape(&step.words())
         );
     }
-    text.push_str(
-        "\n| # | contender | req/s | 95 % interval | best at | p99 ms | CPU us/req | MiB | \
-         start-up s | errors | checks | runs |\n\
-         |--:|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    for row in &table.rows {
-        text.push_str(&table_row(row));
-    }
+    push_table_of(text, &COLUMNS, table.rows.iter().map(table_row).collect());
     push_ties(text, table.rows.iter().map(|row| row.tie));
     if table.rows.iter().any(|row| !row.stated.is_fair()) {
-        text.push_str("\n\\!: that step is not fair for this contender.\n");
+        let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
     }
 }
 
@@ -290,38 +307,90 @@ fn push_table(text: &mut String, table: &RankTable) {
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
         text.push_str(
-            "\nRank: one more than are faster. =: not told apart from another of the rank. ≈: \
-             equivalent to the others, within 3 %.\n",
+            "\nRank = 1 + number of significantly faster contenders. =: not significantly \
+             different from another of the rank. ≈: equivalent to the others, within 3 %.\n",
         );
     }
 }
 
-fn table_row(row: &Row) -> String {
-    let interval = match range(&row.throughput.estimate) {
-        range if range.is_empty() => "–".to_owned(),
-        range => range,
-    };
-    let cells = [
+const COLUMNS: [Column; 12] = [
+    (">", "#"),
+    ("<", "contender"),
+    (">", "req/s"),
+    ("<", "95 % interval"),
+    (">", "best at"),
+    (">", "p99 ms"),
+    (">", "CPU us/req"),
+    (">", "MiB"),
+    (">", "start-up s"),
+    (">", "errors"),
+    (">", "checks"),
+    (">", "runs"),
+];
+
+fn table_row(row: &Row) -> Vec<String> {
+    vec![
         rank_text(row.rank, row.tie),
         escape(&row.label),
         significant(row.throughput.mean()),
-        interval,
+        range(&row.throughput.estimate),
         escape(&row.step),
         marked(row, row.p99_ms),
         marked(row, row.cpu_us.as_ref().map(Metric::mean)),
         marked(row, row.memory_mib.as_ref().map(Metric::mean)),
         significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
         row.errors.to_string(),
-        format!("{}/{}", row.checks.good, row.checks.total),
-        format!("{}/{}", row.runs, row.runs_begun),
-    ];
-    format!("| {} |\n", cells.join(" | "))
+        fraction(row.checks.good, row.checks.total),
+        fraction(row.runs, row.runs_begun),
+    ]
+}
+
+/// `33/33`; nothing to count is a dash.
+fn fraction(good: usize, total: usize) -> String {
+    match total {
+        0 => "–".to_owned(),
+        total => format!("{good}/{total}"),
+    }
 }
 
 /// A number at the stated step, marked when that step is not fair.
 fn marked(row: &Row, value: Option<f64>) -> String {
     let mark = if row.stated.is_fair() { "" } else { " \\!" };
     significant_or_dash(value) + mark
+}
+
+/// Where the cells of a column are aligned, `<` or `>`, and its title.
+type Column = (&'static str, &'static str);
+
+/// A table without the columns in which no row has anything; nothing without rows.
+fn push_table_of(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
+    let is_empty = |cell: &str| matches!(cell, "" | "–");
+    let is_filled = |column: &usize| rows.iter().any(|row| !is_empty(&row[*column]));
+    let filled: Vec<usize> = (0..columns.len()).filter(is_filled).collect();
+    if filled.is_empty() {
+        return;
+    }
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    text.push('\n');
+    text.push_str(&line(
+        filled.iter().map(|column| columns[*column].1).collect(),
+    ));
+    text.push('|');
+    for column in &filled {
+        text.push_str(if columns[*column].0 == "<" {
+            "---|"
+        } else {
+            "--:|"
+        });
+    }
+    text.push('\n');
+    for row in &rows {
+        let cells = filled.iter().map(|column| match row[*column].as_str() {
+            "" => "–",
+            cell => cell,
+        });
+        text.push_str(&line(cells.collect()));
+    }
 }
 
 /// Keeps text from being read as markup, and on one line.

@@ -1,11 +1,12 @@
-//! What a comparison of a few services comes to, as one sentence: who, by how much, how sure, at
-//! what cost; or that the runs do not tell.
+//! The comparison of a few services as one sentence: which serves more, by how much, with which
+//! interval, at what cost; or that they do not differ significantly.
 
 use bakeoff_stats::{Comparison, Threshold, Verdict};
 
 use crate::analysis::Analysis;
 use crate::analysis::answer::findable;
 use crate::analysis::control::VOID;
+use crate::analysis::lower_bounds::LowerBound;
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::summary::BenchmarkSummary;
@@ -32,8 +33,41 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
             text.push('.');
             text
         }
+        [fair, bound]
+            if summary.unranked.is_empty() && fair.rows.len() == 1 && bound.rows.len() == 1 =>
+        {
+            match summary.lower_bounds.as_slice() {
+                [one] => bounded(&fair.rows[0], &bound.rows[0], one),
+                _ => incomparable(summary),
+            }
+        }
         _ => incomparable(summary),
     }
+}
+
+/// A fair number and one that is a lower bound.
+fn bounded(fair: &Row, bound: &Row, found: &LowerBound) -> String {
+    let rate = |row: &Row| significant(row.throughput.mean());
+    let because = found.because();
+    if found.is_higher() {
+        return format!(
+            "{} serves {} the requests per second of {} {}{}: {because}.",
+            found.label,
+            found.at_least(),
+            found.best,
+            found.detail(),
+            cost(bound, fair)
+        );
+    }
+    format!(
+        "{} served {} requests per second and {} at least {}{}; which serves more is not known: \
+         {because}.",
+        found.best,
+        rate(fair),
+        found.label,
+        rate(bound),
+        cost(fair, bound)
+    )
 }
 
 /// Two of one table.
@@ -65,7 +99,7 @@ fn compared(best: &Row, next: &Row, comparison: &Comparison, threshold: &Thresho
         Verdict::Inconclusive => {
             let difference = findable::found(&test, threshold);
             format!(
-                "The runs do not tell {a} and {b} apart, {ratio} times the requests per second \
+                "{a} and {b} do not differ significantly: {ratio} times the requests per second \
                  {sure}{cost}; a difference of {difference} would have shown in four of five such \
                  sessions"
             )

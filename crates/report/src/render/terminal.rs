@@ -94,6 +94,9 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
         wrap(&mut text, "", &title, width);
         for table in &benchmark.tables {
             push_table(&mut text, table, width);
+            for sentence in benchmark.bound_sentences(table) {
+                wrap(&mut text, "", &sentence, width);
+            }
         }
         if let Some(control) = &benchmark.control {
             text.push('\n');
@@ -198,12 +201,11 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
             .any(|column| (column.cell)(row).ends_with(MARK))
     };
     if table.rows.iter().any(cells) {
-        let note = "! that step is not fair for this contender";
-        wrap(text, "", note, width);
+        wrap(text, "", &format!("{MARK} {}", table.not_fair()), width);
     }
-    let mut evidence = table.rows.iter().map(|row| row.validity().evidence());
-    if let Some(evidence) = evidence.find(|evidence| !evidence.is_empty()) {
-        wrap(text, "why: ", &evidence, width);
+    let mut unfair = table.rows.iter().filter(|row| !row.validity().is_fair());
+    if let Some(row) = unfair.next() {
+        wrap(text, "why: ", &row.validity().to_string(), width);
     }
 }
 
@@ -238,7 +240,10 @@ fn push_rows<R>(
         text.push('\n');
     }
     for (sign, words) in [
-        ('=', "= not told apart from another of the rank"),
+        (
+            '=',
+            "= not significantly different from another of the rank",
+        ),
         ('≈', "≈ equivalent to the others of the rank, within 3 %"),
     ] {
         if rows.iter().any(|row| key(row).0.ends_with(sign)) {
@@ -285,7 +290,12 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun], w
         wrap(
             text,
             &head,
-            &format!("{}: {}", failure.stage, failure.message),
+            &format!(
+                "{}: {}{}",
+                failure.stage,
+                failure.message,
+                failure.log_text()
+            ),
             width,
         );
     }

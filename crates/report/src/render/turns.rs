@@ -6,6 +6,11 @@ use crate::number::{counted, enumerated, ratio_text};
 /// How many carousels there were, how many cycles count, and what that allows to say: sentences.
 pub(super) fn sentences(carousels: &Carousels) -> Vec<String> {
     let each = &carousels.each;
+    if each.iter().all(|one| one.cycles == 0) {
+        let nothing =
+            "Nothing was measured: no contender reached the first cycle of its carousels.";
+        return vec![nothing.to_owned()];
+    }
     let list: Vec<String> = each
         .iter()
         .map(|one| format!("{} of {}", one.kept, one.cycles))
@@ -18,11 +23,10 @@ pub(super) fn sentences(carousels: &Carousels) -> Vec<String> {
     );
     let usable = each.iter().filter(|one| one.kept > 0).count();
     let allowed = match usable {
-        0 => "So there is nothing to compare.",
+        0 => "No cycle counts, so nothing is compared.",
         1 => {
-            "There is no interval, and none is said to be faster: a process is a unit of its own, \
-             and one carousel has one of each contender, so its cycles do not show how others \
-             would do."
+            "One carousel has one process of each contender, and another process may differ: there \
+             is no interval and no verdict."
         }
         2 => "Two carousels give intervals with one degree of freedom, which are very wide.",
         _ => return vec![began],
@@ -65,7 +69,11 @@ pub(super) const COLUMNS: [(&str, &str); 4] = [
 
 /// A pair as cells of a table.
 pub(super) fn row(pair: &Spread) -> [String; 4] {
-    let ratios: Vec<String> = pair.ratios.iter().map(|ratio| ratio_text(*ratio)).collect();
+    let ratios: Vec<String> = pair
+        .ratios
+        .iter()
+        .map(|ratio| ratio_text(ratio.ratio.point))
+        .collect();
     let percent = |deviation: f64| format!("{:.1} %", deviation * 100.0);
     let between = pair.components.between;
     [

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use bakeoff_model::record::Results;
+use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::runs::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{Analysis, ReportInput, figures, html, markdown, terminal_table};
 
-use crate::synthetic::{self, contender};
+use crate::synthetic::{self, Contender, contender};
 
-fn session(contenders: &[synthetic::Contender], runs: u32) -> Results {
+fn session(contenders: &[Contender], runs: u32) -> Results {
     let mut results = Results::default();
     for repetition in 1..=runs {
         for one in contenders {
@@ -33,7 +35,7 @@ fn answer(results: &Results) -> String {
 }
 
 #[test]
-fn a_sure_leader_is_named_with_its_lead_and_its_price() {
+fn a_leader_is_named_with_its_lead_and_its_price() {
     let results = session(
         &[
             contender("synthetic-fast", 20_000.0, 50.0),
@@ -47,11 +49,11 @@ fn a_sure_leader_is_named_with_its_lead_and_its_price() {
         "{text}"
     );
     assert!(
-        text.contains("For sure it serves more than synthetic-slow, "),
+        text.contains("It serves significantly more than synthetic-slow: "),
         "{text}"
     );
     assert!(
-        text.contains("The least CPU per request: synthetic-fast as well, "),
+        text.contains("Lowest CPU per request: also synthetic-fast, "),
         "{text}"
     );
 }
@@ -63,14 +65,14 @@ fn the_first_screen_says_which_differences_can_be_found() {
         contender("synthetic-slow", 5000.0, 200.0),
         contender("synthetic-slower", 4000.0, 250.0),
     ];
-    let page = |contenders: &[synthetic::Contender]| {
+    let page = |contenders: &[Contender]| {
         let results = session(contenders, 5);
         html(&Analysis::of(&ReportInput::new(&results, "Synthetic")))
     };
     let both = page(&contenders[..2]);
-    let text = "A difference that four of five such sessions tell apart by requests/s: ";
+    let text = "Detectable difference in requests/s (80 % power): ";
     assert!(both.contains(text));
-    let text = "Differences that four of five such sessions tell apart by requests/s: from ";
+    let text = "Detectable differences in requests/s (80 % power): from ";
     assert!(page(&contenders).contains(text));
 }
 
@@ -121,7 +123,7 @@ fn a_pilots_decision_is_in_every_document() {
 }
 
 #[test]
-fn contenders_that_runs_do_not_tell_apart_are_not_set_apart() {
+fn equal_contenders_are_not_significantly_different() {
     let names = [
         "synthetic-a",
         "synthetic-b",
@@ -133,11 +135,11 @@ fn contenders_that_runs_do_not_tell_apart_are_not_set_apart() {
     let text = answer(&session(&all, 3));
     assert!(text.contains(" serves the most on average, "), "{text}");
     assert!(
-        text.contains("but these runs do not tell it from "),
+        text.contains(", not significantly different from "),
         "{text}"
     );
     assert!(text.contains(" and 2 more"), "{text}");
-    assert!(!text.contains("For sure"), "{text}");
+    assert!(!text.contains("significantly more"), "{text}");
 }
 
 #[test]
@@ -164,4 +166,55 @@ fn every_figure_is_a_file_of_its_own() {
             figure.file
         );
     }
+}
+
+#[test]
+fn a_lower_bound_above_the_fair_numbers_is_said_on_the_first_screen() {
+    let bound = |name, peak| Contender {
+        validity: Validity::recorded(Verdict::HostBound, "all cores were busy"),
+        ..contender(name, peak, 50.0)
+    };
+    let contenders = [
+        contender("synthetic-fair", 5000.0, 200.0),
+        bound("synthetic-bound", 20_000.0),
+        bound("synthetic-slow", 2000.0),
+    ];
+    let results = session(&contenders, 4);
+    let text = answer(&results);
+    assert!(
+        text.starts_with("synthetic-fair has the highest number that is fair: "),
+        "{text}"
+    );
+    assert!(
+        text.contains(" But synthetic-bound serves at least "),
+        "{text}"
+    );
+    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    let said = [
+        "synthetic-bound serves at least ",
+        "Whether synthetic-slow can serve more than synthetic-fair is not known",
+    ];
+    for document in [
+        html(&analysis),
+        markdown(&analysis),
+        terminal_table(&analysis, 1000),
+    ] {
+        for text in said {
+            assert!(document.contains(text), "{text}: {document}");
+        }
+    }
+}
+
+#[test]
+fn a_crash_is_on_the_first_screen_with_its_log() {
+    let mut results = session(&[contender("synthetic-a", 10_000.0, 100.0)], 2);
+    for run in &mut results.runs {
+        let failure = Failure::new(Stage::Load, "ended with status 3 at 64 connections");
+        run.end.as_mut().unwrap().outcome = Outcome::Failed(failure);
+    }
+    let page = html(&Analysis::of(&ReportInput::new(&results, "Synthetic")));
+    let first = page.split("<section id=\"results\"").next().unwrap();
+    let said = "<b>synthetic-a</b>: runs 1, 2 failed at load: ended with status 3 at 64 \
+                connections; its log is logs/";
+    assert!(first.contains(said), "{first}");
 }

@@ -156,7 +156,7 @@ fn one_run_has_the_interval_of_its_own_search() {
 fn every_document_has_capacities() {
     let results = results();
     let analysis = Analysis::of(&ReportInput::new(&results, "Capacities"));
-    let sentence = "synthetic-fast bears 4.00 times the rate of synthetic-slow";
+    let sentence = "synthetic-fast sustains 4.00 times the rate of synthetic-slow";
     let text = terminal_table(&analysis, 80);
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
@@ -179,7 +179,7 @@ fn every_document_has_capacities() {
             [
                 "Capacity: p99 &lt;= 10ms",
                 "1/2",
-                "bears 4.00 times the rate of",
+                "sustains 4.00 times the rate of",
             ],
         ),
     ] {

@@ -1,4 +1,4 @@
-//! The A/A control: shown, in no table, and what becomes of verdicts when it is told apart.
+//! The A/A control: shown, in no table, and what becomes of verdicts when it differs significantly.
 
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
@@ -58,7 +58,7 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
     let sentence = summary.control.as_ref().unwrap().sentence();
     assert!(sentence.starts_with("Control: slow was measured twice. slow (A/A) serves 1.0"));
     assert!(
-        sentence.ends_with("not told apart, as it should be."),
+        sentence.ends_with("not significantly different, as it should be."),
         "{sentence}"
     );
     assert!(
@@ -105,7 +105,7 @@ fn a_control_that_is_told_apart_voids_all_verdicts() {
     );
     let sentence = summary.control.as_ref().unwrap().sentence();
     assert!(
-        sentence.ends_with("told apart although they are the same."),
+        sentence.ends_with("false positive, identical contenders differ significantly."),
         "{sentence}"
     );
 }

@@ -495,3 +495,53 @@ fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     }
     assert!(markdown(&analysis).contains("## Claims of others"));
 }
+
+/// A claim about a benchmark that was not run.
+fn untestable() -> Claim {
+    Claim {
+        benchmark: "elsewhere".to_owned(),
+        ..claim(
+            Metric::PeakThroughput,
+            None,
+            ratio("synthetic-fast", "synthetic-slow", 2.5),
+        )
+    }
+}
+
+fn documents(claims: Vec<Claim>) -> (String, String) {
+    let mut results = results(&three(), 2);
+    results.published = Some(Published {
+        sources: vec![source()],
+        results: Vec::new(),
+        claims,
+    });
+    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    (html(&analysis), markdown(&analysis))
+}
+
+#[test]
+fn claims_that_cannot_be_tested_are_one_line() {
+    let (page, text) = documents(vec![untestable(), untestable()]);
+    let none = "None of the 2 claims of others can be tested with these results.";
+    assert!(
+        page.contains(&format!("<summary>{none}</summary>")),
+        "{page}"
+    );
+    let section = text.split("## Claims of others").nth(1).unwrap();
+    assert_eq!(section.trim(), none);
+    let testable = Claim {
+        benchmark: "city-get".to_owned(),
+        ..untestable()
+    };
+    let (page, text) = documents(vec![untestable(), testable, untestable()]);
+    let rest = "2 claims of Somebody, 2020 cannot be tested with these results";
+    assert!(
+        page.contains(&format!("<details><summary>{rest}</summary>")),
+        "{page}"
+    );
+    assert!(page.contains("1 reproduced") && page.contains("2 not testable here"));
+    assert!(
+        text.ends_with(&format!("**reproduced** |\n\n- {rest}.\n")),
+        "{text}"
+    );
+}

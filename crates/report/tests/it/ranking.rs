@@ -245,7 +245,7 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
         assert_eq!(metric.steps, ["64"]);
         assert_eq!(
             metric.validity.evidence(),
-            "25 % of the time is host-bound: wrong bodies"
+            "host-bound in 25 % of the time: wrong bodies"
         );
     }
     let startup = row.startup_s.as_ref().unwrap();
@@ -256,7 +256,7 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
     for (document, mark) in [
         (
             html(&analysis),
-            "title=\"at 64 host-bound: 25 % of the time is host-bound: wrong bodies\">!</abbr>",
+            "title=\"at 64 host-bound in 25 % of the time: wrong bodies\">!</abbr>",
         ),
         (html(&analysis), "all <b>at 64 connections</b>"),
         (markdown(&analysis), "| 1000 \\! |"),
@@ -274,7 +274,7 @@ fn a_step_that_is_not_valid_gives_no_numbers() {
     assert!(row.cpu_us.is_none() && row.memory_mib.is_none());
     assert_eq!((row.p50_ms, row.p99_ms), (None, None));
     assert!(row.validity().is_fair() && row.throughput.estimate.point > 0.0);
-    assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid: 25 %"));
+    assert!(html(&analysis).contains("latencies, CPU per request and memory: invalid in 25 %"));
     assert!(markdown(&analysis).contains("| – \\! | – \\! | – \\! |"));
     // What is wrong elsewhere is no matter.
     let results = with_verdict(2, validity::Verdict::Invalid);

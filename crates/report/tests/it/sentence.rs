@@ -1,7 +1,8 @@
-//! What a comparison of a few comes to, as one sentence.
+//! The comparison of a few services as one sentence.
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
+use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{Analysis, ReportInput, sentence};
 
 use crate::synthetic::{Contender, contender, run};
@@ -37,7 +38,7 @@ fn check(contenders: &[Contender], runs: u32, texts: &[&str]) {
 }
 
 #[test]
-fn who_is_better_comes_with_how_sure_and_at_what_cost() {
+fn the_better_one_comes_with_an_interval_and_a_cost() {
     let (fast, slow) = (
         contender("fast", 8000.0, 50.0),
         contender("slow", 4000.0, 99.0),
@@ -53,13 +54,14 @@ fn who_is_better_comes_with_how_sure_and_at_what_cost() {
 }
 
 #[test]
-fn what_is_not_told_apart_names_the_difference_that_would_have_shown() {
+fn without_a_significant_difference_the_detectable_one_is_named() {
     let (one, two) = (
         contender("one", 8000.0, 50.0),
         contender("two", 8060.0, 50.0),
     );
     let found = said(&results(&[one, two], 2));
-    let undecided = found.contains("do not tell") && found.contains(" % would have shown");
+    let undecided =
+        found.contains("do not differ significantly") && found.contains(" % would have shown");
     assert!(undecided || found.contains("serve as many"), "{found}");
 }
 
@@ -103,4 +105,35 @@ fn one_that_is_left_is_no_comparison() {
     let one = contender("one", 8000.0, 50.0);
     check(&[one], 3, &["They cannot be compared: one served "]);
     assert_eq!(said(&Results::default()), "Nothing was measured.");
+}
+
+/// A contender whose numbers are bounded by the host.
+fn bound(name: &'static str, peak: f64) -> Contender {
+    Contender {
+        validity: Validity::recorded(Verdict::HostBound, "all cores were busy"),
+        ..contender(name, peak, 50.0)
+    }
+}
+
+#[test]
+fn a_lower_bound_that_is_higher_is_a_comparison() {
+    let fair = || contender("fair", 4000.0, 50.0);
+    check(
+        &[bound("bound", 8000.0), fair()],
+        4,
+        &[
+            "bound serves at least ",
+            " times the requests per second of fair (95 %: ",
+            ", 4 runs), at ",
+            ": bound is host-bound, so its number is a lower bound.",
+        ],
+    );
+    let unknown = "; which serves more is not known: bound is host-bound, so its number is a";
+    check(
+        &[bound("bound", 2000.0), fair()],
+        4,
+        &[" and bound at least ", unknown],
+    );
+    // A single run has no interval.
+    check(&[bound("bound", 8000.0), fair()], 1, &[unknown]);
 }

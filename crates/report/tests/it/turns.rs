@@ -202,7 +202,7 @@ fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
     let pairs = &summary.carousels.as_ref().unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].components.between), (3, None));
     let said =
-        "There is no interval, and none is said to be faster: a process is a unit of its own";
+        "One carousel has one process of each contender, and another process may differ: there is";
     let (table, text) = (terminal_table(&analysis, 400), markdown(&analysis));
     for document in [&text, &table, &html(&analysis)] {
         assert!(document.contains(said), "{document}");
@@ -292,7 +292,7 @@ fn figures_are_those_of_scipy_and_a_cycle_is_lost_for_all() {
         .iter()
         .zip(throughput["ratios"].as_array().unwrap())
     {
-        close(*ratio, expected);
+        close(ratio.ratio.point, expected);
     }
     close(pair.components.within, &throughput["within"]);
     close(pair.components.between.unwrap(), &throughput["between"]);
@@ -385,5 +385,99 @@ fn a_carousel_of_which_no_cycle_counts_has_no_say() {
     results.runs.retain(|run| run.begin.run.repetition == 2);
     let found = summary(&results);
     assert!(found.tables.is_empty());
-    assert_eq!(found.unranked[0].reason, "no cycle of its carousels counts");
+    assert_eq!(
+        found.unranked[0].reason,
+        "no cycle of its carousels counts, for example: invalid: stalled"
+    );
+}
+
+/// The charts of the first benchmark on the page.
+fn charts(analysis: &Analysis<'_>) -> Vec<Value> {
+    let page = html(analysis);
+    let begin = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = begin + page[begin..].find("</script>").unwrap();
+    let data: Value = serde_json::from_str(&page[begin..end]).unwrap();
+    data["benchmarks"][0]["charts"].as_array().unwrap().clone()
+}
+
+fn chart(analysis: &Analysis<'_>, id: &str) -> Value {
+    let mut all = charts(analysis).into_iter();
+    all.find(|chart| chart["id"] == id).unwrap()
+}
+
+#[test]
+fn a_carousel_has_charts_of_its_own_and_none_over_connections() {
+    let results = on_the_host(3, true);
+    let analysis = analyse(&results);
+    let charts = charts(&analysis);
+    let ids: Vec<&str> = charts
+        .iter()
+        .map(|one| one["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "peaks",
+            "ratios",
+            "turns",
+            "distribution",
+            "startup",
+            "warm-up"
+        ]
+    );
+    let ratios = &charts[1]["option"];
+    let rows = ratios["yAxis"]["data"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 * (1 + 3));
+    assert_eq!(rows[7], "synthetic-same-1");
+    assert_eq!(rows[6], "carousel 1");
+    let all = compared(
+        &analysis.loads[0].summary,
+        "synthetic-same-1",
+        "synthetic-fast",
+    )
+    .ratio;
+    let points = ratios["series"][0]["data"].as_array().unwrap();
+    let point = &points.last().unwrap()["value"];
+    let interval = all.interval.unwrap();
+    let expected = [all.point, f64::NAN, interval.low, interval.high];
+    for place in [0, 2, 3] {
+        let found = point[place].as_f64().unwrap();
+        let percent = 100.0 * (expected[place] - 1.0);
+        assert!((found - percent).abs() < 1e-3, "{found} for {percent}");
+    }
+    // Twenty slices in each of three carousels, a gap between these.
+    let slices = charts[2]["option"]["series"][0]["data"].as_array().unwrap();
+    assert_eq!(slices.len(), 3 * 20 + 2);
+    assert!(slices[20][1].is_null() && slices[41][1].is_null());
+}
+
+#[test]
+fn a_cycle_that_does_not_count_is_hollow() {
+    let mut results = on_the_host(1, true);
+    invalidate(&mut results, 0, 4);
+    let turns = chart(&analyse(&results), "turns");
+    for series in turns["option"]["series"].as_array().unwrap() {
+        let points = series["data"].as_array().unwrap().iter();
+        let hollow = points.enumerate().filter(|(_, one)| one["hollow"] == true);
+        assert_eq!(hollow.map(|(place, _)| place).collect::<Vec<_>>(), [4]);
+    }
+}
+
+#[test]
+fn thousands_of_turns_are_merged_into_bands() {
+    let mut random = Random::new(5);
+    let mut turns = |peak: f64| {
+        (0..1500)
+            .map(|cycle| slice(peak, cycle, &mut random))
+            .collect()
+    };
+    let played = [("a", 1, turns(5000.0)), ("b", 1, turns(6000.0))];
+    let results = results(&played, true);
+    let chart = chart(&analyse(&results), "turns");
+    let points = chart["option"]["series"][0]["data"].as_array().unwrap();
+    assert!((60..=120).contains(&points.len()), "{}", points.len());
+    for point in points {
+        let at = |place: usize| point["value"][place].as_f64().unwrap();
+        assert!(at(2) < at(1) && at(1) < at(3), "{point}");
+    }
 }

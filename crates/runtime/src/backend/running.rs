@@ -197,7 +197,7 @@ impl Backend {
     /// figure that cannot be read is absent.
     pub async fn sample(&self) -> ResourceSample {
         let mut sample = match &self.instance {
-            Some(instance) => instance.sample().await,
+            Some(instance) => instance.sample().await.resources,
             None => ResourceSample::default(),
         };
         if let Some(counter) = &self.counter {

@@ -10,8 +10,8 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::context::Context;
 use super::engine::{Engine, is_missing, plain};
-use super::interpreter::interpreter;
 use crate::kubernetes::{PROGRAM, RECORDINGS};
+use crate::linked::{interpreter, libraries};
 
 /// Where artifacts are in images.
 const APP: &str = "/app";
@@ -245,7 +245,7 @@ impl Engine {
         image.ok_or_else(|| format!("the engine built {reference} and has it not"))
     }
 
-    /// Makes the image of this program, which starts by itself, with recordings.
+    /// Makes the image of this program, with the libraries that it needs and recordings.
     ///
     /// # Errors
     /// A file cannot be read, or the engine refuses.
@@ -254,11 +254,16 @@ impl Engine {
         program: &Path,
         recordings: Option<&Path>,
     ) -> Result<Image, String> {
-        if let Some(interpreter) = interpreter(program) {
-            let program = program.display();
-            return Err(format!("{program} is not static: it wants {interpreter}"));
-        }
+        let libraries = libraries(program).map_err(|error| error.to_string())?;
         let mut files = vec![(program.to_owned(), PROGRAM.to_owned())];
+        for library in libraries {
+            let inside = library.display().to_string();
+            // What stands there is mostly a link to a file of another name.
+            let file = library
+                .canonicalize()
+                .map_err(|error| format!("{inside}: {error}"))?;
+            files.push((file, inside));
+        }
         let folder = recordings.map(|folder| (folder.to_owned(), RECORDINGS.to_owned()));
         files.extend(folder);
         let packing = tokio::task::spawn_blocking(move || Context::of_files(EMPTY, &files));

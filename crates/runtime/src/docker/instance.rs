@@ -15,7 +15,7 @@ use bollard::query_parameters::KillContainerOptions;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
+use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{Log, file_begin, last_lines};
 use crate::meter::Meter;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
@@ -285,8 +285,9 @@ impl Instance for DockerInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
-        Box::pin(Arc::clone(&self.shared).sample())
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
+        let sampling = Arc::clone(&self.shared).sample();
+        Box::pin(async { Sampled::here(sampling.await) })
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

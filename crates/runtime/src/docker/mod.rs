@@ -8,7 +8,6 @@ mod context;
 mod engine;
 mod image;
 mod instance;
-pub(crate) mod interpreter;
 mod runtime;
 mod session;
 mod stats;

@@ -40,10 +40,9 @@ impl BackendPod {
     /// What it has cost and how many requests it has answered up to now.
     pub async fn sample(&self) -> ResourceSample {
         let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
-        let (sampled, _) = sampled;
         ResourceSample {
             requests,
-            ..sampled
+            ..sampled.resources
         }
     }
 

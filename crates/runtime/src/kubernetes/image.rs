@@ -1,5 +1,5 @@
 //! Images on their way to the nodes. This program's own image needs no engine: it is one layer with
-//! the program and the recordings, written as an OCI archive.
+//! the program, its libraries and the recordings, written as an OCI archive.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::docker::interpreter::interpreter;
+use crate::linked::libraries;
 
 use super::error::ClusterError;
 use super::node_image::NodeImage;
@@ -23,26 +23,10 @@ pub struct PodImage {
 }
 
 impl PodImage {
-    /// Whether a program can run in an image that has nothing else.
+    /// Writes the image of this program with its libraries and recordings into a folder.
     ///
     /// # Errors
-    /// It is not static.
-    pub fn can_be_of(program: &Path) -> Result<(), ClusterError> {
-        let Some(interpreter) = interpreter(program) else {
-            return Ok(());
-        };
-        let program = program.display();
-        let refused = format!("{program} wants {interpreter}, so it cannot run in a Pod");
-        Err(ClusterError::new(refused).with_hint(
-            "name a static one in BAKEOFF_POD_PROGRAM; released programs are static, and `cargo \
-             build --release --target x86_64-unknown-linux-musl --bin bakeoff` makes one",
-        ))
-    }
-
-    /// The image of this program with recordings, written into a folder.
-    ///
-    /// # Errors
-    /// The program is not static, or a file cannot be read or written.
+    /// A library is missing, or a file cannot be read or written.
     pub fn of_program(
         program: &Path,
         recordings: Option<&Path>,
@@ -54,9 +38,7 @@ impl PodImage {
                 program.display()
             ))
         };
-        let content = std::fs::read(program).map_err(failed)?;
-        Self::can_be_of(program)?;
-        let layer = layer(&content, recordings).map_err(failed)?;
+        let layer = layer(program, recordings).map_err(failed)?;
         let digest = digest(&layer);
         let reference = format!("bakeoff.local/bakeoff:{}", &digest[..12]);
         let archive = folder.join(format!("bakeoff-{}.tar", &digest[..12]));
@@ -96,11 +78,15 @@ fn digest(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The one layer: the program, a folder for temporary files, the recordings.
-fn layer(program: &[u8], recordings: Option<&Path>) -> io::Result<Vec<u8>> {
+/// The one layer: the program and its libraries, a folder for temporary files, the recordings.
+fn layer(program: &Path, recordings: Option<&Path>) -> io::Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     folder(&mut tar, "tmp/", 0o1777)?;
-    file(&mut tar, PROGRAM, program, 0o755)?;
+    file(&mut tar, PROGRAM, &std::fs::read(program)?, 0o755)?;
+    for library in libraries(program)? {
+        let content = std::fs::read(&library)?;
+        file(&mut tar, &library.to_string_lossy(), &content, 0o755)?;
+    }
     folder(&mut tar, &format!("{RECORDINGS}/"), 0o755)?;
     let Some(recordings) = recordings else {
         return tar.into_inner();

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bakeoff_model::nodes::PodStart;
 use bakeoff_model::record::Startup;
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use futures_util::AsyncReadExt as _;
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
@@ -16,7 +16,7 @@ use kube::api::{DeleteParams, LogParams};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
+use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{Log, last_lines};
 use crate::ready::monotonic_ns;
 
@@ -43,8 +43,6 @@ pub(super) struct Parts {
     pub(super) container: String,
     /// Reads the cgroup files of its node.
     pub(super) meter: Arc<Inside>,
-    /// Where what the node's cores have done goes.
-    pub(super) host_time: Arc<Mutex<Option<HostTime>>>,
     pub(super) asked_ns: u64,
     pub(super) created_ns: u64,
     /// When it was seen to have a node.
@@ -219,7 +217,7 @@ impl Instance for PodInstance {
             };
             let reply = match outcome {
                 Some(Ok(Ok((reply, heard_ns)))) => {
-                    let resources = self.sample().await;
+                    let resources = self.sample().await.resources;
                     match self.startup(&reply, heard_ns, resources) {
                         Some(mut startup) => {
                             let pull_ns = pull_ns(&self.parts.events, &self.parts.name).await;
@@ -241,15 +239,12 @@ impl Instance for PodInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
         Box::pin(async {
-            let (sample, host) = sample(&self.parts.meter, &self.parts.container).await;
-            let last = self.parts.host_time.lock();
-            *last.unwrap_or_else(PoisonError::into_inner) = host;
-            ResourceSample {
-                log_lines: sample.log_lines.or(Some(self.parts.log.lines())),
-                ..sample
-            }
+            let mut sampled = sample(&self.parts.meter, &self.parts.container).await;
+            let lines = &mut sampled.resources.log_lines;
+            *lines = lines.or(Some(self.parts.log.lines()));
+            sampled
         })
     }
 
@@ -311,11 +306,14 @@ pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
 
 /// What a container has cost and what the cores of its node did, by the meter there; nothing where
 /// that cannot be reached.
-pub(super) async fn sample(meter: &Inside, container: &str) -> (ResourceSample, Option<HostTime>) {
+pub(super) async fn sample(meter: &Inside, container: &str) -> Sampled {
     let container = container.to_owned();
     match meter.ask(&Question::Sample { container }).await {
-        Ok(Reply::Sample(sample, host)) => (*sample, host),
-        _ => (ResourceSample::default(), None),
+        Ok(Reply::Sample(resources, host)) => Sampled {
+            resources: *resources,
+            host,
+        },
+        _ => Sampled::default(),
     }
 }
 

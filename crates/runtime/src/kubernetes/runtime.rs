@@ -10,7 +10,6 @@ use bakeoff_model::check::Answer;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::Host;
-use bakeoff_model::resource::HostTime;
 use bakeoff_model::suite::ReplaySettings;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -77,7 +76,6 @@ pub struct KubernetesRuntime {
     /// What the contenders' node is.
     host: Host,
     /// What its cores had done when a contender was read last.
-    host_time: Arc<Mutex<Option<HostTime>>>,
     count: AtomicU64,
 }
 
@@ -135,7 +133,6 @@ impl KubernetesRuntime {
             load_nodes: all.into_values().map(|pod| pod.node).collect(),
             swept: Mutex::new(swept),
             has_backend: false.into(),
-            host_time: Arc::default(),
             count: AtomicU64::new(0),
             order,
             namespaces,
@@ -166,13 +163,6 @@ impl KubernetesRuntime {
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
-    }
-
-    /// What the cores of that node had done when a contender was read last.
-    #[must_use]
-    pub fn host_time(&self) -> Option<HostTime> {
-        let last = self.host_time.lock();
-        last.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The Pods that send the load.
@@ -420,7 +410,6 @@ impl KubernetesRuntime {
             address,
             container: begun.map(|one| one.container).unwrap_or_default(),
             meter,
-            host_time: Arc::clone(&self.host_time),
             asked_ns,
             created_ns,
             scheduled_ns,

@@ -12,7 +12,7 @@ use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, StopReport};
+use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::cgroup::Group;
 use crate::log::{file_begin, last_lines};
 use crate::meter::{Meter, tree};
@@ -321,12 +321,14 @@ impl Instance for ProcessInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
-            let sampling = tokio::task::spawn_blocking(move || ResourceSample {
-                log_lines: Some(shared.output.lines()),
-                ..shared.meter.sample()
+            let sampling = tokio::task::spawn_blocking(move || {
+                Sampled::here(ResourceSample {
+                    log_lines: Some(shared.output.lines()),
+                    ..shared.meter.sample()
+                })
             });
             sampling.await.unwrap_or_default()
         })

@@ -157,7 +157,7 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
         startup.answered_ns - startup.executed_ns
     );
     announce_figure(&format!("a native start-up in a container: {startup:?}"));
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     assert!(
         sample
             .memory
@@ -278,9 +278,9 @@ async fn the_cpu_quota_holds() {
     spec.limits.cpus = Some(0.5);
     let mut instance = bench.start(&spec).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let before = instance.sample().await;
+    let before = instance.sample().await.resources;
     tokio::time::sleep(Duration::from_secs(4)).await;
-    let after = instance.sample().await;
+    let after = instance.sample().await.resources;
     let cpu = |sample: &ResourceSample| sample.cpu.unwrap().total_ns();
     let used = Duration::from_nanos(cpu(&after) - cpu(&before));
     let passed = Duration::from_nanos(after.at_ns - before.at_ns);
@@ -453,7 +453,7 @@ async fn a_jvm_shows_its_counters() {
         "a JVM's start-up in a container: {} ns",
         startup.startup_ns
     ));
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     let jvm = sample.jvm.unwrap();
     assert!(
         jvm.heap_capacity_bytes >= jvm.heap_used_bytes && jvm.jit_ns > 0,
@@ -509,7 +509,7 @@ async fn an_engine_elsewhere_is_used_over_its_host_network() {
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert_eq!(startup.executed_ns, startup.created_ns);
     // What the API tells; threads only the host itself can list.
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     assert!(
         sample.cpu.is_some_and(|cpu| cpu.total_ns() > 0),
         "{sample:?}"

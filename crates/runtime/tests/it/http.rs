@@ -108,7 +108,7 @@ async fn an_external_service_is_awaited_and_left_alone() {
     assert_eq!(instance.host(), Some(host.as_str()));
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert_eq!((startup.startup_ns, startup.resources.cpu), (0, None));
-    assert_eq!(instance.sample().await.memory, None);
+    assert_eq!(instance.sample().await.resources.memory, None);
     assert!(instance.stop(LIMIT).await.graceful);
     assert!(
         ask(instance.address(), "GET", "/", &[], b"", LIMIT)

@@ -84,7 +84,7 @@ async fn a_live_jvm_is_metered() {
     let mut instance = bench.start(&bench.spec(free_port(), &command)).await;
     let startup = instance.await_ready(LIMIT).await.unwrap();
     assert!(startup.resources.jvm.is_some(), "{startup:?}");
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     let jvm = sample.jvm.unwrap();
     assert!(plausible(&jvm), "{jvm:?}");
     let log = gc_log::parse(&instance.file(&gc_log).unwrap());

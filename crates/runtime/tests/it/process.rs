@@ -50,7 +50,7 @@ async fn a_good_contender_is_timed_sampled_and_stopped() {
         answer.headers,
         [("content-length".to_owned(), "2".to_owned())]
     );
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     assert!(
         sample
             .memory
@@ -132,9 +132,9 @@ async fn the_cpu_quota_holds() {
     };
     let mut instance = bench.start(&spec).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let before = instance.sample().await;
+    let before = instance.sample().await.resources;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let after = instance.sample().await;
+    let after = instance.sample().await.resources;
     let cpu = |sample: &bakeoff_model::resource::ResourceSample| sample.cpu.unwrap().total_ns();
     let used = Duration::from_nanos(cpu(&after) - cpu(&before));
     let passed = Duration::from_nanos(after.at_ns - before.at_ns);
@@ -175,7 +175,7 @@ async fn too_much_memory_is_named() {
         error.hint().unwrap(),
         "it needs more memory than its limit allows"
     );
-    let memory = instance.sample().await.memory.unwrap();
+    let memory = instance.sample().await.resources.memory.unwrap();
     assert!(
         memory.peak_bytes <= 48 << 20 && memory.peak_bytes > 40 << 20,
         "{memory:?}"
@@ -267,13 +267,13 @@ async fn whoever_does_not_stop_is_killed_with_its_children() {
         let mut instance = bench.start(&spec).await;
         instance.await_ready(LIMIT).await.unwrap();
         // The shell may not have become `sleep` yet.
-        let mut sample = instance.sample().await;
+        let mut sample = instance.sample().await.resources;
         for _ in 0..500 {
             if sample.threads.contains_key("sleep") {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
-            sample = instance.sample().await;
+            sample = instance.sample().await.resources;
         }
         assert_eq!(sample.threads["sleep"].count, 1, "{:?}", sample.threads);
         let report = instance.stop(Duration::from_millis(200)).await;
@@ -302,7 +302,7 @@ async fn without_groups_it_is_unlimited_and_still_metered() {
     );
     let mut instance = bench.start(&bench.spec(free_port(), &SERVE)).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     assert!(sample.cpu.is_some() && sample.throttling.is_none());
     assert!(
         sample

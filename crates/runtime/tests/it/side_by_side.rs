@@ -52,12 +52,12 @@ async fn several_listen_on_one_port_and_only_the_thawed_one_responds() {
         let startup = one.await_ready(LIMIT).await.unwrap();
         assert!(startup.listened_ns >= startup.executed_ns, "{startup:?}");
         assert!(answers(one.as_ref(), LIMIT).await);
-        assert!(one.sample().await.network.is_some(), "its own");
+        assert!(one.sample().await.resources.network.is_some(), "its own");
     }
     assert_ne!(first.address(), second.address());
 
     second.freeze().await.unwrap();
-    let spent = async |one: &dyn Instance| one.sample().await.cpu.unwrap().total_ns();
+    let spent = async |one: &dyn Instance| one.sample().await.resources.cpu.unwrap().total_ns();
     let before = spent(second.as_ref()).await;
     assert!(!answers(second.as_ref(), Duration::from_millis(200)).await);
     assert!(answers(first.as_ref(), LIMIT).await);

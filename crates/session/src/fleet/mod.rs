@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::load::{LoadEvent, LoadSpec, Part};
+use bakeoff_model::load::{LoadEvent, LoadSpec, Part, StepCommand};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
@@ -131,7 +131,7 @@ impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         loop {
             if self.held && self.unattended {
-                self.go().await?;
+                self.tell(StepCommand::Go).await?;
             }
             if let Some(event) = self.merge.next_event() {
                 self.held = match event {
@@ -148,25 +148,18 @@ impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
         }
     }
 
-    async fn go(&mut self) -> anyhow::Result<()> {
-        if !self.merge.is_ready() {
-            self.merge.go();
-            self.tell(async |load| load.go().await).await;
-            return Ok(());
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        match command {
+            StepCommand::Go if self.merge.is_ready() => {
+                let lead_ns = u64::try_from(self.lead.as_nanos()).unwrap_or(0);
+                self.open(bakeoff_load::wall_ns() + lead_ns, false).await;
+            }
+            StepCommand::GoAt(unix_ns) => self.open(unix_ns, true).await,
+            StepCommand::Go | StepCommand::Again => {
+                self.merge.go();
+                self.tell_all(|_| command).await;
+            }
         }
-        let lead_ns = u64::try_from(self.lead.as_nanos()).unwrap_or(0);
-        self.open(bakeoff_load::wall_ns() + lead_ns, false).await;
-        Ok(())
-    }
-
-    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
-        self.open(unix_ns, true).await;
-        Ok(())
-    }
-
-    async fn again(&mut self) -> anyhow::Result<()> {
-        self.merge.go();
-        self.tell(async |load| load.again().await).await;
         Ok(())
     }
 }
@@ -176,24 +169,25 @@ impl<L: RunningLoad + 'static> FleetLoad<L> {
     async fn open(&mut self, unix_ns: u64, announce: bool) {
         let ahead_ns = bakeoff_load::wall_ahead_ns();
         self.merge.go_at(unix_ns, ahead_ns, announce);
-        self.tell(async |load| {
+        self.tell_all(|load| {
             let ahead_ns = load.clock().map_or(0, |clock| clock.ahead_ns);
-            load.go_at(unix_ns.saturating_add_signed(ahead_ns)).await
+            StepCommand::GoAt(unix_ns.saturating_add_signed(ahead_ns))
         })
         .await;
     }
 
-    /// Tells all something, each at the same time; who cannot be reached is lost.
-    async fn tell(&mut self, say: impl AsyncFn(&mut L) -> anyhow::Result<()>) {
+    /// Tells all of them a command of their own, at the same time; those that cannot be reached are
+    /// lost.
+    async fn tell_all(&mut self, command: impl Fn(&L) -> StepCommand) {
         self.held = false;
-        let say = &say;
+        let command = &command;
         let telling = self
             .members
             .iter_mut()
             .enumerate()
             .map(async |(part, load)| {
                 let told = match load {
-                    Some(load) => say(load).await,
+                    Some(load) => load.tell(command(load)).await,
                     None => Ok(()),
                 };
                 (part, told)

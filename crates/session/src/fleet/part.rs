@@ -113,13 +113,8 @@ impl Member {
         let receipt = &mut self.receipt;
         receipt.slices += 1;
         receipt.requests += interval.requests;
-        receipt.failed += interval
-            .errors
-            .values()
-            .map(|error| error.count)
-            .sum::<u64>();
-        receipt.generator_cpu.user_ns += interval.generator_cpu.user_ns;
-        receipt.generator_cpu.system_ns += interval.generator_cpu.system_ns;
+        receipt.failed += interval.failed();
+        receipt.generator_cpu += interval.generator_cpu;
         receipt.connections.reconnects += interval.connections.reconnects;
         self.first_ns.get_or_insert(interval.start_ns);
     }

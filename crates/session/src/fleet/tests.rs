@@ -8,7 +8,7 @@ use bakeoff_base::random::Random;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     ClockOffset, Connections, CpuTime, ErrorClass, ErrorCount, LoadEvent, LoadInterval, LoadSpec,
-    MinMax, Pace, StepSpec, UserCount,
+    MinMax, Pace, StepCommand, StepSpec, UserCount,
 };
 use bakeoff_model::validity::{Finding, Verdict};
 use bakeoff_validity::{Evidence, Setting, Slice, judge};
@@ -68,16 +68,6 @@ impl LoadGenerator for Starter {
     }
 }
 
-impl ScriptedLoad {
-    fn hear(&mut self, order: &str) -> anyhow::Result<()> {
-        self.told.lock().unwrap().push(order.to_owned());
-        match self.acts.pop_front() {
-            Some(Act::Wait) => Ok(()),
-            other => anyhow::bail!("told {order} before {other:?}"),
-        }
-    }
-}
-
 impl RunningLoad for ScriptedLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         match self.acts.pop_front() {
@@ -94,17 +84,20 @@ impl RunningLoad for ScriptedLoad {
         }
     }
 
-    async fn go(&mut self) -> anyhow::Result<()> {
-        self.hear("go")
-    }
-
-    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
-        self.given_ns = unix_ns;
-        self.hear("go at")
-    }
-
-    async fn again(&mut self) -> anyhow::Result<()> {
-        self.hear("again")
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        let name = match command {
+            StepCommand::Go => "go",
+            StepCommand::GoAt(unix_ns) => {
+                self.given_ns = unix_ns;
+                "go at"
+            }
+            StepCommand::Again => "again",
+        };
+        self.told.lock().unwrap().push(name.to_owned());
+        match self.acts.pop_front() {
+            Some(Act::Wait) => Ok(()),
+            other => anyhow::bail!("told {command} before {other:?}"),
+        }
     }
 
     fn clock(&self) -> Option<ClockOffset> {
@@ -562,9 +555,9 @@ async fn a_step_can_be_made_again_and_sat_out() {
             .filter(|event| matches!(event, LoadEvent::StepDone { .. }));
         match (&event, dones.count()) {
             (LoadEvent::Ready { .. }, _) | (LoadEvent::StepDone { .. }, 1) => {
-                load.go().await.unwrap();
+                load.tell(StepCommand::Go).await.unwrap();
             }
-            (LoadEvent::StepDone { .. }, 0) => load.again().await.unwrap(),
+            (LoadEvent::StepDone { .. }, 0) => load.tell(StepCommand::Again).await.unwrap(),
             _ => {}
         }
         events.push(event);
@@ -597,7 +590,7 @@ async fn an_instant_of_the_callers_is_passed_on() {
         Some(LoadEvent::Ready { .. })
     ));
     let at_ns = bakeoff_load::wall_ns() + SECOND;
-    load.go_at(at_ns).await.unwrap();
+    load.tell(StepCommand::GoAt(at_ns)).await.unwrap();
     let Some(LoadEvent::Began { unix_ns, .. }) = load.next().await.unwrap() else {
         panic!("it says when it began");
     };

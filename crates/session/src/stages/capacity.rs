@@ -11,6 +11,7 @@ use bakeoff_model::load::{Connections, LoadInterval};
 use bakeoff_model::record::{IntervalRecord, Record};
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::Step;
+use bakeoff_model::totals::Totals;
 use bakeoff_validity::{Judged, evidence_of};
 
 use super::measure::{Loading, On};
@@ -65,8 +66,8 @@ async fn search<L: LoadGenerator>(
         .slices
         .iter()
         .filter(|slice| slice.load.step + 1 == steps);
-    let closed_per_s = requests_per_s(last.map(|slice| &slice.load));
-    let hunt = Hunt::new(capacity, steps, closed_per_s);
+    let closed: Totals = last.map(|slice| &slice.load).collect();
+    let hunt = Hunt::new(capacity, steps, closed.requests_per_s());
     let mut hunt = hunt.map_err(|why| Failure::new(Stage::Load, why))?;
     for (slo, rate_per_s) in to_confirm(capacity, former) {
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
@@ -129,16 +130,6 @@ fn to_confirm(capacity: &Capacity, former: &[CapacityRecord]) -> Vec<(Slo, f64)>
         Some((slo.clone(), capacity.to_confirm(mean.exp())))
     };
     capacity.slos.iter().filter_map(rate).collect()
-}
-
-/// Successful requests per second over some slices.
-fn requests_per_s<'a>(slices: impl Iterator<Item = &'a LoadInterval>) -> f64 {
-    let (mut requests, mut length_ns) = (0, 0);
-    for load in slices {
-        requests += load.requests;
-        length_ns += load.end_ns.saturating_sub(load.start_ns);
-    }
-    as_f64(requests) * 1e9 / as_f64(length_ns.max(1))
 }
 
 /// Keeps the slices that pass by, and gives the steps of a load generator their numbers among all

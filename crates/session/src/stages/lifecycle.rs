@@ -168,7 +168,7 @@ async fn threads<L>(
     for check in parts.suite.checks.iter().take(3) {
         verify::check(parts.client, &to, check).await;
     }
-    let sample = instance.sample().await;
+    let sample = instance.sample().await.resources;
     instance.stop(STOP_GRACE).await;
     let shortened = if usable < cores {
         format!(" (on {usable} cpus)")

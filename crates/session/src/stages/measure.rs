@@ -4,15 +4,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval};
+use bakeoff_model::load::{
+    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
+};
 use bakeoff_model::plan::PlayedStep;
 use bakeoff_model::record::{IntervalRecord, Record, Turn};
-use bakeoff_model::resource::{HostTime, ResourceSample};
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
-use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
-use bakeoff_runtime::Instance;
+use bakeoff_runtime::{Instance, Sampled};
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, SpecInput};
@@ -24,9 +27,8 @@ use crate::event::{self, Event, Observer};
 
 /// What was read at one boundary of a slice.
 struct Reading {
-    contender: ResourceSample,
+    contender: Sampled,
     backend: Option<ResourceSample>,
-    host: Option<HostTime>,
 }
 
 /// What is loaded: a contender that is alive, in its session.
@@ -83,7 +85,7 @@ impl<G: RunningLoad> Loading<G> {
             slice: on.case.slice,
             seed: on.case.seed,
         });
-        let before = on.instance.sample().await.log_lines;
+        let before = on.instance.sample().await.resources.log_lines;
         Ok(Self {
             generator: on.parts.generator.start(&spec).await?,
             played: run.played(),
@@ -185,9 +187,9 @@ impl<G: RunningLoad> Loading<G> {
         let played = block.played;
         // The last slice has been read: what opening connections costs is not its own.
         match (block.is_first, self.done) {
-            (false, _) => again(&mut self.generator).await?,
+            (false, _) => self.tell(StepCommand::Again).await?,
             (true, 0) => {}
-            (true, _) => go(&mut self.generator).await?,
+            (true, _) => self.tell(StepCommand::Go).await?,
         }
         let mut before = self.ready(on, block.is_first, observer).await?;
         let first = self.slices;
@@ -251,7 +253,7 @@ impl<G: RunningLoad> Loading<G> {
         }
         alive(on.instance, connections.asked).await?;
         let before = read(on.parts, on.instance).await;
-        go(&mut self.generator).await?;
+        self.tell(StepCommand::Go).await?;
         Ok(before)
     }
 
@@ -259,6 +261,11 @@ impl<G: RunningLoad> Loading<G> {
         let event = self.generator.next().await;
         let event = event.map_err(|error| failed(&error.to_string()))?;
         Ok(event.unwrap_or(LoadEvent::Done))
+    }
+
+    async fn tell(&mut self, command: StepCommand) -> Result<(), Halt> {
+        let told = self.generator.tell(command).await;
+        told.map_err(|error| failed(&error.to_string()))
     }
 
     /// Waits until the load generator has ended.
@@ -280,8 +287,8 @@ impl<G: RunningLoad> Loading<G> {
     pub(crate) fn notes(self, case: &Case) -> Vec<String> {
         let steps = &case.begin.run.steps;
         let notes = self.judged.into_iter().flat_map(|(step, judged)| {
-            let connections = steps.get(step).map_or(0, |step| step.connections);
-            notes_of(&judged.validity(), connections)
+            let at = steps.get(step).map(at).unwrap_or_default();
+            notes_of(&judged.validity(), &at)
         });
         notes.collect()
     }
@@ -298,16 +305,6 @@ fn unexpected(event: LoadEvent) -> Halt {
     }
 }
 
-async fn go(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.go().await;
-    reached.map_err(|error| failed(&error.to_string()))
-}
-
-async fn again(load: &mut impl RunningLoad) -> Result<(), Halt> {
-    let reached = load.again().await;
-    reached.map_err(|error| failed(&error.to_string()))
-}
-
 fn failed(message: &str) -> Halt {
     Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
 }
@@ -317,13 +314,13 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
     let Some(exit) = instance.exited().await else {
         return Ok(());
     };
-    let plural = if connections == 1 { "" } else { "s" };
+    let at = counted(connections.into(), "connection");
     let message = if let Some(why) = instance.ended_because() {
-        format!("{why}, at {connections} connection{plural}")
+        format!("{why}, at {at}")
     } else if exit.oom_killed {
-        format!("killed for memory at {connections} connection{plural}")
+        format!("killed for memory at {at}")
     } else {
-        format!("{exit} at {connections} connection{plural}")
+        format!("{exit} at {at}")
     };
     let failure = Failure::new(Stage::Load, message)
         .with_oom_killed(exit.oom_killed)
@@ -332,15 +329,12 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
 }
 
 async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
-    let contender = instance.sample().await;
-    let backend = match parts.backend {
-        Some(backend) => Some(backend.sample().await),
-        None => None,
-    };
     Reading {
-        contender,
-        backend,
-        host: (parts.host_time)(),
+        contender: instance.sample().await,
+        backend: match parts.backend {
+            Some(backend) => Some(backend.sample().await),
+            None => None,
+        },
     }
 }
 
@@ -372,7 +366,8 @@ fn interval_record(
     readings: [&Reading; 2],
 ) -> IntervalRecord {
     let [before, after] = readings;
-    let host = after.host.as_ref().zip(before.host.as_ref());
+    let host = after.contender.host.as_ref();
+    let host = host.zip(before.contender.host.as_ref());
     let step = case.begin.run.steps.get(played.step);
     // By the plan: a carousel's load generator plays some steps many times, with one slice each.
     load.step = played.step;
@@ -383,8 +378,8 @@ fn interval_record(
         turn: played.cycle.map(|cycle| Turn { cycle, position }),
         warmth: None,
         load,
-        contender_before: Some(before.contender.clone()),
-        contender_after: Some(after.contender.clone()),
+        contender_before: Some(before.contender.resources.clone()),
+        contender_after: Some(after.contender.resources.clone()),
         backend_before: before.backend.clone(),
         backend_after: after.backend.clone(),
         steal_ns: None,
@@ -393,18 +388,47 @@ fn interval_record(
     }
 }
 
+/// Which step a note is about: `64 connections`, `warm-up, 1 connection`.
+fn at(step: &PlannedStep) -> String {
+    let connections = counted(step.connections.into(), "connection");
+    match step.warm_up {
+        true => format!("warm-up, {connections}"),
+        false => connections,
+    }
+}
+
 /// What a reader of the run should know about a step: what speaks against its numbers, and every
 /// diagnostic but those on figures that nobody meant to read.
-fn notes_of(validity: &Validity, connections: u32) -> Vec<String> {
+fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let told = |reason: &&Reason| {
         !matches!(
             reason.finding,
             Finding::NotMetered { .. } | Finding::NotRecorded { .. }
         )
     };
-    let words = |reason: &Reason| match reason.verdict {
-        Verdict::Fair => format!("{connections} connections: {}", reason.finding),
-        verdict => format!("{connections} connections: {verdict}: {}", reason.finding),
-    };
+    let words = |reason: &Reason| format!("{at}: {reason}");
     validity.reasons().iter().filter(told).map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::suite::Step;
+
+    use super::at;
+
+    #[test]
+    fn a_note_says_which_step_it_is_about() {
+        let step = |connections, warm_up| Step {
+            connections,
+            duration: Duration::from_secs(1),
+            pace: Pace::Closed,
+            warm_up,
+            at_least: None,
+        };
+        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
+        assert_eq!(at(&step(64, false)), "64 connections");
+    }
 }

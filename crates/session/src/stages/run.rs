@@ -207,7 +207,7 @@ async fn idle<L>(
     gc: Option<GcLog>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<Option<u64>> {
-    let contender = instance.sample().await;
+    let contender = instance.sample().await.resources;
     let log_lines = contender.log_lines;
     let backend = match parts.backend {
         Some(backend) => Some(backend.sample().await),

@@ -36,7 +36,7 @@ pub(super) async fn logs(
     let begun = Instant::now();
     let due = log_lines_due(work, requests)?;
     let judged = loop {
-        let after = instance.sample().await.log_lines;
+        let after = instance.sample().await.resources.log_lines;
         let grown = before
             .zip(after)
             .map(|(before, after)| after.saturating_sub(before));

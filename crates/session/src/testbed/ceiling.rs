@@ -7,13 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
-use bakeoff_base::number::as_f64;
+use bakeoff_base::number::{as_f64, length_as_f64};
 use bakeoff_load::{Go, Stop};
-use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{
-    CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target,
-};
+use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepSpec, Target};
 use bakeoff_model::record::{Cores, GeneratorCeiling};
+use bakeoff_model::totals::{Times, Totals};
 
 /// Connections at the ceiling: where a server that does nothing is busiest.
 const CONNECTIONS: u32 = 64;
@@ -98,22 +96,24 @@ pub fn measure(program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling
     let [_, ceiling, floor] = &steps[..] else {
         bail!("the engine left steps out");
     };
-    let (ceiling, floor) = (sum(ceiling), sum(floor));
-    let at_us = |share| floor.times.quantile_ns(share).map(|ns| as_f64(ns) / 1e3);
+    let floor = Times::of(floor.iter());
+    let at_us = |share| floor.stated().quantile_ns(share).map(|ns| as_f64(ns) / 1e3);
     let (Some(p50), Some(p99)) = (at_us(0.5), at_us(0.99)) else {
         bail!("the null server sent no response");
     };
-    if ceiling.requests == 0 {
+    let threads = ceiling.last().map_or(1, |slice| slice.generator_threads);
+    let ceiling: Totals = ceiling.iter().collect();
+    let cpu_ns = ceiling.generator_cpu.total_ns();
+    let Some(cpu_us_per_request) = ceiling.cpu_us_per_request(cpu_ns) else {
         bail!("the null server sent no response");
-    }
-    let cpu_ns = as_f64(ceiling.cpu.total_ns());
+    };
     Ok(GeneratorCeiling {
         reactor: kind,
-        threads: ceiling.threads,
+        threads,
         connections: CONNECTIONS,
-        requests_per_s: as_f64(ceiling.requests) / ceiling.wall_ns * 1e9,
-        cpu_us_per_request: cpu_ns / 1e3 / as_f64(ceiling.requests),
-        busy: cpu_ns / ceiling.wall_ns / as_f64(ceiling.threads.max(1) as u64),
+        requests_per_s: ceiling.requests_per_s(),
+        cpu_us_per_request,
+        busy: ceiling.generator_cores() / length_as_f64(threads.max(1)),
         floor_p50_us: p50,
         floor_p99_us: p99,
     })
@@ -146,32 +146,4 @@ fn load_spec(address: &str, cores: &Cores) -> LoadSpec {
         timeout_answer_ns: TIMEOUT_NS,
         ..LoadSpec::default()
     }
-}
-
-/// A step added up.
-struct Sum {
-    requests: u64,
-    times: Histogram,
-    cpu: CpuTime,
-    wall_ns: f64,
-    threads: usize,
-}
-
-fn sum(slices: &[LoadInterval]) -> Sum {
-    let mut sum = Sum {
-        requests: 0,
-        times: Histogram::new(),
-        cpu: CpuTime::default(),
-        wall_ns: 0.0,
-        threads: 0,
-    };
-    for slice in slices {
-        sum.requests += slice.requests;
-        sum.times.merge(&slice.service_time);
-        sum.cpu.user_ns += slice.generator_cpu.user_ns;
-        sum.cpu.system_ns += slice.generator_cpu.system_ns;
-        sum.wall_ns += as_f64(slice.end_ns.saturating_sub(slice.start_ns));
-        sum.threads = slice.generator_threads;
-    }
-    sum
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec};
+use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_runtime::kubernetes::{Attached, LEAD, LoadPods};
 
 use super::load_generator::{GeneratorProcess, ProcessGenerator};
@@ -93,19 +93,11 @@ impl RunningLoad for Load {
         }
     }
 
-    async fn go(&mut self) -> anyhow::Result<()> {
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
         match self {
-            Self::Process(load) => load.go().await,
-            Self::Pod(load) => load.go().await,
-            Self::Pods(load) => load.go().await,
-        }
-    }
-
-    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
-        match self {
-            Self::Process(load) => load.go_at(unix_ns).await,
-            Self::Pod(load) => load.go_at(unix_ns).await,
-            Self::Pods(load) => load.go_at(unix_ns).await,
+            Self::Process(load) => load.tell(command).await,
+            Self::Pod(load) => load.tell(command).await,
+            Self::Pods(load) => load.tell(command).await,
         }
     }
 
@@ -114,14 +106,6 @@ impl RunningLoad for Load {
             Self::Process(load) => load.clock(),
             Self::Pod(load) => load.clock(),
             Self::Pods(load) => load.clock(),
-        }
-    }
-
-    async fn again(&mut self) -> anyhow::Result<()> {
-        match self {
-            Self::Process(load) => load.again().await,
-            Self::Pod(load) => load.again().await,
-            Self::Pods(load) => load.again().await,
         }
     }
 }
@@ -153,19 +137,11 @@ impl RunningLoad for PodLoad {
         Ok(Some(event))
     }
 
-    async fn go(&mut self) -> anyhow::Result<()> {
-        Ok(self.attached.say("go").await?)
-    }
-
-    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
-        Ok(self.attached.say(&format!("go at {unix_ns}")).await?)
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        Ok(self.attached.say(&command.to_string()).await?)
     }
 
     fn clock(&self) -> Option<ClockOffset> {
         Some(self.clock)
-    }
-
-    async fn again(&mut self) -> anyhow::Result<()> {
-        Ok(self.attached.say("again").await?)
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use anyhow::{Context as _, bail};
-use bakeoff_model::load::{LoadEvent, LoadSpec};
+use bakeoff_model::load::{LoadEvent, LoadSpec, StepCommand};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
@@ -91,28 +91,12 @@ impl RunningLoad for GeneratorProcess {
         Ok(Some(event))
     }
 
-    async fn go(&mut self) -> anyhow::Result<()> {
-        self.say(b"go\n").await
-    }
-
-    async fn go_at(&mut self, unix_ns: u64) -> anyhow::Result<()> {
-        self.say(format!("go at {unix_ns}\n").as_bytes()).await
-    }
-
-    async fn again(&mut self) -> anyhow::Result<()> {
-        self.say(b"again\n").await
-    }
-}
-
-impl GeneratorProcess {
-    async fn say(&mut self, line: &[u8]) -> anyhow::Result<()> {
-        self.input
-            .write_all(line)
-            .await
-            .context("cannot reach the load generator")?;
-        self.input
-            .flush()
-            .await
-            .context("cannot reach the load generator")
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        let line = format!("{command}\n");
+        let written = match self.input.write_all(line.as_bytes()).await {
+            Ok(()) => self.input.flush().await,
+            error => error,
+        };
+        written.context("cannot reach the load generator")
     }
 }

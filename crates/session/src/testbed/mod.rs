@@ -24,7 +24,6 @@ use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
-use bakeoff_model::resource::HostTime;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
@@ -302,15 +301,6 @@ impl Testbed {
         match self.runtimes.cluster() {
             Some(_) => self.host.cores,
             None => selection::host_cores(),
-        }
-    }
-
-    /// What the cores of that host did up to now.
-    #[must_use]
-    pub fn host_time(&self) -> Option<HostTime> {
-        match self.runtimes.cluster() {
-            Some(bed) => bed.runtime.host_time(),
-            None => host::time(),
         }
     }
 

@@ -11,16 +11,16 @@ use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec,
+    Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
 };
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
-use bakeoff_model::record::{Begin, Cores, Host, Outcome, Record, Startup, Turn};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup, Turn};
+use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
 use bakeoff_runtime::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, StartError, StartSpec, StopReport,
+    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
     SweepError,
 };
 
@@ -141,7 +141,7 @@ impl Instance for FakeInstance {
         })
     }
 
-    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+    fn sample(&self) -> BoxFuture<'_, Sampled> {
         assert!(!self.frozen, "what is frozen costs nothing");
         let mut samples = self.samples.lock().unwrap();
         *samples += 1;
@@ -149,11 +149,17 @@ impl Instance for FakeInstance {
             user_ns: *samples as u64 * 1000,
             system_ns: 0,
         };
+        // As much as its own time, so that readings of two moments do not fit together.
+        let host = Some(HostTime {
+            wall_ns: cpu.user_ns,
+            ..HostTime::default()
+        });
         Box::pin(async move {
-            ResourceSample {
+            let resources = ResourceSample {
                 cpu: Some(cpu),
                 ..ResourceSample::default()
-            }
+            };
+            Sampled { resources, host }
         })
     }
 
@@ -308,7 +314,18 @@ impl RunningLoad for FakeLoad {
         Ok(event)
     }
 
-    async fn again(&mut self) -> anyhow::Result<()> {
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()> {
+        if command == StepCommand::Again {
+            self.repeat_step();
+        }
+        self.gone_on += 1;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(())
+    }
+}
+
+impl FakeLoad {
+    fn repeat_step(&mut self) {
         let next = self.events.iter().find_map(|event| match event {
             LoadEvent::Ready { step, .. } => Some(*step),
             _ => None,
@@ -317,17 +334,6 @@ impl RunningLoad for FakeLoad {
         for event in self.steps[last].iter().rev() {
             self.events.push_front(event.clone());
         }
-        self.go().await
-    }
-
-    async fn go_at(&mut self, _: u64) -> anyhow::Result<()> {
-        self.go().await
-    }
-
-    async fn go(&mut self) -> anyhow::Result<()> {
-        self.gone_on += 1;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok(())
     }
 }
 
@@ -565,6 +571,8 @@ pub(super) struct Log {
     pub(super) words: Vec<String>,
     /// Fails at this event, counted from 1; 0 = never.
     pub(super) fails_at: usize,
+    /// The slices that were recorded.
+    pub(super) slices: Vec<IntervalRecord>,
     /// The words, between what was done to contenders.
     pub(super) journal: Journal,
 }
@@ -572,6 +580,11 @@ pub(super) struct Log {
 impl Observer for Log {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         self.words.push(word(event));
+        if let Event::Recorded { record } = event
+            && let Record::Interval(slice) = record.as_ref()
+        {
+            self.slices.push(slice.as_ref().clone());
+        }
         self.journal.lock().unwrap().push(word(event));
         if self.words.len() == self.fails_at {
             anyhow::bail!("no space left on device");
@@ -698,7 +711,6 @@ impl Fakes {
                 client: &self.client,
                 backend: backend.map(|backend| backend as &dyn BackendProbe),
                 host_cores: 8,
-                host_time: &|| None,
             },
             cases: &self.cases,
             now: || "now".to_owned(),

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::plan::RunKind;
+use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::{BackendSpec, ReplaySettings, Rows, Suite};
 
 use fakes::{FakeBackend, GOOD, Log, Script, pending, play, play_on, play_suite, suite};
@@ -27,6 +28,24 @@ async fn a_good_run_goes_through_every_stage() {
          idle checked | stage load | step 1 | interval 1 | step 8 | interval 8 | idle after-load | \
          good alive at the end | stage stop | good stops gracefully | completed"
     );
+}
+
+/// What the host did is read with what the contender cost, so that no slice is judged by the host
+/// times of another.
+#[tokio::test(start_paused = true)]
+async fn a_slice_has_the_host_times_of_its_own_readings() {
+    let mut log = Log::default();
+    play(GOOD, &[pending("one.r1", false)], &mut log)
+        .await
+        .unwrap();
+    assert_eq!(log.slices.len(), 2);
+    for slice in &log.slices {
+        let cpu_ns = |sample: &Option<ResourceSample>| sample.as_ref()?.cpu_ns();
+        let after_ns = cpu_ns(&slice.contender_after).unwrap();
+        let grew_ns = after_ns - cpu_ns(&slice.contender_before).unwrap();
+        // The fake host worked for as long as the fake contender.
+        assert_eq!(slice.host.as_ref().unwrap().wall_ns, grew_ns);
+    }
 }
 
 /// C10: what a part of the work costs alone comes before all else; without it the run goes on.

@@ -155,7 +155,7 @@ fn a_contender_that_nobody_keeps_busy() {
     world.host.as_mut().unwrap().cores[0] = core(0, 0.3, 0.0);
     world.check(
         Degraded,
-        "no part was full: the contender used 0.30 of 1 cores",
+        "no component was saturated: the contender used 0.30 of 1 cores",
     );
     // With few requests in flight that is how it must be.
     let mut few = World::good(1);
@@ -166,7 +166,12 @@ fn a_contender_that_nobody_keeps_busy() {
     world.setting.cores.backend = vec![];
     world.backend = Some(used(1.9));
     world.check(BackendBound, "the backend used 1.90 of its 2 cores");
-    assert!(!world.judge().to_string().contains("no part was full"));
+    assert!(
+        !world
+            .judge()
+            .to_string()
+            .contains("no component was saturated")
+    );
 }
 
 #[test]
@@ -200,8 +205,8 @@ fn a_backend_that_was_asked_too_little() {
     };
     asked(Some(50), Some(8050)).check(Fair, "fair");
     asked(Some(50), Some(7980)).check(Fair, "fair");
-    asked(Some(50), Some(7900)).check(Invalid, "the backend answered 7850 requests while 8000");
-    asked(Some(50), Some(51)).check(Invalid, "wrong work: the backend answered 1 requests");
+    asked(Some(50), Some(7900)).check(Invalid, "only 7850 backend requests for 8000");
+    asked(Some(50), Some(51)).check(Invalid, "unequal work: only 1 backend request for");
     // What a reading that came late misses is in the next slice, so the slice is not judged alone.
     let mut late = asked(Some(850), Some(8050));
     late.backend.as_mut().unwrap().0.at_ns = 1;
@@ -362,7 +367,7 @@ fn connections_that_are_not_served_alike() {
     world.load.requests_per_connection = Some(MinMax { min: 50, max: 2000 });
     world.check(
         Degraded,
-        "not served alike: 50 responses on one, 2000 on another",
+        "served unevenly: 50 responses on one, 2000 on another",
     );
     world.load.requests_per_connection = Some(MinMax {
         min: 500,
@@ -384,13 +389,13 @@ fn waits_of_the_kernel() {
         100,
         41,
         Degraded,
-        "gather at 40 ms, as of delayed acknowledgements",
+        "cluster at 40 ms, typical of delayed ACKs",
     );
     check(
         100,
         203,
         Degraded,
-        "gather at 200 ms, as of retransmissions",
+        "cluster at 200 ms, typical of retransmissions",
     );
     check(20, 41, Fair, "fair");
     let mut spread = World::good(8);
@@ -409,7 +414,7 @@ fn a_long_queue_is_no_wait_of_the_kernel() {
     world.check(Fair, "fair");
     world.contender = Some(used(0.3));
     world.host.as_mut().unwrap().cores[0] = core(0, 0.31, 0.0);
-    world.check(Degraded, "100 % of the times gather at 40 ms");
+    world.check(Degraded, "100 % of latencies cluster at 40 ms");
     world.setting.metered = false;
     world.check(Fair, "fair");
 }

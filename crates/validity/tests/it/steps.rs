@@ -39,13 +39,13 @@ fn a_short_disturbance_is_a_remark_and_a_long_one_is_the_steps() {
     check(
         &step(20, 1, steal),
         Fair,
-        "5.0 % of the time is host-bound: 8.0 % of the contender's cores was stolen",
+        "host-bound in 5.0 % of the time: 8.0 % of the contender's cores was stolen",
     );
-    check(&step(20, 2, steal), Fair, "10 % of the time is host-bound");
+    check(&step(20, 2, steal), Fair, "host-bound in 10 % of the time");
     check(
         &step(20, 3, steal),
         HostBound,
-        "15 % of the time is host-bound",
+        "host-bound in 15 % of the time",
     );
     check(
         &step(20, 20, steal),
@@ -62,7 +62,7 @@ fn errors_are_a_share_of_the_step() {
         Fair,
         "0.06 % of the requests failed (100 reset of 160100)",
     );
-    check(&step(20, 5, one), Invalid, "25 % of the time is invalid");
+    check(&step(20, 5, one), Invalid, "invalid in 25 % of the time");
     let many = |world: &mut World| world.fail(ErrorClass::Reset, 400, MS);
     check(
         &step(20, 2, many),
@@ -98,11 +98,11 @@ fn a_step_counts_what_its_slices_could_not() {
     check(
         &step([0, 8400, 15_000]),
         Invalid,
-        "answered 15000 requests while 16000 succeeded",
+        "only 15000 backend requests for 16000 successful requests",
     );
     check(
         &step([0, 1, 1]),
         Invalid,
-        "answered 1 requests while 16000 succeeded",
+        "only 1 backend request for 16000 successful requests",
     );
 }

@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::bail;
-use bakeoff_base::number::as_f64;
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::capacity::{Arrivals, Capacity, Purpose};
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{LoadEvent, LoadInterval, LoadSpec, StepSpec};
 use bakeoff_model::step::Step;
+use bakeoff_model::totals::Totals;
 use bakeoff_session::capacity::{Hunt, Measured};
 use bakeoff_validity::{Evidence, Judged, Setting, Slice};
 use serde::Serialize;
@@ -25,11 +25,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
     let stop = Stop::default();
     stop_on_signal(&stop);
     let closed = play(&spec, &capacity.closed_step(), &stop)?;
-    let (requests, length_ns) = closed.iter().fold((0, 0), |(requests, length_ns), load| {
-        let length = load.end_ns.saturating_sub(load.start_ns);
-        (requests + load.requests, length_ns + length)
-    });
-    let closed_per_s = as_f64(requests) * 1e9 / as_f64(length_ns.max(1));
+    let closed_per_s = closed.iter().collect::<Totals>().requests_per_s();
     if !args.json && !stop.is_stopped() {
         say(&[format!(
             "closed load: {closed_per_s:.0}/s over {} connections",

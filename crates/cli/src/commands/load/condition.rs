@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::{parse, slo};
 
 use super::summary::Summary;
@@ -77,12 +78,12 @@ impl Condition {
     /// request succeeded, makes a bound on it hold: the service certainly did not keep it.
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
         let found = match self.figure {
-            Figure::Quantile(share) => summary.quantile_ns(share),
-            Figure::Errors => summary.error_share(),
-            Figure::Rate => Some(summary.requests_per_s()),
+            Figure::Quantile(share) => summary.times.stated().quantile_ns(share).map(as_f64),
+            Figure::Errors => summary.totals.error_share(),
+            Figure::Rate => Some(summary.totals.requests_per_s()),
         };
         let Some(found) = found else {
-            return Some(if summary.error_share().is_some() {
+            return Some(if summary.totals.ended() > 0 {
                 "no request succeeded".to_owned()
             } else {
                 "no request came to an end".to_owned()

@@ -1,5 +1,7 @@
 //! `bakeoff load`: the load generator alone, on a URL or on a load spec from standard input.
 
+#[cfg(test)]
+mod agreement;
 pub(crate) mod capacity;
 pub(crate) mod condition;
 pub(crate) mod feed;
@@ -76,7 +78,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
     }
     if stop.is_stopped() {
         let cut = match printer.steps.last() {
-            Some(step) => format!("the last step ended after {:.1} s", step.duration_s()),
+            Some(step) => format!("the last step ended after {:.1} s", step.totals.open_s()),
             None => "nothing was measured".to_owned(),
         };
         writeln!(std::io::stderr(), "interrupted: {cut}")?;
@@ -174,7 +176,7 @@ impl Printer<'_> {
                 write!(output, "{gap}{}", page::page(&summary))
             }
         };
-        if summary.requests == 0 {
+        if summary.totals.requests == 0 {
             self.status = self.status.max(exit::CHECK_FAILED);
         }
         self.status = self.status.max(judge(self.conditions, &summary)?);
@@ -240,13 +242,13 @@ fn side_by_side(connections: u32, own: &Summary, other: &WrkFigures) -> String {
              {errors:>7}\n"
         )
     };
-    let ms = |share| own.service_time.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
-    let own_errors = own.errors.values().sum();
+    let ms = |share| own.times.service.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
+    let own_errors = own.totals.failed();
     let other_ms = [other.p50_us, other.p90_us, other.p99_us].map(|us| us / 1e3);
     let other_errors = other.socket_errors + other.bad_statuses;
     row(
         "bakeoff",
-        own.requests_per_s(),
+        own.totals.requests_per_s(),
         [ms(0.5), ms(0.9), ms(0.99)],
         own_errors,
     ) + &row("wrk", other.requests_per_s, other_ms, other_errors)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bakeoff_base::number::as_f64;
+use bakeoff_base::number::{as_f64, significant};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, FleetReceipt, PartReceipt};
 
@@ -19,7 +19,7 @@ const COLUMNS: usize = 80;
 /// The page.
 pub(crate) fn page(summary: &Summary) -> String {
     let mut text = String::new();
-    let connections = summary.connections;
+    let (connections, totals) = (summary.connections, &summary.totals);
     line(&mut text, "target", &summary.target);
     let plural = if summary.threads == 1 { "" } else { "s" };
     line(
@@ -44,18 +44,18 @@ pub(crate) fn page(summary: &Summary) -> String {
         &mut text,
         "requests",
         &format!(
-            "{} in {:.2} s, {:.1} per second",
-            summary.requests,
-            summary.duration_s(),
-            summary.requests_per_s()
+            "{} in {:.2} s, {} per second",
+            totals.requests,
+            totals.open_s(),
+            significant(totals.requests_per_s())
         ),
     );
     if let Some(offered) = summary.offered {
-        let rate = as_f64(offered) / summary.duration_s().max(1e-9);
+        let rate = significant(as_f64(offered) / totals.open_s().max(1e-9));
         line(
             &mut text,
             "offered",
-            &format!("{offered}, {rate:.1} per second"),
+            &format!("{offered}, {rate} per second"),
         );
     }
     line(&mut text, "errors", &errors(summary));
@@ -72,7 +72,7 @@ pub(crate) fn page(summary: &Summary) -> String {
         ),
     );
     text.push_str(&times(summary));
-    text.push_str(&bars(summary.times()));
+    text.push_str(&bars(summary.times.stated()));
     text.push_str(&parts(summary));
     line(&mut text, "generator", &generator(summary));
     if let Some(fleet) = &summary.fleet {
@@ -101,10 +101,11 @@ fn is_certificate_refused(summary: &Summary) -> bool {
 }
 
 fn errors(summary: &Summary) -> String {
-    if summary.errors.is_empty() {
+    let totals = &summary.totals;
+    if totals.errors.is_empty() {
         return "none".to_owned();
     }
-    let list: Vec<String> = summary
+    let list: Vec<String> = totals
         .errors
         .iter()
         .map(|(class, count)| match summary.examples.get(class) {
@@ -114,14 +115,14 @@ fn errors(summary: &Summary) -> String {
         .collect();
     format!(
         "{:.3} %: {}",
-        summary.error_share().unwrap_or(0.0) * 100.0,
+        totals.error_share().unwrap_or(0.0) * 100.0,
         list.join("; ")
     )
 }
 
 /// The quantiles of all times in milliseconds.
 fn times(summary: &Summary) -> String {
-    if summary.times().count() + summary.censored.count() == 0 {
+    if summary.times.stated().count() + summary.censored.count() == 0 {
         return String::new();
     }
     let mut text =
@@ -142,23 +143,15 @@ fn times(summary: &Summary) -> String {
             milliseconds(times.mean_ns().unwrap_or(0.0)),
         );
     };
-    row("response time", summary.response_time.as_ref());
-    row("service time", Some(&summary.service_time));
+    row("response time", summary.times.response.as_ref());
+    row("service time", Some(&summary.times.service));
     row("send lag", summary.send_lag.as_ref());
     row("unanswered", Some(&summary.censored));
     text
 }
 
-/// Four digits that matter.
 fn milliseconds(ns: f64) -> String {
-    let ms = ns / 1e6;
-    if ms < 10.0 {
-        format!("{ms:.3}")
-    } else if ms < 1000.0 {
-        format!("{ms:.1}")
-    } else {
-        format!("{ms:.0}")
-    }
+    significant(ns / 1e6)
 }
 
 /// How the times are spread, from the shortest to the longest by equal factors; nothing when they
@@ -237,11 +230,10 @@ fn parts(summary: &Summary) -> String {
 fn generator(summary: &Summary) -> String {
     let busy = summary.generator_busy();
     let mut text = format!("{:.0} % of its threads' time", busy * 100.0);
-    if summary.requests == 0 {
+    let Some(cpu_us) = summary.cpu_us_per_request() else {
         return text;
-    }
-    let per_request = summary.cpu_us_per_request();
-    let _ = write!(text, ", {per_request:.1} us CPU per request");
+    };
+    let _ = write!(text, ", {} us CPU per request", significant(cpu_us));
     if busy > 0.0 {
         let _ = write!(text, ", headroom for {:.1} times the rate", 1.0 / busy);
     }
@@ -291,14 +283,14 @@ mod tests {
     fn page_of_times(times_ms: &[u64]) -> String {
         let mut summary = Summary::new(&LoadSpec::default());
         for ms in times_ms {
-            summary.service_time.record(ms * 1_000_000);
+            summary.times.service.record(ms * 1_000_000);
         }
         page(&summary)
     }
 
     fn page_of_error(class: ErrorClass, example: &str) -> String {
         let mut summary = Summary::new(&LoadSpec::default());
-        summary.errors.insert(class, 1);
+        summary.totals.errors.insert(class, 1);
         summary.examples.insert(class, example.to_owned());
         page(&summary)
     }

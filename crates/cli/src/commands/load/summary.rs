@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use bakeoff_base::number::as_f64;
+use bakeoff_base::number::{as_f64, length_as_f64, significant, significant_or_dash};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, CpuTime, ErrorClass, FleetReceipt, LoadInterval, LoadSpec, PartReceipt,
-    RequestInterval,
+    Connections, ErrorClass, FleetReceipt, LoadInterval, LoadSpec, PartReceipt, RequestInterval,
 };
 use bakeoff_model::resource::TcpCounters;
+use bakeoff_model::totals::{Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_validity::{Evidence, Judged, Setting, Slice, Step};
 use serde_json::{Map, Value, json};
@@ -21,11 +21,9 @@ pub(crate) struct Summary {
     pub(crate) connections: Connections,
     /// Asked for, and allowed by the service; 0 without streams.
     pub(crate) streams: (u32, u32),
-    pub(crate) requests: u64,
-    pub(crate) errors: BTreeMap<ErrorClass, u64>,
+    pub(crate) totals: Totals,
+    pub(crate) times: Times,
     pub(crate) examples: BTreeMap<ErrorClass, String>,
-    pub(crate) service_time: Histogram,
-    pub(crate) response_time: Option<Histogram>,
     pub(crate) send_lag: Option<Histogram>,
     pub(crate) censored: Histogram,
     pub(crate) offered: Option<u64>,
@@ -33,7 +31,6 @@ pub(crate) struct Summary {
     pub(crate) received_bytes: u64,
     /// From answers to the next requests in their place, ns; closed load only.
     pub(crate) turnaround_ns: Option<u64>,
-    pub(crate) cpu: CpuTime,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
     /// What each load generator did, where there are several.
@@ -41,8 +38,6 @@ pub(crate) struct Summary {
     /// How each step is judged.
     settings: Vec<Setting>,
     judged: Step,
-    start_ns: Option<u64>,
-    end_ns: u64,
 }
 
 impl Summary {
@@ -56,18 +51,15 @@ impl Summary {
             reactor: String::new(),
             connections: Connections::default(),
             streams: (spec.in_flight, 0),
-            requests: 0,
-            errors: BTreeMap::new(),
+            totals: Totals::default(),
+            times: Times::default(),
             examples: BTreeMap::new(),
-            service_time: Histogram::new(),
-            response_time: None,
             send_lag: None,
             censored: Histogram::new(),
             offered: None,
             sent_bytes: 0,
             received_bytes: 0,
             turnaround_ns: None,
-            cpu: CpuTime::default(),
             threads: 1,
             by_request: Vec::new(),
             fleet: None,
@@ -75,8 +67,6 @@ impl Summary {
                 .map(|step| Setting::of_load(spec, step))
                 .collect(),
             judged: Step::default(),
-            start_ns: None,
-            end_ns: 0,
         }
     }
 
@@ -99,18 +89,16 @@ impl Summary {
             };
             self.judged.add(&Judged::new(Evidence::of(setting, &slice)));
         }
-        self.requests += interval.requests;
+        self.totals.add(interval);
+        self.times.add(interval);
         for (class, error) in &interval.errors {
-            *self.errors.entry(*class).or_default() += error.count;
             if let Some(example) = &error.example {
                 self.examples
                     .entry(*class)
                     .or_insert_with(|| example.clone());
             }
         }
-        self.service_time.merge(&interval.service_time);
-        merge(&mut self.response_time, interval.response_time.as_ref());
-        merge(&mut self.send_lag, interval.send_lag.as_ref());
+        Histogram::merge_some(&mut self.send_lag, interval.send_lag.as_ref());
         self.censored.merge(&interval.censored);
         if let Some(offered) = interval.offered {
             *self.offered.get_or_insert(0) += offered;
@@ -120,8 +108,6 @@ impl Summary {
         if let Some(turnaround_ns) = interval.turnaround_ns {
             *self.turnaround_ns.get_or_insert(0) += turnaround_ns;
         }
-        self.cpu.user_ns += interval.generator_cpu.user_ns;
-        self.cpu.system_ns += interval.generator_cpu.system_ns;
         self.threads = interval.generator_threads;
         if self.by_request.is_empty() {
             self.by_request.clone_from(&interval.by_request);
@@ -133,8 +119,6 @@ impl Summary {
             }
         }
         self.connections.reconnects += interval.connections.reconnects;
-        self.start_ns.get_or_insert(interval.start_ns);
-        self.end_ns = interval.end_ns;
     }
 
     /// Whether the kernel's receive timestamps ended the times, by the reactor's documented name.
@@ -142,48 +126,13 @@ impl Summary {
         self.reactor.ends_with("-stamped") || self.reactor.ends_with("-rx-timestamps")
     }
 
-    /// Seconds that the window was open.
-    pub(crate) fn duration_s(&self) -> f64 {
-        let start = self.start_ns.unwrap_or(self.end_ns);
-        as_f64(self.end_ns.saturating_sub(start)) / 1e9
-    }
-
-    /// Successful requests per second.
-    pub(crate) fn requests_per_s(&self) -> f64 {
-        let duration = self.duration_s();
-        if duration > 0.0 {
-            as_f64(self.requests) / duration
-        } else {
-            0.0
-        }
-    }
-
-    /// Failed requests over all that ended, 0 to 1; `None` when none did.
-    pub(crate) fn error_share(&self) -> Option<f64> {
-        let failed: u64 = self.errors.values().sum();
-        (self.ended() > 0).then(|| as_f64(failed) / as_f64(self.ended()))
-    }
-
-    /// Requests that came to an end, good or bad.
-    fn ended(&self) -> u64 {
-        self.requests + self.errors.values().sum::<u64>()
-    }
-
     /// Requests that were answered, rightly or wrongly.
     fn answered(&self) -> u64 {
         let wrong = [ErrorClass::UnexpectedStatus, ErrorClass::WrongBody];
-        let wrong = wrong.iter().filter_map(|class| self.errors.get(class));
-        self.requests + wrong.sum::<u64>()
-    }
-
-    /// The response times where there are any, else the service times.
-    pub(crate) fn times(&self) -> &Histogram {
-        self.response_time.as_ref().unwrap_or(&self.service_time)
-    }
-
-    /// A quantile of [`Summary::times`], ns.
-    pub(crate) fn quantile_ns(&self, share: f64) -> Option<f64> {
-        self.times().quantile_ns(share).map(as_f64)
+        let wrong = wrong
+            .iter()
+            .filter_map(|class| self.totals.errors.get(class));
+        self.totals.requests + wrong.sum::<u64>()
     }
 
     /// Whether the numbers are fair, and everything that was found.
@@ -191,9 +140,10 @@ impl Summary {
         self.judged.validity()
     }
 
-    /// The load generator's CPU time for each request that ended, us.
-    pub(crate) fn cpu_us_per_request(&self) -> f64 {
-        as_f64(self.cpu.total_ns()) / 1e3 / as_f64(self.ended().max(1))
+    /// The load generator's CPU time for each request that ended, us; `None` without any success.
+    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        let cpu_ns = self.totals.generator_cpu.total_ns();
+        self.totals.cpu_us_per_request(cpu_ns)
     }
 
     /// From an answer to the next request in its place on average, us; closed load only.
@@ -202,32 +152,29 @@ impl Summary {
         Some(turnaround_us / as_f64(self.answered().max(1)))
     }
 
+    /// How much of its threads' time the load generator was busy, 0 to 1.
     pub(crate) fn generator_busy(&self) -> f64 {
-        let wall = self.duration_s() * 1e9 * as_f64(self.threads as u64);
-        if wall > 0.0 {
-            as_f64(self.cpu.total_ns()) / wall
-        } else {
-            0.0
-        }
+        self.totals.generator_cores() / length_as_f64(self.threads.max(1))
     }
 
     /// One line about the slice that just ended.
     pub(crate) fn live_line(&self, interval: &LoadInterval) -> String {
-        let seconds = as_f64(interval.end_ns.saturating_sub(interval.start_ns).max(1)) / 1e9;
-        let quantile = |share| interval.service_time.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
-        let failed: u64 = interval.errors.values().map(|error| error.count).sum();
+        let times = interval.stated_times();
+        let ms = |share| significant_or_dash(times.quantile_ns(share).map(|ns| as_f64(ns) / 1e6));
         format!(
-            "{:5.0} s {:10.0} req/s   p50 {:8.3} ms   p99 {:8.3} ms   errors {failed}",
-            self.duration_s(),
-            as_f64(interval.requests) / seconds,
-            quantile(0.5),
-            quantile(0.99),
+            "{:5.0} s {:>10} req/s   p50 {:>8} ms   p99 {:>8} ms   errors {}",
+            self.totals.open_s(),
+            significant(interval.requests_per_s()),
+            ms(0.5),
+            ms(0.99),
+            interval.failed(),
         )
     }
 
     /// The documented JSON object.
     pub(crate) fn json(&self) -> Value {
-        let errors: Map<String, Value> = self
+        let (totals, cpu) = (&self.totals, self.totals.generator_cpu);
+        let errors: Map<String, Value> = totals
             .errors
             .iter()
             .map(|(class, count)| (class.name().into(), json!(count)))
@@ -237,12 +184,12 @@ impl Summary {
         let mut object = json!({
             "target": self.target,
             "reactor": self.reactor,
-            "requests": self.requests,
-            "duration_s": self.duration_s(),
-            "requests_per_s": self.requests_per_s(),
+            "requests": totals.requests,
+            "duration_s": totals.open_s(),
+            "requests_per_s": totals.requests_per_s(),
             "cpu_s": {
-                "user": as_f64(self.cpu.user_ns) / 1e9,
-                "system": as_f64(self.cpu.system_ns) / 1e9,
+                "user": as_f64(cpu.user_ns) / 1e9,
+                "system": as_f64(cpu.system_ns) / 1e9,
             },
             "cpu_us_per_request": self.cpu_us_per_request(),
             "generator_busy": self.generator_busy(),
@@ -254,7 +201,7 @@ impl Summary {
             "connections": self.connections,
             "sent_bytes": self.sent_bytes,
             "received_bytes": self.received_bytes,
-            "service_time_us": times_us(&self.service_time),
+            "service_time_us": times_us(&self.times.service),
             "unanswered": {
                 "count": self.censored.count(),
                 "age_us_max": self.censored.max_ns().map(|ns| as_f64(ns) / 1e3),
@@ -267,7 +214,7 @@ impl Summary {
         if allowed > 0 {
             object["streams"] = json!({ "asked": asked, "allowed": allowed });
         }
-        if let Some(response_time) = &self.response_time {
+        if let Some(response_time) = &self.times.response {
             object["response_time_us"] = times_us(response_time);
         }
         if let Some(send_lag) = &self.send_lag {
@@ -275,7 +222,7 @@ impl Summary {
         }
         if let Some(offered) = self.offered {
             object["offered"] = json!(offered);
-            object["offered_per_s"] = json!(as_f64(offered) / self.duration_s().max(1e-9));
+            object["offered_per_s"] = json!(as_f64(offered) / totals.open_s().max(1e-9));
         }
         if !self.by_request.is_empty() {
             object["by_request"] = self.by_request.iter().map(part_json).collect();
@@ -284,12 +231,6 @@ impl Summary {
             object["generators"] = generators_json(fleet);
         }
         object
-    }
-}
-
-fn merge(into: &mut Option<Histogram>, from: Option<&Histogram>) {
-    if let Some(from) = from {
-        into.get_or_insert_with(Histogram::new).merge(from);
     }
 }
 

@@ -1,12 +1,15 @@
-//! Which differences sessions like this one tell apart.
+//! Which differences sessions like this one detect.
 
 use bakeoff_stats::{Exactness, Threshold};
 
 use crate::analysis::summary::RankTable;
 use crate::number::significant;
 
-/// The pairs of the table that are told apart best and worst by throughput, each with the
-/// difference that four of five sessions find. `None` where no pair has an interval.
+/// Larger differences, in percent, are not counted.
+const COUNTED_MAX: f64 = 1000.0;
+
+/// The smallest differences in throughput that four of five sessions find to be significant, of the
+/// pair with the least noise and of that with the most. `None` where no pair has an interval.
 pub(super) fn sentence(table: &RankTable) -> Option<String> {
     let threshold = table.threshold();
     // Cheaper than what can be found, and in the same order.
@@ -15,9 +18,9 @@ pub(super) fn sentence(table: &RankTable) -> Option<String> {
     pairs.sort_by(|a, b| reach(a).total_cmp(&reach(b)));
     let (best, worst) = (pairs.first()?, pairs.last()?);
     let found = |test: &Exactness| found(test, &threshold);
-    let metric = "four of five such sessions tell apart by requests/s";
+    let what = "in requests/s (80 % power)";
     if pairs.len() == 1 {
-        return Some(format!("A difference that {metric}: {}.", found(&best.1)));
+        return Some(format!("Detectable difference {what}: {}.", found(&best.1)));
     }
     let named = |(pair, test): &([&str; 2], Exactness)| {
         let [one, other] = pair;
@@ -25,13 +28,16 @@ pub(super) fn sentence(table: &RankTable) -> Option<String> {
     };
     let (best, worst) = (named(best), named(worst));
     Some(format!(
-        "Differences that {metric}: from {best} to {worst}."
+        "Detectable differences {what}: from {best} to {worst}."
     ))
 }
 
-/// `7.3 %`.
+/// `7.3 %`; of more than it makes sense to count, `more than 1000 %`.
 pub(crate) fn found(test: &Exactness, threshold: &Threshold) -> String {
-    format!("{} %", significant(test.detectable(threshold) * 100.0))
+    match test.detectable(threshold) * 100.0 {
+        percent if percent > COUNTED_MAX => format!("more than {COUNTED_MAX} %"),
+        percent => format!("{} %", significant(percent)),
+    }
 }
 
 fn pairs(table: &RankTable) -> Vec<([&str; 2], Exactness)> {

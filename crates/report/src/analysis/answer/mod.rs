@@ -1,6 +1,6 @@
-//! What a benchmark comes to: the first thing that a reader sees. Who leads by how much and at what
-//! cost in a sentence, everybody in one figure, and what that is worth. It repeats what the tables
-//! say and decides nothing: ranks, ties and intervals are theirs.
+//! The answer of a benchmark: the first thing that a reader sees. Which contender leads by how much
+//! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats
+//! what the tables say and decides nothing: ranks, ties and intervals are theirs.
 
 pub(crate) mod findable;
 mod words;
@@ -10,6 +10,7 @@ use bakeoff_stats::Estimate;
 use super::Analysis;
 use super::capacity::CapacityAnalysis;
 use super::comparison::rank_text;
+use super::failures::troubles;
 use super::load::LoadAnalysis;
 use super::metric::Metric;
 use super::row::Row;
@@ -19,7 +20,7 @@ use crate::number::counted;
 
 pub(crate) use words::Part;
 
-/// What one benchmark comes to.
+/// The answer of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) name: String,
@@ -30,6 +31,9 @@ pub(crate) struct Answer {
     pub(crate) columns: Vec<Column>,
     /// Best first; those that were not compared with the first ones are behind them.
     pub(crate) lines: Vec<Line>,
+    /// What kept contenders from having a rank, or runs from completing: a contender and a fragment
+    /// each.
+    pub(crate) troubles: Vec<(String, String)>,
     /// How much can be built on it.
     pub(crate) worth: Vec<String>,
     /// The cheapest and the dearest ranked contender with their CPU per request, us.
@@ -52,7 +56,7 @@ pub(crate) struct Line {
     pub(crate) label: String,
     /// The first of those that are ranked apart from the ones before it.
     pub(crate) apart: bool,
-    /// Nobody is surely better.
+    /// None is significantly better.
     pub(crate) leads: bool,
     /// Why it is not among the fair ones; `None` for those.
     pub(crate) caveat: Option<String>,
@@ -102,6 +106,7 @@ fn of_load(load: &LoadAnalysis<'_>) -> Answer {
             column(format!("CPU µs/request {at}"), LESS),
         ],
         lines,
+        troubles: troubles(&summary.unranked, &summary.failures),
         worth: worth(load),
         price: price(summary.tables.first().map_or(&[], |table| &table.rows)),
     }
@@ -132,17 +137,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
             None => verdicts.push((name, 1)),
         }
     }
-    let verdicts = verdicts.iter();
-    let mut parts: Vec<String> = verdicts
-        .map(|(name, count)| format!("{count} {name}"))
-        .collect();
-    if !summary.unranked.is_empty() {
-        parts.push(format!("{} not ranked", summary.unranked.len()));
-    }
-    let mut worth = Vec::new();
-    if !parts.is_empty() {
-        worth.push(format!("Peaks: {}.", parts.join(", ")));
-    }
+    let mut worth: Vec<String> = best_results(&verdicts).into_iter().collect();
     let runs = || rows().map(|row| row.runs);
     if let (Some(fewest), Some(most), Some(row)) = (runs().min(), runs().max(), rows().next()) {
         let unit = row.unit();
@@ -162,6 +157,23 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
             .map(super::control::Control::sentence),
     );
     worth
+}
+
+/// How fair the best results are: names of verdicts with how many have them.
+fn best_results(verdicts: &[(&str, usize)]) -> Option<String> {
+    Some(match verdicts {
+        [] => return None,
+        [(name, 1)] => format!("The best result is {name}."),
+        [(name, 2)] => format!("Both best results are {name}."),
+        [(name, all)] => format!("All {all} best results are {name}."),
+        several => {
+            let parts = several.iter();
+            let parts: Vec<String> = parts
+                .map(|(name, count)| format!("{count} {name}"))
+                .collect();
+            format!("Best results: {}.", parts.join(", "))
+        }
+    })
 }
 
 /// The cheapest and the dearest of the rows with a number.
@@ -197,6 +209,7 @@ fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
             column("CPU s until then".to_owned(), LESS),
         ],
         lines: lines.collect(),
+        troubles: troubles(&summary.unranked, &summary.failures),
         worth: Vec::new(),
         price: None,
     }
@@ -223,6 +236,10 @@ fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Answer {
             MORE,
         )],
         lines: lines.collect(),
+        troubles: troubles(
+            summary.tables.first().map_or(&[], |table| &table.unranked),
+            &summary.failures,
+        ),
         worth: vec![format!("{}.", summary.how.trim_end_matches('.'))],
         price: None,
     }

@@ -5,6 +5,7 @@ use bakeoff_stats::{Estimate, Verdict};
 use crate::analysis::capacity::CapacitySummary;
 use crate::analysis::comparison::detail;
 use crate::analysis::control::VOID;
+use crate::analysis::lower_bounds::LowerBound;
 use crate::analysis::row::Row;
 use crate::analysis::startup::StartupSummary;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
@@ -41,7 +42,10 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
     let Some(best) = table.rows.first() else {
         return Vec::new();
     };
-    let mut parts = peak(table, best);
+    let higher = summary.lower_bounds.iter().filter(|one| one.is_higher());
+    let higher: Vec<&LowerBound> = higher.collect();
+    let mut parts = peak(table, best, higher.is_empty());
+    parts.extend(bounded(&higher));
     if summary.void {
         parts.push(text(format!(" But that is {VOID}.")));
     }
@@ -52,29 +56,31 @@ pub(super) fn of_load(summary: &BenchmarkSummary, at: &str) -> Vec<Part> {
     parts
 }
 
-/// Who serves the most, and by how much more than the next one that surely serves less.
-fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
+/// Which serves the most, and by how much more than the next one that serves significantly less.
+fn peak(table: &RankTable, best: &Row, is_most: bool) -> Vec<Part> {
     let tied = table.rows.iter().skip(1);
     let tied: Vec<&str> = tied
         .filter(|row| row.rank == best.rank)
         .map(|row| row.label.as_str())
         .collect();
     let mut parts = vec![name(&best.label)];
-    parts.push(text(match tied.is_empty() {
-        true => " serves the most: ",
-        false => " serves the most on average, ",
+    parts.push(text(match (is_most, tied.is_empty()) {
+        (true, true) => " serves the most: ",
+        (true, false) => " serves the most on average, ",
+        (false, true) => " has the highest number that is fair: ",
+        (false, false) => " has the highest average that is fair, ",
     }));
     parts.extend(quoted(&best.throughput.estimate, "requests/s"));
     if !tied.is_empty() {
-        parts.push(text(", but these runs do not tell it from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(&tied));
     }
     let next = table.rows.iter().find(|row| row.rank > best.rank);
     if let Some((row, found)) = next.and_then(|row| Some((row, row.against_best?))) {
         let found = found.inverse();
-        parts.push(text(". For sure it serves more than "));
+        parts.push(text(". It serves significantly more than "));
         parts.push(name(&row.label));
-        parts.push(text(", "));
+        parts.push(text(": "));
         parts.push(Part::Number(format!(
             "{} times",
             ratio_text(found.ratio.point)
@@ -85,7 +91,30 @@ fn peak(table: &RankTable, best: &Row) -> Vec<Part> {
     parts
 }
 
-/// Who takes the least CPU for a request.
+/// Which serve more although something else held them back: the highest with its lead.
+fn bounded(higher: &[&LowerBound]) -> Vec<Part> {
+    let Some((first, rest)) = higher.split_first() else {
+        return Vec::new();
+    };
+    let others = match rest.len() {
+        0 => String::new(),
+        1 => "; 1 more serves more as well".to_owned(),
+        several => format!("; {several} more serve more as well"),
+    };
+    vec![
+        text(" But "),
+        name(&first.label),
+        text(" serves "),
+        Part::Number(first.at_least()),
+        text(format!(
+            " as much {}: it is {}, so its number is a lower bound{others}.",
+            first.detail(),
+            first.validity
+        )),
+    ]
+}
+
+/// Which takes the least CPU for a request.
 fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
     let rows = table.rows.iter().enumerate();
     let priced = rows.filter_map(|(place, row)| Some((place, row, row.cpu_us.as_ref()?)));
@@ -99,15 +128,15 @@ fn cheapest(table: &RankTable, best: &Row, at: &str) -> Vec<Part> {
         row.cpu_us.is_some() && matches!(found, Some(Verdict::Inconclusive | Verdict::Equivalent))
     });
     let like: Vec<&str> = like.map(|(_, row)| row.label.as_str()).collect();
-    let mut parts = vec![text(" The least CPU per request: ")];
-    parts.push(name(&row.label));
+    let mut parts = vec![text(" Lowest CPU per request: ")];
     if row.label == best.label {
-        parts.push(text(" as well"));
+        parts.push(text("also "));
     }
+    parts.push(name(&row.label));
     parts.push(text(", "));
     parts.extend(quoted(&cpu.estimate, &format!("µs {at}")));
     if !like.is_empty() {
-        parts.push(text(", not told from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(&like));
     }
     parts.push(text("."));
@@ -146,7 +175,7 @@ pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
     let tied = table.rows.iter().skip(1);
     let tied = tied.filter(|row| row.rank == best.rank);
     let tied: Vec<&str> = tied.map(|row| row.label.as_str()).collect();
-    let mut parts = vec![name(&best.label), text(" bears the highest rate: ")];
+    let mut parts = vec![name(&best.label), text(" sustains the highest rate: ")];
     parts.extend(quoted(&best.rate, "requests/s"));
     parts.push(text(format!(" with {}", table.objective)));
     also(&mut parts, &tied);
@@ -156,7 +185,7 @@ pub(super) fn of_capacity(summary: &CapacitySummary) -> Vec<Part> {
 
 fn also(parts: &mut Vec<Part>, tied: &[&str]) {
     if !tied.is_empty() {
-        parts.push(text(", but these runs do not tell it from "));
+        parts.push(text(", not significantly different from "));
         parts.extend(names(tied));
     }
 }

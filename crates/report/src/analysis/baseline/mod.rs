@@ -8,6 +8,7 @@ mod words;
 use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
+use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
 
@@ -16,7 +17,6 @@ use super::load::LoadAnalysis;
 use super::metric::Metric;
 use super::row::Row;
 use super::validity;
-use crate::number::as_f64;
 
 /// Everything about head and base.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,9 +75,9 @@ pub struct Change {
 /// Whether a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// For sure: the session has failed.
+    /// The whole interval is beyond the bound: the session has failed.
     Holds,
-    /// For sure not.
+    /// The whole interval is on the other side of the bound.
     DoesNotHold,
     /// The session does not tell, or there is nothing to tell it by.
     Undecided,
@@ -215,19 +215,14 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
 /// Failed requests of all measured ones, also of cycles that do not count.
 fn error_share(case: &CaseData<'_>) -> Option<f64> {
     let completed = case.runs.iter().filter(|run| run.completed());
-    let (mut failed, mut all) = (0, 0);
-    for step in completed.flat_map(|run| run.measured()) {
-        failed += step.error_count();
-        all += step.requests + step.error_count();
-    }
-    (all > 0).then(|| as_f64(failed) / as_f64(all))
+    let steps = completed.flat_map(|run| run.measured());
+    steps.map(|step| &step.totals).sum::<Totals>().error_share()
 }
 
 fn caveats(head: &Row, base: &Row) -> Vec<String> {
     let caveat = |row: &Row| {
         let validity = row.validity();
-        let name = validity.name();
-        let text = || format!("{} is {name}: {}", row.label, validity.evidence());
+        let text = || format!("{} is {validity}", row.label);
         (!validity.is_fair()).then(text)
     };
     [head, base].into_iter().filter_map(caveat).collect()

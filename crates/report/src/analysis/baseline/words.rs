@@ -1,4 +1,4 @@
-//! What came of conditions, as sentences without a full stop.
+//! The outcomes of conditions, as sentences without a full stop.
 
 use bakeoff_model::baseline::{Condition, Figure};
 use bakeoff_stats::Estimate;
@@ -19,7 +19,7 @@ fn words(figure: Figure) -> (&'static str, &'static str, &'static str) {
 }
 
 /// A condition on a ratio. `among` is the size of the family where the ratio would be beyond the
-/// bound for sure if it were alone.
+/// bound significantly if it were alone.
 pub(super) fn judged(
     case: &HeadAndBase,
     change: &Change,
@@ -34,24 +34,24 @@ pub(super) fn judged(
     let label = &case.label;
     let Some(range) = range else {
         let why = match ratio.runs {
-            1 => "one carousel has no interval".to_owned(),
+            1 => "only 1 carousel can be used, and an interval takes 2".to_owned(),
             _ => format!("{runs} that do not differ have no interval"),
         };
-        return format!("{label}: whether {condition} is undecided: {why}");
+        return format!("{label}: {why}");
     };
     let found = format!("{label} {verb} {point} than its base (95 %: {range}, {runs})");
     let percent = condition.percent;
     match (outcome, among) {
-        (Outcome::Holds, _) => format!("{found}, for sure more than {percent} %"),
-        (Outcome::DoesNotHold, _) => format!("{found}, for sure not {condition}"),
+        (Outcome::Holds, _) => format!("{found}, significantly more than {percent} %"),
+        (Outcome::DoesNotHold, _) => format!("{found}, significantly not {condition}"),
         (Outcome::Undecided, Some(family)) => format!(
-            "{found}: alone that would be more than {percent} % for sure, among {family} \
+            "{found}: alone that would be significantly more than {percent} %, among {family} \
              conditions it may be chance"
         ),
         (Outcome::Undecided, None) => {
             let from = significant(sure_from(change, condition));
             format!(
-                "{found}: undecided whether {condition}; this session would be sure from about \
+                "{found}: {condition} is undecided; this session would detect it from about \
                  {from} % on, one with more carousels (--runs) from less"
             )
         }
@@ -87,7 +87,7 @@ pub(super) fn errors(case: &HeadAndBase, share: f64, condition: &Condition) -> S
 pub(super) fn not_judged(case: &HeadAndBase, condition: &Condition) -> String {
     let why = case.incomparable.as_deref();
     let why = why.unwrap_or("the figure was not measured");
-    format!("{}: whether {condition} is not judged: {why}", case.label)
+    format!("{}: {condition} is not judged: {why}", case.label)
 }
 
 /// `9.1 % slower`.

@@ -1,5 +1,5 @@
-//! What others claim, tested with what we measured: the metric with its interval and a verdict,
-//! or why this session cannot say. Comparisons are made inside one session only.
+//! Claims of others, tested with the results: the metric with its interval and a verdict, or why
+//! this session cannot test it. Comparisons are made inside one session only.
 
 mod cases;
 mod metric;
@@ -12,14 +12,14 @@ use bakeoff_model::published::{Bounds, Claim, ClaimTest, Expected, Published, So
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Limits;
 
-use crate::number::significant;
+use crate::number::{counted, significant};
 use cases::cases;
 use verdict::Found;
 
 pub(crate) use cases::Session;
 pub use verdict::ClaimVerdict;
 
-/// A claim and what came of it.
+/// A claim and the verdict on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimRow {
     /// What is claimed.
@@ -51,6 +51,44 @@ pub(crate) fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]
         row(sessions, claim, source)
     };
     published.claims.iter().map(row).collect()
+}
+
+/// Claims that the results can judge, and the others of each source.
+pub(crate) struct Judged<'r> {
+    pub(crate) rows: Vec<&'r ClaimRow>,
+    /// Author and date of a source with its claims, in order of first appearance.
+    pub(crate) untestable: Vec<(&'r str, Vec<&'r ClaimRow>)>,
+}
+
+impl<'r> Judged<'r> {
+    pub(crate) fn of(all: &'r [ClaimRow]) -> Self {
+        let untestable = |row: &&ClaimRow| row.verdict == ClaimVerdict::NotTestable;
+        let mut groups: Vec<(&str, Vec<&ClaimRow>)> = Vec::new();
+        for row in all.iter().filter(untestable) {
+            match groups.iter_mut().find(|(source, _)| *source == row.source) {
+                Some((_, rows)) => rows.push(row),
+                None => groups.push((&row.source, vec![row])),
+            }
+        }
+        Self {
+            rows: all.iter().filter(|row| !untestable(row)).collect(),
+            untestable: groups,
+        }
+    }
+}
+
+/// `None of the 46 claims of others can be tested with these results.`
+pub(crate) fn none_testable(claims: usize) -> String {
+    match claims {
+        1 => "The claim of others cannot be tested with these results.".to_owned(),
+        all => format!("None of the {all} claims of others can be tested with these results."),
+    }
+}
+
+/// `12 claims of A. Author, 2020 cannot be tested with these results`.
+pub(crate) fn untestable(source: &str, rows: &[&ClaimRow]) -> String {
+    let claims = counted(rows.len(), "claim");
+    format!("{claims} of {source} cannot be tested with these results")
 }
 
 /// Says so where a source's limits are not those of this session; empty where all are the same.

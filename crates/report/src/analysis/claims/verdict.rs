@@ -1,18 +1,18 @@
-//! What came of a claim: for readers, and what one session has to say about it.
+//! Verdicts on claims: for readers, and of one session.
 
 use bakeoff_model::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
 
 use crate::analysis::control::VOID;
 
-/// What came of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimVerdict {
     /// The whole interval lies where the claim says, or it holds what the claim says.
     Reproduced,
-    /// The effect is there, but surely smaller.
+    /// The effect is there, but significantly smaller.
     Smaller,
-    /// The effect is there, but surely larger.
+    /// The effect is there, but significantly larger.
     Larger,
     /// The whole interval lies elsewhere.
     NotReproduced,
@@ -66,7 +66,7 @@ impl Found {
         }
     }
 
-    /// The same in a session whose control was told apart from its twin.
+    /// The same in a session whose control differs significantly from its twin.
     pub(super) fn void(mut self) -> Self {
         if self.verdict != ClaimVerdict::NotTestable {
             self.verdict = ClaimVerdict::Undecided;

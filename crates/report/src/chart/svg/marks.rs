@@ -13,7 +13,7 @@ const COLOURS: [&str; 8] = [
 ];
 /// Beyond the number of colours, dashes distinguish the rounds.
 const DASHES: [&str; 3] = ["", "5 3", "2 2"];
-/// A line of more points than this has no marks.
+/// A line of more points than this has marks only where a number is not fair.
 const MARKS_MAX: usize = 40;
 
 pub(super) fn colour(case: usize) -> &'static str {
@@ -65,11 +65,10 @@ pub(super) fn lines(lines: &[Band], x: &Placed<'_>, y: &Placed<'_>) -> Markup {
                 polyline points=(through(&piece, x, y)) fill="none" stroke=(colour(line.case))
                     stroke-width="1.8" stroke-dasharray=(dash(line)) {}
             }
-            @if line.points.len() <= MARKS_MAX {
-                @for point in &line.points {
-                    @if let Some(place) = at(x, y, point) {
-                        (mark(line.case, place, !point.fair))
-                    }
+            @let is_short = line.points.len() <= MARKS_MAX;
+            @for point in line.points.iter().filter(|point| is_short || !point.fair) {
+                @if let Some(place) = at(x, y, point) {
+                    (mark(line.case, place, !point.fair))
                 }
             }
         }

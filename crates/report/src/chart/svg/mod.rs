@@ -126,8 +126,8 @@ fn axes(chart: &Chart, plot: &Plot, x: &Placed<'_>, y: &Placed<'_>) -> Markup {
             text.soft x=(plot.left - 8.0) y=(place + 4.0) text-anchor="end" { (cut(&text)) }
         }
         line.axis x1=(plot.left) x2=(plot.right) y1=(plot.bottom) y2=(plot.bottom) {}
-        @if is_percent(chart) && let Some(whole) = x.place(100.0) {
-            line.axis x1=(whole) x2=(whole) y1=(plot.top) y2=(plot.bottom)
+        @if let Some(none) = reference(chart).and_then(|value| x.place(value)) {
+            line.axis x1=(none) x2=(none) y1=(plot.top) y2=(plot.bottom)
                 stroke-dasharray="5 4" {}
         }
         text.soft x=(middle) y=(plot.bottom + 38.0) text-anchor="middle" { (chart.x.name) }
@@ -135,9 +135,13 @@ fn axes(chart: &Chart, plot: &Plot, x: &Placed<'_>, y: &Placed<'_>) -> Markup {
     }
 }
 
-/// Whether 100 % is where nothing is different.
-fn is_percent(chart: &Chart) -> bool {
-    besides(chart).is_some() || chart.id == "comparison"
+/// Where two that do not differ are on the horizontal axis.
+fn reference(chart: &Chart) -> Option<f64> {
+    match chart.id {
+        "ratios" => Some(0.0),
+        "comparison" => Some(100.0),
+        _ => besides(chart).map(|_| 100.0),
+    }
 }
 
 /// A name that fits beside a plot.

@@ -56,17 +56,13 @@ fn measured(case: &HeadAndBase) -> TestCase {
 fn condition(case: &HeadAndBase, judged: &Judged) -> TestCase {
     let status = match judged.outcome {
         Outcome::Holds => failed(&judged.sentence),
-        Outcome::DoesNotHold | Outcome::Undecided => TestCaseStatus::success(),
+        Outcome::DoesNotHold => TestCaseStatus::success(),
+        // Neither passed nor failed: a green test would hide that nothing was decided.
+        Outcome::Undecided => undecided(&judged.sentence),
     };
     let mut test = of(case, &judged.condition.to_string(), status);
-    match judged.outcome {
-        Outcome::Holds => {}
-        Outcome::DoesNotHold => {
-            test.set_system_out(judged.sentence.as_str());
-        }
-        Outcome::Undecided => {
-            test.set_system_out(format!("warning: undecided: {}", judged.sentence));
-        }
+    if judged.outcome == Outcome::DoesNotHold {
+        test.set_system_out(judged.sentence.as_str());
     }
     test
 }
@@ -75,6 +71,12 @@ fn of(case: &HeadAndBase, name: &str, status: TestCaseStatus) -> TestCase {
     let mut test = TestCase::new(name, status);
     test.set_classname(format!("{}.{}", case.benchmark, case.label));
     test
+}
+
+fn undecided(sentence: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(format!("undecided: {sentence}"));
+    status
 }
 
 fn failed(sentence: &str) -> TestCaseStatus {

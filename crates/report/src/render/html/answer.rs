@@ -13,6 +13,9 @@ use crate::number::{count, range, significant};
 /// More contenders than this are folded away behind the first ones.
 const LINES_OPEN: usize = 12;
 
+/// More contenders with trouble than this are left to the results.
+const TROUBLES_MAX: usize = 6;
+
 /// Empty without a measured benchmark.
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
     let answers = answer::answers(analysis);
@@ -38,6 +41,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
 fn whole(answer: &Answer, index: usize) -> Markup {
     html! {
         p.answer { (sentence(&answer.sentence)) }
+        (troubles(&answer.troubles, index))
         (shown(answer, index))
     }
 }
@@ -46,7 +50,23 @@ fn folded(answer: &Answer, index: usize) -> Markup {
     html! {
         details {
             summary { b { (answer.name) } ": " (sentence(&answer.sentence)) }
+            (troubles(&answer.troubles, index))
             (shown(answer, index))
+        }
+    }
+}
+
+/// What went wrong, with the contenders that it happened to.
+fn troubles(all: &[(String, String)], index: usize) -> Markup {
+    let shown = all.len().min(TROUBLES_MAX);
+    html! {
+        @if !all.is_empty() {
+            ul.warnings {
+                @for (label, text) in &all[..shown] { li { b { (label) } ": " (text) } }
+                @if shown < all.len() {
+                    li { a href={ "#results-" (index) } { (all.len() - shown) " more" } }
+                }
+            }
         }
     }
 }
@@ -127,8 +147,9 @@ fn figure(answer: &Answer, index: usize) -> Markup {
                     }
                 }
                 figcaption {
-                    "Means over runs with their 95 % intervals. Blue: nobody is surely better. “=” \
-                     and “≈”: not told apart from, or equivalent to, another of the rank."
+                    "Means over runs with their 95 % intervals. Blue: none is significantly \
+                     better. “=” and “≈”: not significantly different from, or equivalent to, \
+                     another of the rank."
                     @if answer.lines.iter().any(|line| line.caveat.is_some()) {
                         " Hollow: not a fair number; what something else held back is ranked \
                          apart."

@@ -1,4 +1,4 @@
-//! Benchmarks of capacities: who bears which rate.
+//! Benchmarks of capacities: which contender sustains which rate.
 
 use maud::{Markup, html};
 
@@ -52,10 +52,8 @@ fn objective(one: &CapacityTable) -> Markup {
         @if !one.rows.is_empty() {
             h4.fair { "Capacity: " (one.objective) }
             (ranks::conclusions(&one.conclusions))
-            (table::framed("ranks", &html! {
-                (table::head(&HEADINGS))
-                tbody { @for row in &one.rows { (line(row, highest)) } }
-            }))
+            @let cells = one.rows.iter().map(|row| cells(row, highest)).collect();
+            (table::filled("ranks", &HEADINGS, cells))
         }
         @if !one.remarks.is_empty() {
             ul.reasons { @for remark in &one.remarks { li { (remark) } } }
@@ -67,22 +65,24 @@ fn objective(one: &CapacityTable) -> Markup {
     }
 }
 
-fn line(row: &CapacityRow, highest: f64) -> Markup {
-    html! {
-        tr {
-            td.rank { (rank_text(row.rank, row.tie)) }
+fn cells(row: &CapacityRow, highest: f64) -> Vec<Markup> {
+    vec![
+        html! { td.rank { (rank_text(row.rank, row.tie)) } },
+        html! {
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }
             }
+        },
+        html! {
             td {
                 (table::bar(row.rate.point, highest))
                 (table::estimate(&row.rate))
             }
-            td { (significant_or_dash(row.last_before_failure)) }
-            td { (significant_or_dash(row.cpu_us)) }
-            td { (table::fraction(row.confirmed.met, row.confirmed.held)) }
-            td { (table::fraction(row.runs, row.runs_begun)) }
-        }
-    }
+        },
+        html! { td { (significant_or_dash(row.last_before_failure)) } },
+        html! { td { (significant_or_dash(row.cpu_us)) } },
+        html! { td { (table::fraction(row.confirmed.met, row.confirmed.held)) } },
+        html! { td { (table::fraction(row.runs, row.runs_begun)) } },
+    ]
 }

@@ -67,7 +67,7 @@ pub fn comparison(all: &[Compared], names: [&str; 2], differences: &[String]) ->
     page.into_string()
 }
 
-/// `Of 4 numbers 1 is better, 1 is worse and 2 are not told apart.`
+/// `Of 4 numbers 1 is better, 1 is worse and 2 are not significantly different.`
 fn sentence(all: &[Compared]) -> String {
     let with = |verdict: Verdict| {
         all.iter()
@@ -78,7 +78,7 @@ fn sentence(all: &[Compared]) -> String {
         (Verdict::Faster, "better"),
         (Verdict::Slower, "worse"),
         (Verdict::Equivalent, "equivalent"),
-        (Verdict::Inconclusive, "not told apart"),
+        (Verdict::Inconclusive, "not significantly different"),
         (Verdict::Void, "void"),
     ];
     let parts = parts

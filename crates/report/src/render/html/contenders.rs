@@ -63,7 +63,7 @@ fn contender(analysis: &Analysis<'_>, name: &str, runs: &[&RunRecords]) -> Marku
     }
 }
 
-/// What was measured: different builds of one contender are told apart.
+/// What was measured, each build of the contender once.
 fn receipts(runs: &[&RunRecords]) -> Markup {
     let mut seen: Vec<&RunRecords> = Vec::new();
     for run in runs {
@@ -80,13 +80,11 @@ fn receipts(runs: &[&RunRecords]) -> Markup {
             (table::framed("facts", &html! {
                 tbody {
                     tr { th scope="row" { "Language" } td { (run.begin.language) } }
-                    tr {
-                        th scope="row" { "Version receipt" }
-                        td.receipt { (run.begin.version.as_deref().unwrap_or("–")) }
+                    @if let Some(version) = &run.begin.version {
+                        tr { th scope="row" { "Version receipt" } td.receipt { (version) } }
                     }
-                    tr {
-                        th scope="row" { "Artifact" }
-                        td.receipt { (run.begin.artifact_digest.as_deref().unwrap_or("–")) }
+                    @if let Some(digest) = &run.begin.artifact_digest {
+                        tr { th scope="row" { "Artifact" } td.receipt { (digest) } }
                     }
                 }
             }))
@@ -132,14 +130,9 @@ fn cases(load: &LoadAnalysis<'_>, benchmark: usize, name: &str) -> Markup {
             h4 id=[id] { (load.data.name) @if case.label != name { ", " (case.label) } }
             @let steps = profile::steps(&load.data, case);
             @if !steps.is_empty() {
-                (table::framed("steps", &html! {
-                    (table::head(&HEADINGS))
-                    tbody {
-                        @for step in &steps {
-                            (line(step, &anchor::step(benchmark, index, step.index)))
-                        }
-                    }
-                }))
+                @let id = |step: &StepRow| anchor::step(benchmark, index, step.index);
+                @let cells = steps.iter().map(|step| cells(step, &id(step))).collect();
+                (table::filled("steps", &HEADINGS, cells))
             }
             @let failed = load.summary.failures.iter().filter(|one| one.label == case.label);
             (failures::failed_runs(&failed.cloned().collect::<Vec<_>>()))
@@ -147,24 +140,20 @@ fn cases(load: &LoadAnalysis<'_>, benchmark: usize, name: &str) -> Markup {
     }
 }
 
-fn line(step: &StepRow, id: &str) -> Markup {
-    html! {
-        tr id=(id) {
-            th scope="row" { a href={ "#" (id) } { (step.label) } }
+fn cells(step: &StepRow, id: &str) -> Vec<Markup> {
+    let (low, high) = (step.throughput.low, step.throughput.high);
+    let mut cells = vec![
+        html! { th scope="row" id=(id) { a href={ "#" (id) } { (step.label) } } },
+        html! {
             td {
                 b { (significant(step.throughput.middle)) }
-                @if step.throughput.low < step.throughput.high {
-                    " " small {
-                        (significant(step.throughput.low)) "–" (significant(step.throughput.high))
-                    }
-                }
+                @if low < high { " " small { (significant(low)) "–" (significant(high)) } }
             }
-            td { (significant_or_dash(step.p50_ms)) }
-            td { (significant_or_dash(step.p99_ms)) }
-            td { (significant_or_dash(step.cpu_us)) }
-            td { (significant_or_dash(step.memory_mib)) }
-            td { (step.errors) }
-            td.text { (step.validity.name()) }
-        }
-    }
+        },
+    ];
+    let numbers = [step.p50_ms, step.p99_ms, step.cpu_us, step.memory_mib];
+    cells.extend(numbers.map(|number| html! { td { (significant_or_dash(number)) } }));
+    cells.push(html! { td { (step.errors) } });
+    cells.push(html! { td.text { (step.validity.name()) } });
+    cells
 }

@@ -1,4 +1,4 @@
-//! Who has no rank and which runs failed, with the reasons.
+//! Which contenders have no rank and which runs failed, with the reasons.
 
 use maud::{Markup, html};
 
@@ -20,7 +20,7 @@ pub(super) fn failed_runs(list: &[FailedRun]) -> Markup {
                 @for failure in list {
                     li {
                         b { (failure.label) } " " (failure.runs_text()) ", at " (failure.stage)
-                        ": " (failure.message)
+                        ": " (failure.message) (failure.log_text())
                         @if !failure.evidence.trim().is_empty() {
                             details { summary { "evidence" } pre { (failure.evidence) } }
                         }

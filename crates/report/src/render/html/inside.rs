@@ -66,7 +66,6 @@ const CPU_HEADINGS: [Heading; 6] = [
 
 /// Empty where nothing compiles or collects.
 pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Markup {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     html! {
         @if !rows.is_empty() {
             h4 { "What CPU time goes into" }
@@ -74,21 +73,7 @@ pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Markup {
                 "By the names of threads, over all completed runs. Compiling above 5 % in a \
                  measured step marks it."
             }
-            (table::framed("", &html! {
-                (table::head(&CPU_HEADINGS))
-                tbody {
-                    @for row in rows {
-                        tr {
-                            th scope="row" { (row.label) }
-                            td { (row.jit_warm_up.map_or_else(|| "–".to_owned(), percent)) }
-                            td { (percent(row.jit)) }
-                            td { (percent(row.jit_most)) }
-                            td { (percent(row.gc)) }
-                            td { (percent(row.application)) }
-                        }
-                    }
-                }
-            }))
+            (table::filled("", &CPU_HEADINGS, rows.iter().map(cpu_cells).collect()))
         }
     }
 }
@@ -103,21 +88,7 @@ pub(super) fn shares(rows: &[ShareRow]) -> Markup {
                 "The part was measured alone, warm, before the load; the CPU of the request is all \
                  that the contender used, other requests and failures included."
             }
-            (table::framed("", &html! {
-                (table::head(&SHARE_HEADINGS))
-                tbody {
-                    @for row in rows {
-                        tr {
-                            th scope="row" { (row.label) }
-                            td.text { (row.part) }
-                            td.text { (row.request) }
-                            td { (significant(row.alone_ms)) }
-                            td { (significant(row.request_ms)) }
-                            td { (format!("{:.0} %", row.percent())) }
-                        }
-                    }
-                }
-            }))
+            (table::filled("", &SHARE_HEADINGS, rows.iter().map(share_cells).collect()))
         }
     }
 }
@@ -131,24 +102,7 @@ pub(super) fn gc(rows: &[GcRow]) -> Markup {
                 "Under load, warm-up included, by the JVM's own log; without one by its counters, \
                  which know no single pause."
             }
-            (table::framed("", &html! {
-                (table::head(&GC_HEADINGS))
-                tbody {
-                    @for row in rows {
-                        tr {
-                            th scope="row" { (row.label) }
-                            td { (row.run) }
-                            td.text { (row.collector) }
-                            td { (row.count) }
-                            td { (significant(row.total_ms)) }
-                            td { (significant_or_dash(row.longest_ms)) }
-                            td { (format!("{:.2} %", row.throughput_percent)) }
-                            td { (significant_or_dash(row.heap_after_last_mib)) }
-                            td { (significant_or_dash(row.heap_after_most_mib)) }
-                        }
-                    }
-                }
-            }))
+            (table::filled("", &GC_HEADINGS, rows.iter().map(gc_cells).collect()))
         }
     }
 }
@@ -159,21 +113,55 @@ pub(super) fn database(rows: &[DatabaseRow]) -> Markup {
         @if !rows.is_empty() {
             h4 { "Database connections" }
             p.hint { "Of all completed runs, beside the CPU that was used meanwhile." }
-            (table::framed("", &html! {
-                (table::head(&DATABASE_HEADINGS))
-                tbody {
-                    @for row in rows {
-                        tr {
-                            td { (row.step) }
-                            th scope="row" { (row.label) }
-                            td { (row.open_most) }
-                            td { (significant(row.active_mean)) }
-                            td { (significant_or_dash(row.database_cores)) }
-                            td { (significant_or_dash(row.contender_cores)) }
-                        }
-                    }
-                }
-            }))
+            (table::filled("", &DATABASE_HEADINGS, rows.iter().map(database_cells).collect()))
         }
     }
+}
+
+fn cpu_cells(row: &CpuPartsRow) -> Vec<Markup> {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    vec![
+        html! { th scope="row" { (row.label) } },
+        html! { td { (row.jit_warm_up.map_or_else(|| "–".to_owned(), percent)) } },
+        html! { td { (percent(row.jit)) } },
+        html! { td { (percent(row.jit_most)) } },
+        html! { td { (percent(row.gc)) } },
+        html! { td { (percent(row.application)) } },
+    ]
+}
+
+fn share_cells(row: &ShareRow) -> Vec<Markup> {
+    vec![
+        html! { th scope="row" { (row.label) } },
+        html! { td.text { (row.part) } },
+        html! { td.text { (row.request) } },
+        html! { td { (significant(row.alone_ms)) } },
+        html! { td { (significant(row.request_ms)) } },
+        html! { td { (format!("{:.0} %", row.percent())) } },
+    ]
+}
+
+fn gc_cells(row: &GcRow) -> Vec<Markup> {
+    vec![
+        html! { th scope="row" { (row.label) } },
+        html! { td { (row.run) } },
+        html! { td.text { (row.collector) } },
+        html! { td { (row.count) } },
+        html! { td { (significant(row.total_ms)) } },
+        html! { td { (significant_or_dash(row.longest_ms)) } },
+        html! { td { (format!("{:.2} %", row.throughput_percent)) } },
+        html! { td { (significant_or_dash(row.heap_after_last_mib)) } },
+        html! { td { (significant_or_dash(row.heap_after_most_mib)) } },
+    ]
+}
+
+fn database_cells(row: &DatabaseRow) -> Vec<Markup> {
+    vec![
+        html! { td { (row.step) } },
+        html! { th scope="row" { (row.label) } },
+        html! { td { (row.open_most) } },
+        html! { td { (significant(row.active_mean)) } },
+        html! { td { (significant_or_dash(row.database_cores)) } },
+        html! { td { (significant_or_dash(row.contender_cores)) } },
+    ]
 }

@@ -162,8 +162,11 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                 "A line is the median over runs, the band around it reaches from the lowest to the \
                  highest run; “all runs” draws each. A hollow point is not a fair number, a gap is \
                  a step that failed. Point at a chart for its values, choose contenders above the \
-                 charts. Dashed lines with crosses, named “published”, are what others measured \
-                 elsewhere."
+                 charts."
+                @if panels.iter().any(Panel::has_published) {
+                    " Dashed lines with crosses, named “published”, are what others measured \
+                     elsewhere."
+                }
             }
             noscript {
                 p { "The charts need JavaScript; the tables and results.csv do not." }

@@ -90,7 +90,7 @@ fn cell(share: Option<&Share>, quantity: Quantity, place: usize) -> Markup {
                     b { (percent(ratio)) " %" } " " small { (interval(ratio)) }
                 }
                 (table::mark_of(&ratio.validity, || {
-                    format!("{}: {}", ratio.validity.name(), ratio.validity.evidence())
+                    ratio.validity.to_string()
                 }))
             }
             None => "–",

@@ -20,6 +20,13 @@ pub(crate) struct Panel<'r> {
     pub(crate) charts: Vec<Chart>,
 }
 
+impl Panel<'_> {
+    /// Whether anything is drawn that others published.
+    pub(super) fn has_published(&self) -> bool {
+        !self.published.is_empty()
+    }
+}
+
 /// Where on the page a panel stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -86,9 +93,14 @@ pub(crate) fn of<'r>(analysis: &Analysis<'r>) -> Vec<Panel<'r>> {
 
 fn of_benchmark<'r>(
     benchmark: &BenchmarkData<'r>,
-    published: Vec<PublishedSeries<'r>>,
+    mut published: Vec<PublishedSeries<'r>>,
     charts: Vec<Chart>,
 ) -> Panel<'r> {
+    // The legend has what is drawn.
+    published.retain(|one| {
+        let mut series = charts.iter().flat_map(|chart| &chart.series);
+        series.any(|series| series.published && series.name == one.name)
+    });
     Panel {
         place: Place::Benchmark,
         name: benchmark.name.clone(),

@@ -1,13 +1,15 @@
 //! What others published: their claims with our verdicts, and their numbers in a table of their
 //! own. Nothing of it is in the ranked tables.
 
-use bakeoff_model::published::{PublishedResult, Source};
+use bakeoff_model::published::{Published, PublishedResult, Source};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use crate::analysis::Analysis;
-use crate::analysis::claims::{ClaimRow, ClaimVerdict, limits_text};
-use crate::number::{significant, significant_or_dash};
+use crate::analysis::claims::{
+    ClaimRow, ClaimVerdict, Judged, limits_text, none_testable, untestable,
+};
+use crate::number::significant_or_dash;
 
 const HEADINGS: [Heading; 10] = [
     ("published", ""),
@@ -35,21 +37,40 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
         @if let Some(published) = &analysis.results.published {
             section id="claims" {
                 h2 { "Claims of others" }
-                ul.rounds { @for one in &published.sources { (source(one)) } }
-                @if !analysis.limits_note.is_empty() { p { (analysis.limits_note) } }
-                (claims(&analysis.claims))
-                @if !published.results.is_empty() {
-                    h3 { "Published numbers" }
-                    p.hint {
-                        "Under the sources’ conditions, not ours: for shapes and ratios, not for \
-                         the numbers. In the charts above they are dashed and end in “published”."
+                @let judged = Judged::of(&analysis.claims);
+                @if judged.rows.is_empty() && !analysis.claims.is_empty() {
+                    details {
+                        summary { (none_testable(analysis.claims.len())) }
+                        (sources(analysis, published))
+                        @for (_, rows) in &judged.untestable { (table_of(rows)) }
+                        (numbers(&published.results))
                     }
-                    (table::framed("", &html! {
-                        (table::head(&HEADINGS))
-                        tbody { @for one in &published.results { (result(one)) } }
-                    }))
+                } @else {
+                    (sources(analysis, published))
+                    (claims(&analysis.claims, &judged))
+                    (numbers(&published.results))
                 }
             }
+        }
+    }
+}
+
+fn sources(analysis: &Analysis<'_>, published: &Published) -> Markup {
+    html! {
+        ul.rounds { @for one in &published.sources { (source(one)) } }
+        @if !analysis.limits_note.is_empty() { p { (analysis.limits_note) } }
+    }
+}
+
+fn numbers(results: &[PublishedResult]) -> Markup {
+    html! {
+        @if !results.is_empty() {
+            h3 { "Published numbers" }
+            p.hint {
+                "Under the sources’ conditions, not ours: for shapes and ratios, not for the \
+                 numbers. In the charts above they are dashed and end in “published”."
+            }
+            (table::filled("", &HEADINGS, results.iter().map(result).collect()))
         }
     }
 }
@@ -63,27 +84,37 @@ fn source(one: &Source) -> Markup {
     }
 }
 
-fn claims(rows: &[ClaimRow]) -> Markup {
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+fn claims(all: &[ClaimRow], judged: &Judged<'_>) -> Markup {
+    let count = |verdict| all.iter().filter(|row| row.verdict == verdict).count();
     let verdicts = ClaimVerdict::ALL.into_iter();
     let counts: Vec<String> = verdicts
         .map(|verdict| format!("{} {}", count(verdict), verdict.name()))
         .collect();
     html! {
-        @if !rows.is_empty() {
+        @if !all.is_empty() {
             p { (counts.join(", ")) "." }
             p.hint {
                 "Reproduced: the whole 95 % interval of what we measured lies within the claim's \
                  bounds, or it holds the claimed size and not “no effect”; smaller or larger: the \
-                 effect is surely there, of another size; not reproduced: the whole interval lies \
+                 effect is significant, of another size; not reproduced: the whole interval lies \
                  elsewhere; undecided: it allows both. Compared are runs of one session only."
             }
-            (table::framed("texts claims", &html! {
-                (table::head(&CLAIM_HEADINGS))
-                tbody { @for row in rows { (claim(row)) } }
-            }))
+            (table_of(&judged.rows))
+            @for (source, rows) in &judged.untestable {
+                details { summary { (untestable(source, rows)) } (table_of(rows)) }
+            }
         }
     }
+}
+
+fn table_of(rows: &[&ClaimRow]) -> Markup {
+    table::framed(
+        "texts claims",
+        &html! {
+            (table::head(&CLAIM_HEADINGS))
+            tbody { @for row in rows { (claim(row)) } }
+        },
+    )
 }
 
 fn claim(row: &ClaimRow) -> Markup {
@@ -120,22 +151,22 @@ fn claim(row: &ClaimRow) -> Markup {
     }
 }
 
-fn result(one: &PublishedResult) -> Markup {
-    let p99 = |at: u32| significant_or_dash(one.p99_ms.get(&at).copied());
-    html! {
-        tr {
-            th scope="row" { (one.name) }
-            td.text { (one.benchmark) }
-            @match one.peak {
-                Some((throughput, at)) => { td { (significant(throughput)) } td { (at) } }
-                None => { td { "–" } td { "–" } }
-            }
-            td { (p99(64)) }
-            td { (p99(256)) }
-            td { (significant_or_dash(one.cpu_us_whole)) }
-            td { (significant_or_dash(one.memory_start_mib)) }
-            td { (significant_or_dash(one.memory_end_mib)) }
-            td { (significant_or_dash(one.startup_s)) }
-        }
-    }
+fn result(one: &PublishedResult) -> Vec<Markup> {
+    let (throughput, at) = one.peak.unzip();
+    let numbers = [
+        one.p99_ms.get(&64).copied(),
+        one.p99_ms.get(&256).copied(),
+        one.cpu_us_whole,
+        one.memory_start_mib,
+        one.memory_end_mib,
+        one.startup_s,
+    ];
+    let mut cells = vec![
+        html! { th scope="row" { (one.name) } },
+        html! { td.text { (one.benchmark) } },
+        html! { td { (significant_or_dash(throughput)) } },
+        html! { td { @match at { Some(at) => (at), None => "–" } } },
+    ];
+    cells.extend(numbers.map(|number| html! { td { (significant_or_dash(number)) } }));
+    cells
 }

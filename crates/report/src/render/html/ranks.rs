@@ -1,4 +1,4 @@
-//! Who beats whom, and the ranked tables.
+//! Which contender beats which, and the ranked tables.
 
 use bakeoff_model::validity;
 use bakeoff_stats::{Comparison, Tie, Verdict};
@@ -18,8 +18,9 @@ use crate::render::turns;
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;
 
-const TIES: &str = "Rank: one more than are faster. “=”: not told apart from another of the rank, \
-    so that their order means nothing. “≈”: equivalent to the others of the rank, within 3 %.";
+const TIES: &str = "Rank = 1 + number of significantly faster contenders. “=”: not significantly \
+    different from another of the rank, so that their order means nothing. “≈”: equivalent to the \
+    others of the rank, within 3 %.";
 
 const HEADINGS: [Heading; 13] = [
     ("#", ""),
@@ -54,7 +55,9 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
             @if let Some(control) = &summary.control {
                 p.control { (control.sentence()) }
             }
-            @for table in &summary.tables { (ranked(table)) }
+            @for table in &summary.tables {
+                (ranked(table, &summary.bound_sentences(table)))
+            }
             @if let Some(carousels) = &summary.carousels { (in_turns(carousels)) }
             @if !summary.unranked.is_empty() {
                 h4.unfair { "Not ranked" }
@@ -92,7 +95,7 @@ fn spreads(carousels: &Carousels) -> Markup {
     }
 }
 
-fn ranked(table: &RankTable) -> Markup {
+fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
     let best = table
         .rows
         .first()
@@ -104,6 +107,7 @@ fn ranked(table: &RankTable) -> Markup {
     };
     html! {
         h4 class=(class) { (table.title) }
+        @for sentence in bounds { p { (sentence) } }
         (conclusions(&table.conclusions))
         (stated(table.stated.as_ref()))
         (rows(table.rows.iter(), best))
@@ -149,39 +153,40 @@ fn stated(stated: Option<&StatedStep>) -> Markup {
 }
 
 fn rows<'s>(rows: impl Iterator<Item = &'s Row>, best: f64) -> Markup {
-    table::framed(
-        "ranks",
-        &html! {
-            (table::head(&HEADINGS))
-            tbody { @for row in rows { (line(row, best)) } }
-        },
-    )
+    let cells = rows.map(|row| cells(row, best)).collect();
+    table::filled("ranks", &HEADINGS, cells)
 }
 
-fn line(row: &Row, best: f64) -> Markup {
-    html! {
-        tr {
-            td.rank { (rank_text(row.rank, row.tie)) }
+fn cells(row: &Row, best: f64) -> Vec<Markup> {
+    let mut cells = vec![
+        html! { td.rank { (rank_text(row.rank, row.tie)) } },
+        html! {
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }
             }
+        },
+        html! {
             td {
                 (table::bar(row.throughput.estimate.point, best))
                 (table::estimate(&row.throughput.estimate)) (badge(&row.throughput))
             }
-            td { (row.step) }
-            td { (latency(row, row.p50_ms)) }
-            td { (latency(row, row.p99_ms)) }
-            td { (table::metric(row.cpu_us.as_ref())) }
-            td { (table::metric(row.memory_mib.as_ref())) }
-            td { (table::metric(row.startup_s.as_ref())) }
-            td { (errors(row)) }
-            td { (table::fraction(row.checks.good, row.checks.total)) }
-            td { (table::fraction(row.lifecycle.good, row.lifecycle.total)) }
-            td { (table::fraction(row.runs, row.runs_begun)) }
-        }
-    }
+        },
+    ];
+    let others = [
+        html! { (row.step) },
+        latency(row, row.p50_ms),
+        latency(row, row.p99_ms),
+        table::metric(row.cpu_us.as_ref()),
+        table::metric(row.memory_mib.as_ref()),
+        table::metric(row.startup_s.as_ref()),
+        errors(row),
+        table::fraction(row.checks.good, row.checks.total),
+        table::fraction(row.lifecycle.good, row.lifecycle.total),
+        table::fraction(row.runs, row.runs_begun),
+    ];
+    cells.extend(others.map(|content| html! { td { (content) } }));
+    cells
 }
 
 /// A time at the stated step, with that step's mark.
@@ -193,8 +198,7 @@ fn latency(row: &Row, time_ms: Option<f64>) -> Markup {
 
 /// What is wrong with the stated step of a contender.
 fn stated_reason(row: &Row) -> String {
-    let (name, evidence) = (row.stated.name(), row.stated.evidence());
-    format!("{name}: {evidence}")
+    row.stated.to_string()
 }
 
 /// The verdict as a badge; what is fair needs none.
@@ -256,7 +260,7 @@ fn matrices(table: &RankTable) -> Markup {
                 p.hint {
                     "Row divided by column, with the 95 % interval of that pair alone. ▲ the row \
                      is faster, ▼ slower (5 % for any error in the matrix, so that an interval \
-                     without 1 may not do), ≈ equivalent within 3 %, = not told apart."
+                     without 1 may not do), ≈ equivalent within 3 %, = not significantly different."
                 }
                 (matrix(table, &table.throughput_matrix))
                 (matrix(table, &table.cpu_matrix))

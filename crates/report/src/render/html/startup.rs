@@ -36,17 +36,15 @@ pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
             @if !summary.rows.is_empty() {
                 h4.fair { "Cold starts, fastest mean first" }
                 (ranks::conclusions(&summary.conclusions))
-                (table::framed("ranks", &html! {
-                    (table::head(&HEADINGS))
-                    tbody { @for row in &summary.rows { (line(row, slowest)) } }
-                }))
+                @let cells = summary.rows.iter().map(|row| cells(row, slowest)).collect();
+                (table::filled("ranks", &HEADINGS, cells))
                 p.hint {
                     "Every start is a fresh instance; files may be in the host's cache. Start-up \
                      runs from the beginning of the program to its first valid response; to create \
                      and to execute comes before that. Image: of the container image, or of the \
                      artifact where there is none (a JVM is not in it then). “=”: not \
-                     told apart from another of the rank by these starts. “≈”: equivalent to \
-                     the others, within 3 %."
+                     significantly different from another of the rank. “≈”: equivalent to the \
+                     others, within 3 %."
                 }
             }
             @if !summary.unranked.is_empty() {
@@ -58,7 +56,7 @@ pub(super) fn section(summary: &StartupSummary, index: usize) -> Markup {
     }
 }
 
-fn line(row: &StartRow, slowest: f64) -> Markup {
+fn cells(row: &StartRow, slowest: f64) -> Vec<Markup> {
     let phases = &row.phases;
     let phases = [
         phases.create_ms,
@@ -66,9 +64,9 @@ fn line(row: &StartRow, slowest: f64) -> Markup {
         phases.listen_ms,
         phases.respond_ms,
     ];
-    html! {
-        tr {
-            td.rank { (rank_text(row.rank, row.tie)) }
+    let mut cells = vec![
+        html! { td.rank { (rank_text(row.rank, row.tie)) } },
+        html! {
             th scope="row" {
                 (row.label)
                 @if let Some(note) = &row.note { small.note { (note) } }
@@ -79,21 +77,22 @@ fn line(row: &StartRow, slowest: f64) -> Markup {
                     }
                 }
             }
+        },
+        html! {
             td {
                 (table::bar(row.startup_s.point, slowest))
                 (table::estimate(&row.startup_s))
             }
-            @for time_s in row.spread_s { td { (significant(time_s)) } }
-            @for time_ms in phases { td { (significant(time_ms)) } }
-            td {
-                @match &row.cpu_s {
-                    Some(cpu) => (table::estimate(cpu)),
-                    None => "–",
-                }
-            }
-            td { (significant_or_dash(row.memory_mib)) }
-            td { (significant_or_dash(row.image_mib)) }
-            td { (table::fraction(row.starts, row.starts_begun)) }
-        }
-    }
+        },
+    ];
+    let times = row.spread_s.into_iter().chain(phases);
+    cells.extend(times.map(|time| html! { td { (significant(time)) } }));
+    let others = [
+        html! { @match &row.cpu_s { Some(cpu) => (table::estimate(cpu)), None => "–" } },
+        html! { (significant_or_dash(row.memory_mib)) },
+        html! { (significant_or_dash(row.image_mib)) },
+        table::fraction(row.starts, row.starts_begun),
+    ];
+    cells.extend(others.map(|content| html! { td { (content) } }));
+    cells
 }

@@ -28,11 +28,40 @@ pub(super) fn head(headings: &[Heading]) -> Markup {
         thead {
             tr {
                 @for (name, title) in headings {
-                    th scope="col" title=[(!title.is_empty()).then_some(title)] { (name) }
+                    th scope="col" class=[(*name == "contender").then_some("label")]
+                        title=[(!title.is_empty()).then_some(title)] { (name) }
                 }
             }
         }
     }
+}
+
+/// A framed table of whole cells, without the columns in which no row has anything.
+pub(super) fn filled(class: &str, headings: &[Heading], rows: Vec<Vec<Markup>>) -> Markup {
+    let is_filled = |column: &usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(*column));
+        cells.any(|cell| !is_empty(cell))
+    };
+    let columns: Vec<usize> = (0..headings.len()).filter(is_filled).collect();
+    let headings: Vec<Heading> = columns.iter().map(|column| headings[*column]).collect();
+    framed(
+        class,
+        &html! {
+            (head(&headings))
+            tbody {
+                @for row in &rows {
+                    @let cells = columns.iter().filter_map(|column| row.get(*column));
+                    tr { @for cell in cells { (cell) } }
+                }
+            }
+        },
+    )
+}
+
+/// Whether there is nothing, or a dash, between the tags of a cell.
+fn is_empty(cell: &Markup) -> bool {
+    let text = cell.0.split_once('>').map_or("", |(_, text)| text);
+    text.starts_with("</") || text.starts_with("–</")
 }
 
 /// A mean with half of its interval's width.
@@ -71,8 +100,7 @@ pub(super) fn mark_of(validity: &Validity, reason: impl Fn() -> String) -> Marku
 
 /// `over 8 to 1024 host-bound: 1.93 of 2 cores were used`.
 pub(super) fn reason(metric: &Metric) -> String {
-    let (name, evidence) = (metric.validity.name(), metric.validity.evidence());
-    format!("{} {name}: {evidence}", metric.steps_text())
+    format!("{} {}", metric.steps_text(), metric.validity)
 }
 
 /// The style of a verdict; fair has none.

@@ -28,10 +28,8 @@ pub(super) fn tables(benchmark: &BenchmarkData<'_>) -> Markup {
                     summary {
                         b { (case.label) } " run " (run.repetition()) ": " (counts(run))
                     }
-                    (table::framed("", &html! {
-                        (table::head(&HEADINGS))
-                        tbody { @for step in &run.steps { (line(run, step)) } }
-                    }))
+                    @let cells = run.steps.iter().map(|step| cells(run, step)).collect();
+                    (table::filled("", &HEADINGS, cells))
                 }
             }
         }
@@ -51,26 +49,23 @@ fn counts(run: &RunData<'_>) -> String {
     parts.join(", ")
 }
 
-fn line(run: &RunData<'_>, step: &StepData<'_>) -> Markup {
+fn cells(run: &RunData<'_>, step: &StepData<'_>) -> Vec<Markup> {
     let open = step
         .slices
         .iter()
         .map(|slice| slice.load.connections.established);
     let (low, high) = (open.clone().min().unwrap_or(0), open.max().unwrap_or(0));
-    let cores = step.cpu_s().filter(|_| step.seconds > 0.0);
     let unlimited = run.records.begin.enforcement.unlimited_because().is_some();
-    html! {
-        tr {
-            th scope="row" { (step.label) }
-            td { (step.slices.len()) }
-            td { (low) @if low != high { "–" (high) } " of " (step.connections) }
-            td { (significant_or_dash(cores.map(|cpu_s| cpu_s / step.seconds))) }
-            td { (significant(step.generator_cores())) }
-            td { (significant_or_dash(step.backend_cores())) }
-            td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) }
-            td.text { (verdict(&step.validity)) }
-        }
-    }
+    vec![
+        html! { th scope="row" { (step.label) } },
+        html! { td { (step.slices.len()) } },
+        html! { td { (low) @if low != high { "–" (high) } " of " (step.connections) } },
+        html! { td { (significant_or_dash(step.contender_cores())) } },
+        html! { td { (significant(step.totals.generator_cores())) } },
+        html! { td { (significant_or_dash(step.backend_cores())) } },
+        html! { td { (significant_or_dash(step.throttled_s().filter(|_| !unlimited))) } },
+        html! { td.text { (verdict(&step.validity)) } },
+    ]
 }
 
 /// The verdict with everything that speaks against the step, and diagnostics.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{escape, push_rest, push_ties};
+use super::{Column, escape, fraction, push_rest, push_table_of, push_ties};
 use crate::analysis::capacity::{CapacityRow, CapacitySummary};
 use crate::analysis::comparison::rank_text;
 use crate::number::{range, significant, significant_or_dash};
@@ -21,13 +21,7 @@ pub(super) fn push(text: &mut String, summary: &CapacitySummary) {
         for conclusion in &table.conclusions {
             let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
         }
-        if !table.rows.is_empty() {
-            text.push_str(
-                "\n| # | contender | req/s | 95 % interval | last before failure | CPU us/req | \
-                 confirmed | runs |\n|--:|---|--:|---|--:|--:|--:|--:|\n",
-            );
-        }
-        table.rows.iter().for_each(|row| text.push_str(&line(row)));
+        push_table_of(text, &COLUMNS, table.rows.iter().map(cells).collect());
         push_ties(text, table.rows.iter().map(|row| row.tie));
         if table.rows.iter().any(|row| row.runs == 1) {
             text.push_str("\nWith one run the interval is that of its own search.\n");
@@ -40,24 +34,26 @@ pub(super) fn push(text: &mut String, summary: &CapacitySummary) {
     push_rest(text, &[], &summary.failures);
 }
 
-fn line(row: &CapacityRow) -> String {
-    let interval = match range(&row.rate) {
-        range if range.is_empty() => "–".to_owned(),
-        range => range,
-    };
-    let confirmed = match row.confirmed.held {
-        0 => "–".to_owned(),
-        held => format!("{}/{held}", row.confirmed.met),
-    };
-    let cells = [
+const COLUMNS: [Column; 8] = [
+    (">", "#"),
+    ("<", "contender"),
+    (">", "req/s"),
+    ("<", "95 % interval"),
+    (">", "last before failure"),
+    (">", "CPU us/req"),
+    (">", "confirmed"),
+    (">", "runs"),
+];
+
+fn cells(row: &CapacityRow) -> Vec<String> {
+    vec![
         rank_text(row.rank, row.tie),
         escape(&row.label),
         significant(row.rate.point),
-        interval,
+        range(&row.rate),
         significant_or_dash(row.last_before_failure),
         significant_or_dash(row.cpu_us),
-        confirmed,
-        format!("{}/{}", row.runs, row.runs_begun),
-    ];
-    format!("| {} |\n", cells.join(" | "))
+        fraction(row.confirmed.met, row.confirmed.held),
+        fraction(row.runs, row.runs_begun),
+    ]
 }

@@ -2,12 +2,51 @@
 
 use std::fmt::Write as _;
 
-use super::escape;
+use super::{Column, escape, push_table_of};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
 use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
+
+const CPU_COLUMNS: [Column; 6] = [
+    ("<", "contender"),
+    (">", "JIT, warm-up"),
+    (">", "JIT"),
+    (">", "JIT at most in a slice"),
+    (">", "collector"),
+    (">", "application"),
+];
+
+const SHARE_COLUMNS: [Column; 6] = [
+    ("<", "contender"),
+    ("<", "part"),
+    ("<", "of"),
+    (">", "alone, ms of CPU"),
+    (">", "request, ms of CPU"),
+    (">", "share"),
+];
+
+const GC_COLUMNS: [Column; 9] = [
+    ("<", "contender"),
+    (">", "run"),
+    ("<", "collector"),
+    (">", "pauses"),
+    (">", "total ms"),
+    (">", "longest ms"),
+    (">", "throughput"),
+    (">", "heap after last, MiB"),
+    (">", "heap after, at most, MiB"),
+];
+
+const DATABASE_COLUMNS: [Column; 6] = [
+    ("<", "step"),
+    ("<", "contender"),
+    (">", "open at most"),
+    (">", "in use, mean"),
+    (">", "database, cores"),
+    (">", "contender, cores"),
+];
 
 /// Nothing where nothing compiles or collects.
 pub(super) fn push_cpu_parts(text: &mut String, rows: &[CpuPartsRow]) {
@@ -16,22 +55,20 @@ pub(super) fn push_cpu_parts(text: &mut String, rows: &[CpuPartsRow]) {
     }
     text.push_str(
         "\n### What CPU time goes into\n\nBy the names of threads, in measured steps unless the \
-         column says warm-up.\n\n\
-         | contender | JIT, warm-up | JIT | JIT at most in a slice | collector | application |\n\
-         |---|--:|--:|--:|--:|--:|\n",
+         column says warm-up.\n",
     );
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    for row in rows {
-        let cells = [
+    let cells = |row: &CpuPartsRow| {
+        vec![
             escape(&row.label),
             row.jit_warm_up.map_or_else(|| "–".to_owned(), percent),
             percent(row.jit),
             percent(row.jit_most),
             percent(row.gc),
             percent(row.application),
-        ];
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+        ]
+    };
+    push_table_of(text, &CPU_COLUMNS, rows.iter().map(cells).collect());
 }
 
 /// Nothing without a probe.
@@ -42,22 +79,20 @@ pub(super) fn push_shares(text: &mut String, rows: &[ShareRow]) {
     let sentences = probe::sentences(rows).join(" ");
     let _ = write!(
         text,
-        "\n### Where the CPU goes\n\n{} The part was measured alone, warm, before the load.\n\n\
-         | contender | part | of | alone, ms of CPU | request, ms of CPU | share |\n\
-         |---|---|---|--:|--:|--:|\n",
+        "\n### Where the CPU goes\n\n{} The part was measured alone, warm, before the load.\n",
         escape(&sentences)
     );
-    for row in rows {
-        let cells = [
+    let cells = |row: &ShareRow| {
+        vec![
             escape(&row.label),
             escape(&row.part),
             escape(&row.request),
             significant(row.alone_ms),
             significant(row.request_ms),
             format!("{:.0} %", row.percent()),
-        ];
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+        ]
+    };
+    push_table_of(text, &SHARE_COLUMNS, rows.iter().map(cells).collect());
 }
 
 /// Nothing without a JVM.
@@ -67,13 +102,10 @@ pub(super) fn push_gc(text: &mut String, rows: &[GcRow]) {
     }
     text.push_str(
         "\n### Garbage collection\n\nUnder load, warm-up included, by the JVM's own log; \
-         without one by its counters, which know no single pause.\n\n\
-         | contender | run | collector | pauses | total ms | longest ms | throughput | heap after \
-         last, MiB | heap after, at most, MiB |\n\
-         |---|--:|---|--:|--:|--:|--:|--:|--:|\n",
+         without one by its counters, which know no single pause.\n",
     );
-    for row in rows {
-        let cells = [
+    let cells = |row: &GcRow| {
+        vec![
             escape(&row.label),
             row.run.to_string(),
             escape(&row.collector),
@@ -83,9 +115,9 @@ pub(super) fn push_gc(text: &mut String, rows: &[GcRow]) {
             format!("{:.2} %", row.throughput_percent),
             significant_or_dash(row.heap_after_last_mib),
             significant_or_dash(row.heap_after_most_mib),
-        ];
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+        ]
+    };
+    push_table_of(text, &GC_COLUMNS, rows.iter().map(cells).collect());
 }
 
 /// Nothing without a database.
@@ -93,20 +125,16 @@ pub(super) fn push_database(text: &mut String, rows: &[DatabaseRow]) {
     if rows.is_empty() {
         return;
     }
-    text.push_str(
-        "\n### Database connections\n\n\
-         | step | contender | open at most | in use, mean | database, cores | contender, cores |\n\
-         |---|---|--:|--:|--:|--:|\n",
-    );
-    for row in rows {
-        let cells = [
+    text.push_str("\n### Database connections\n");
+    let cells = |row: &DatabaseRow| {
+        vec![
             escape(&row.step),
             escape(&row.label),
             row.open_most.to_string(),
             significant(row.active_mean),
             significant_or_dash(row.database_cores),
             significant_or_dash(row.contender_cores),
-        ];
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+        ]
+    };
+    push_table_of(text, &DATABASE_COLUMNS, rows.iter().map(cells).collect());
 }

@@ -1,0 +1,199 @@
+//! Charts of carousels: every slice in its turn over time, and the ratios of contenders.
+
+use bakeoff_stats::{Better, Criteria, Estimate, compare};
+
+use crate::analysis::benchmark::BenchmarkData;
+use crate::analysis::row::Row;
+use crate::analysis::summary::BenchmarkSummary;
+use crate::analysis::turns::{self, CarouselRatio, PlayedCarousel, TurnSlice};
+use crate::chart::curves::axis;
+use crate::chart::{Chart, Point, Scale, Series, Shape};
+use crate::number::{count, ratio_text, significant};
+
+/// More points than this of a contender are not seen one by one: slices that follow each other are
+/// merged, with a band from the lowest to the highest.
+const POINTS_MAX: usize = 120;
+
+/// The space between two carousels, as a share of all of them.
+const GAP: f64 = 0.02;
+
+/// More rows than this are not read: those of single carousels are left out.
+const ROWS_MAX: usize = 40;
+
+/// Throughput of every measured slice of every contender. Empty without a carousel.
+pub(crate) fn slices(benchmark: &BenchmarkData<'_>) -> Chart {
+    let carousels = turns::played(benchmark);
+    let series = benchmark
+        .cases
+        .iter()
+        .enumerate()
+        .map(|(case, data)| Series {
+            case,
+            name: data.label.clone(),
+            run: None,
+            published: false,
+            points: points(&carousels, case),
+        });
+    Chart {
+        id: "turns",
+        title: "Throughput in turn".to_owned(),
+        note: "Each point is a slice of a contender in its turn, one carousel after the other; \
+               where there are many slices, the mean of some that follow each other, with a band \
+               from the lowest to the highest. What moves all lines is the host and is in no \
+               ratio. Hollow: the cycle does not count.",
+        shape: Shape::Lines,
+        x: axis("s in carousels", Scale::Linear),
+        y: axis("requests/s", Scale::Linear),
+        series: series.collect(),
+    }
+}
+
+/// The slices of a case in all carousels, a gap between these.
+fn points(carousels: &[PlayedCarousel], case: usize) -> Vec<Point> {
+    let of_case = |carousel: &PlayedCarousel| {
+        let found = carousel.slices.iter().find(|(index, _)| *index == case);
+        found.map_or_else(Vec::new, |(_, slices)| slices.clone())
+    };
+    let all: usize = carousels.iter().map(|one| of_case(one).len()).sum();
+    let length_s: f64 = carousels.iter().map(|one| one.length_s).sum();
+    let merged = all.div_ceil(POINTS_MAX).max(1);
+    let mut points = Vec::new();
+    let mut begin_s = 0.0;
+    for carousel in carousels {
+        if !points.is_empty() {
+            points.push(Point::new(begin_s, None));
+        }
+        let chunks = of_case(carousel);
+        let chunks = chunks.chunks(merged);
+        points.extend(chunks.map(|slices| point(slices, begin_s, carousel.repetition)));
+        begin_s += carousel.length_s + GAP * length_s;
+    }
+    points
+}
+
+/// Slices that follow each other as a point.
+fn point(slices: &[TurnSlice], begin_s: f64, repetition: u32) -> Point {
+    let sum = |value: fn(&TurnSlice) -> f64| slices.iter().map(value).sum::<f64>();
+    let at_s = begin_s + sum(|slice| slice.at_s) / count(slices.len());
+    let rate = sum(|slice| slice.requests) / sum(|slice| slice.length_s);
+    let mut point = Point::new(at_s, Some(rate));
+    point.fair = slices.iter().all(|slice| slice.counts);
+    let mut label = format!("carousel {repetition}");
+    if slices.len() > 1 {
+        let rates = slices.iter().map(|slice| slice.requests / slice.length_s);
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = rates.fold(ends, |(low, high), rate| (low.min(rate), high.max(rate)));
+        point.interval = Some((low, high)).filter(|_| low.is_finite() && high.is_finite());
+        let (low, high) = (significant(low), significant(high));
+        label.push_str(&format!(", {} slices of {low} to {high}", slices.len()));
+    }
+    if !point.fair {
+        label.push_str(", does not count");
+    }
+    point.label = Some(label);
+    point
+}
+
+/// Requests per second of each contender against the best, in each carousel and in all. Empty
+/// without a carousel, and with a single contender.
+pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Chart {
+    let ranked: Vec<&Row> = summary
+        .tables
+        .iter()
+        .flat_map(|table| &table.rows)
+        .collect();
+    let best = ranked.first().map_or("", |row| row.label.as_str());
+    let mut rows = rows(summary, &ranked);
+    if rows.len() > ROWS_MAX {
+        rows.retain(|row| row.is_of_all);
+    }
+    // From below, so that the first one is on top.
+    rows.reverse();
+    let series = benchmark.cases.iter().enumerate().map(|(case, data)| {
+        let own = rows.iter().enumerate();
+        let own = own.filter(|(_, row)| row.label == data.label);
+        Series {
+            case,
+            name: data.label.clone(),
+            run: None,
+            published: false,
+            points: own.map(|(place, row)| row.point(place)).collect(),
+        }
+    });
+    let series = series.filter(|series| !series.points.is_empty()).collect();
+    Chart {
+        id: "ratios",
+        title: format!("Requests/s against {best}"),
+        note: "The difference to the first contender of the ranks with its 95 % interval. Beside a \
+               name: in all carousels, by their spread, on which ranks rest. Below it: in each, by \
+               the spread of its cycles, for its processes only. Hollow: one of the two is not a \
+               fair number.",
+        shape: Shape::Estimates,
+        x: axis("% difference in requests/s", Scale::Linear),
+        y: axis(
+            "",
+            Scale::Categories(rows.into_iter().map(|row| row.name).collect()),
+        ),
+        series,
+    }
+}
+
+/// A row of the chart of ratios.
+struct RatioRow<'r> {
+    label: &'r str,
+    name: String,
+    ratio: Estimate,
+    fair: bool,
+    is_of_all: bool,
+}
+
+impl RatioRow<'_> {
+    fn point(&self, place: usize) -> Point {
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        let ratio = &self.ratio;
+        let mut point = Point::new(percent(ratio.point), Some(count(place)));
+        let ends = ratio
+            .interval
+            .map(|ends| (percent(ends.low), percent(ends.high)));
+        point.interval = ends;
+        point.fair = self.fair;
+        let times = ratio_text(ratio.point);
+        point.label = Some(match self.is_of_all {
+            true => format!("{times} times, in all carousels"),
+            false => format!("{times} times, in {}", self.name),
+        });
+        point
+    }
+}
+
+/// Each of the ranked contenders against the first of them: in all carousels under its name, then
+/// in each. A single carousel is all of them, and there is no interval beyond its processes.
+fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>> {
+    let Some((carousels, (best, others))) = summary.carousels.as_ref().zip(ranked.split_first())
+    else {
+        return Vec::new();
+    };
+    let higher = Criteria::new(Better::Higher);
+    let mut rows = Vec::new();
+    for row in others {
+        let made = |name: String, ratio: Estimate, is_of_all: bool| RatioRow {
+            label: &row.label,
+            name,
+            ratio,
+            fair: row.validity().is_fair() && best.validity().is_fair(),
+            is_of_all,
+        };
+        let all = compare(&row.throughput.sample, &best.throughput.sample, &higher).ratio;
+        if all.point.is_finite() {
+            rows.push(made(row.label.clone(), all, true));
+        }
+        let mut pairs = carousels.pairs.iter();
+        let each = pairs.find_map(|pair| pair.of(&row.label, &best.label));
+        let each: Vec<CarouselRatio> = each.unwrap_or_default();
+        rows.extend(each.iter().map(|one| {
+            let name = format!("carousel {}", one.repetition);
+            made(name, one.ratio, false)
+        }));
+    }
+    rows
+}
