@@ -11,7 +11,7 @@ pub(crate) const DONE: u8 = 0;
 pub(crate) const ERROR: u8 = 1;
 /// A check failed, a contender could not be measured, or audited figures mislead.
 pub(crate) const CHECK_FAILED: u8 = 2;
-/// A condition given with `--fail-if` holds.
+/// A condition given with `--fail-if` holds, or is undecided where that is to fail.
 pub(crate) const CONDITION: u8 = 3;
 /// Stopped by Ctrl-C or a termination signal.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -22,7 +22,7 @@ Exit status:
     0  everything asked for was done
     1  it could not be done: bad usage or input, missing tool, full disk
     2  a check failed, a contender could not be measured, or audited figures mislead
-    3  a condition given with --fail-if holds
+    3  a condition given with --fail-if holds, or is undecided with --undecided fail
   130  stopped by Ctrl-C or a termination signal";
 
 /// The status of a command that ended with `result`, its error shown on standard error.
@@ -31,11 +31,16 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if is_broken_pipe(&error) => ExitCode::from(DONE),
         Err(error) => {
-            // Standard error may be gone too; nobody could read it then.
-            let _ = writeln!(std::io::stderr(), "error: {}", sentence(&error));
+            show(&error);
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// Shows an error on standard error.
+pub(crate) fn show(error: &anyhow::Error) {
+    // Standard error may be gone too; there is no reader then.
+    let _ = writeln!(std::io::stderr(), "error: {}", sentence(error));
 }
 
 /// The status of a command line that is only about itself: help, or a mistake in it. Prints it.

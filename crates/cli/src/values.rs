@@ -37,6 +37,15 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
     }
 }
 
+/// What a condition that is undecided does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undecided {
+    /// It passes, and the summary says so.
+    Pass,
+    /// It fails, as one that holds.
+    Fail,
+}
+
 /// What carries out a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
@@ -158,7 +167,14 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse::size_bytes(text).map(Self)
+        // As Docker and Kubernetes write it: `512m`, `1Gi`.
+        let short = text.strip_suffix(['i', 'b']).unwrap_or(text);
+        let units = [('k', "KiB"), ('m', "MiB"), ('g', "GiB")];
+        let found = units.iter().find_map(|(letter, unit)| {
+            let number = short.strip_suffix([*letter, letter.to_ascii_uppercase()])?;
+            Some(format!("{number}{unit}"))
+        });
+        parse::size_bytes(found.as_deref().unwrap_or(text)).map(Self)
     }
 }
 
@@ -303,7 +319,10 @@ mod tests {
         assert_eq!("3%".parse(), Ok(Share(0.03)));
         assert_eq!("1e3".parse(), Ok(Rate(1000.0)));
         assert_eq!("none".parse(), Ok(WarmUp(None)));
-        assert_eq!("1MiB".parse(), Ok(Size(1 << 20)));
+        for text in ["512MiB", "512m", "512M", "512Mi", "512mb"] {
+            assert_eq!(text.parse(), Ok(Size(512 << 20)), "{text}");
+        }
+        assert_eq!("1g".parse(), Ok(Size(1 << 30)));
         let variable = Variable("A".to_owned(), "b=c".to_owned());
         assert_eq!("A=b=c".parse(), Ok(variable));
         let header = Header("A".to_owned(), "b:c".to_owned());

@@ -26,6 +26,9 @@ pub(crate) fn interval(
     let step_spec = &spec.steps[step];
     let users = spec.scenario.is_some();
     let open_load = !matches!(step_spec.pace, Pace::Closed | Pace::Users { .. });
+    let closed_load = step_spec.pace == Pace::Closed;
+    // A request whose variables a feed fills is intended when it is sent, as any of closed load.
+    let intended = open_load || users && !(closed_load && spec.is_single_request());
     // Responses that end a connection have no next request in their slot, and the time of messages
     // that carry their own does not begin with a request.
     let is_loop = match spec.target.protocol {
@@ -54,8 +57,8 @@ pub(crate) fn interval(
         requests: tally.requests,
         errors: tally.errors,
         service_time: tally.service_time,
-        response_time: (open_load || users).then_some(tally.response_time),
-        send_lag: (open_load || users).then_some(tally.send_lag),
+        response_time: intended.then_some(tally.response_time),
+        send_lag: intended.then_some(tally.send_lag),
         offered: open_load.then_some(tally.offered),
         censored: tally.censored,
         connections: Connections {
@@ -66,7 +69,8 @@ pub(crate) fn interval(
         },
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,
-        turnaround_ns: (is_loop && !open_load && !users).then_some(tally.turnaround_ns),
+        turnaround_ns: (is_loop && closed_load && !spec.has_think_time())
+            .then_some(tally.turnaround_ns),
         connecting_ns: Some(tally.connecting_ns),
         generator_cpu: CpuTime {
             user_ns: tally.cpu.user_ns + own.user_ns,

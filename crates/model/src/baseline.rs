@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::parse::duration;
 use crate::text_enum::text_enum;
 
 /// What the name of a contender ends with that is built from the baseline. No name in a suite's
@@ -41,6 +42,9 @@ pub struct Baseline {
     /// The session has failed when one of these holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Condition>,
+    /// The session has failed also when one of these is undecided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided_fails: bool,
 }
 
 impl Baseline {
@@ -113,7 +117,13 @@ impl FromStr for Condition {
             .map_err(|_| format!("nothing is called {:?}: {examples}", name.trim()))?;
         let number = rest.trim();
         let Some(number) = number.strip_suffix('%') else {
-            return Err(format!("not in percent: write {name}>{number}%"));
+            return Err(match duration(number) {
+                Ok(_) => format!(
+                    "{number} is a bound by itself, which only `bakeoff load --fail-if` takes; a \
+                     head is compared with its base: {name}>20% for 20 % more"
+                ),
+                Err(_) => format!("not in percent: write {name}>{number}%"),
+            });
         };
         match number.trim().parse() {
             Ok(percent) if f64::is_finite(percent) && percent >= 0.0 => {
@@ -182,6 +192,8 @@ mod tests {
         check("slower<5%", "not a condition");
         check("speed>5%", "nothing is called \"speed\"");
         check("slower>5", "write slower>5%");
+        check("p99>50ms", "50ms is a bound by itself");
+        check("p99>50ms", "p99>20% for 20 % more");
         check("slower>x%", "no bound");
         check("slower>-1%", "no bound");
         check("slower>inf%", "no bound");
@@ -205,6 +217,7 @@ mod tests {
             commit: commit.map(str::to_owned),
             folder: None,
             fail_if: Vec::new(),
+            undecided_fails: false,
         };
         let hash = "1a2b3c4d5e6f";
         assert_eq!(baseline("main", Some(hash)).words(), "main (1a2b3c4d5)");

@@ -79,6 +79,23 @@ pub struct LoadSpec {
     pub part: Option<Part>,
 }
 
+impl LoadSpec {
+    /// Whether it is one request without a before and after. In a scenario that is a request whose
+    /// variables differ from one time to the next, and nothing else.
+    #[must_use]
+    pub fn is_single_request(&self) -> bool {
+        let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
+        self.requests.len() == 1 && self.requests.iter().all(alone)
+    }
+
+    /// Whether users wait between a response and their next request.
+    #[must_use]
+    pub fn has_think_time(&self) -> bool {
+        let waits = |request: &RequestSpec| request.pause.is_some_and(|pause| pause.max_ns > 0);
+        self.scenario.is_some() && self.requests.iter().any(waits)
+    }
+}
+
 /// Where the load generator sends its requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -299,11 +316,14 @@ pub struct LoadInterval {
     pub errors: BTreeMap<ErrorClass, ErrorCount>,
     /// From the real send to the end of the answer, successful requests.
     pub service_time: Histogram,
-    /// From the intended send, successful requests; open load and scenarios only. In a scenario
-    /// it is the end of the user's pause: waiting for a new connection is part of it.
+    /// From the intended send, successful requests; open load and scenarios only, and in closed
+    /// load not in scenarios of a single request without a pause, which are closed load like any
+    /// other. In a scenario it is the end of the user's pause: waiting for a new connection is part
+    /// of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time: Option<Histogram>,
-    /// Real send minus intended send; open load and scenarios only.
+    /// Real send minus intended send of every request that was sent; where there is a response
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_lag: Option<Histogram>,
     /// Requests that should have been sent by the schedule; open load only.
@@ -320,7 +340,8 @@ pub struct LoadInterval {
     pub received_bytes: u64,
     /// From an answer to the next request in its place, summed over the requests that have one
     /// before them, ns: the load generator's share of a closed loop. Closed load over connections
-    /// that are kept only; not in scenarios, and not of messages that carry their own time.
+    /// that are kept only; not in scenarios with pauses, and not of messages that carry their own
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
     /// Time in which connections were being opened again, handshakes included, summed over those

@@ -219,6 +219,14 @@ pub enum StartError {
         /// Who listens there, where that can be found out.
         listener: Option<String>,
     },
+    /// Its command names no program.
+    #[error("{label}: cannot execute {program}: there is no such program")]
+    NoProgram {
+        /// The group.
+        label: String,
+        /// As the command names it.
+        program: String,
+    },
     /// The group could not be made or its command not be executed.
     #[error("{label}: {message}")]
     Failed {
@@ -232,16 +240,27 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The failure of the run that it ends.
+    /// What to do about it, where something can be said.
     #[must_use]
-    pub fn failure(&self) -> Failure {
-        let hint = match self {
+    pub fn hint(&self) -> Option<String> {
+        match self {
             Self::PortInUse { port, .. } => Some(format!(
                 "end whatever listens on port {port}, or use --runtime docker"
             )),
+            Self::NoProgram { program, .. } if program.contains('/') => {
+                Some("was it built? `bakeoff build` says what is missing".to_owned())
+            }
+            Self::NoProgram { .. } => {
+                Some("install it, or name it with its folder: ./PROGRAM".to_owned())
+            }
             Self::Failed { hint, .. } => hint.clone(),
-        };
-        Failure::new(Stage::Start, self.to_string()).with_hints(hint)
+        }
+    }
+
+    /// The failure of the run that it ends.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        Failure::new(Stage::Start, self.to_string()).with_hints(self.hint())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Services that somebody else runs, by their addresses: they are asked and loaded, and nothing
 //! about their resources is known.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,9 @@ use crate::api::{
     SweepError,
 };
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
+
+/// How long one more connection may take, made to find out why there is none.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Finds the service that a specification names.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +120,10 @@ impl Instance for ExternalInstance {
                     log,
                 }),
                 Err(Unanswered::NoListener | Unanswered::Ended) => {
-                    let hint = Some(format!("nobody accepts connections at {address}"));
+                    let hint = Some(match TcpStream::connect_timeout(&address, AGAIN) {
+                        Ok(_) => format!("{address} accepts connections only now"),
+                        Err(why) => format!("nothing accepts connections at {address}: {why}"),
+                    });
                     Err(ReadyError::NoListener {
                         label,
                         limit,

@@ -110,6 +110,13 @@ pub enum Event {
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
     },
+    /// Carousels in each cycle of which the host was at other work are played once more.
+    CarouselsReplaced {
+        /// How many.
+        carousels: usize,
+        /// The expected duration of their runs, at most, ns.
+        expected_ns: u64,
+    },
     /// Something that a killed session left behind was removed.
     Swept {
         /// What it was.
@@ -126,6 +133,11 @@ pub enum Event {
         name: String,
         /// Where contenders reach it.
         address: String,
+    },
+    /// Local processes run without their limits.
+    LimitsUnenforced {
+        /// Why.
+        why: String,
     },
     /// The load generator could not be measured against a server that does nothing.
     CeilingUnknown {

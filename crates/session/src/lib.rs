@@ -31,6 +31,7 @@ pub mod store;
 pub mod testbed;
 pub mod together;
 pub mod verification;
+pub mod words;
 
 #[cfg(test)]
 mod tests;

@@ -69,8 +69,8 @@ pub fn place(host_cores: usize, limits: &Limits, has_backend: bool) -> Placement
     }
     if contenders == wanted && limits.cpus.is_some() {
         warnings.push(format!(
-            "the contender is pinned to {}, no more than its quota needs: threads that would run \
-             side by side for moments and wait for the quota then, as in a cluster, take turns",
+            "the contender is pinned to {}, as many as its quota: its threads take turns on them, \
+             where in a cluster they would run at once and then be throttled",
             counted(contenders as u64, "core")
         ));
     }

@@ -15,7 +15,7 @@ use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{BoxFuture, host};
 
-use crate::baseline::{self, Against, Base};
+use crate::baseline::{self, Against, Base, replacement};
 use crate::clock;
 use crate::contracts::{Parts, PendingRun};
 use crate::driver::Driver;
@@ -113,7 +113,7 @@ pub enum Order {
 pub enum Ended {
     /// Every run of the plan was completed; with a baseline, every head is well.
     Completed,
-    /// A condition on head and base holds.
+    /// A condition on head and base holds, or is undecided where that is to fail.
     ConditionHolds,
     /// Some runs failed; with a baseline, of heads.
     WithFailures,
@@ -205,7 +205,9 @@ fn end(
     Ok(match (analysis.and_then(|all| all.against_base), failed) {
         (Some(against), _) => match against.conclusion() {
             BaselineConclusion::Passed => Ended::Completed,
-            BaselineConclusion::ConditionHolds => Ended::ConditionHolds,
+            BaselineConclusion::Undecided | BaselineConclusion::ConditionHolds => {
+                Ended::ConditionHolds
+            }
             BaselineConclusion::HeadFailed => Ended::WithFailures,
         },
         (None, 0) => Ended::Completed,
@@ -233,15 +235,7 @@ async fn play(
     }
     observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);
-    if folder.suite.digest != plan.suite_digest {
-        return Err(hinted(
-            format_args!(
-                "{}: the suite has changed since the session began",
-                session.suite_folder.display()
-            ),
-            "its numbers could not be compared; begin a new session",
-        ));
-    }
+    unchanged(session, &folder.suite)?;
     if let Some(base) = base {
         base.join(&mut folder);
     }
@@ -278,6 +272,9 @@ async fn play(
     let decide =
         |plan: &Plan, asked| Ok(pilot::decide(plan, asked, &results::read_records(results)?));
     let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
+    if let (Ok(made), Some(_)) = (&played, base) {
+        played = replacement::play(&driver, &session.plan, results, *made, observers).await;
+    }
     if let Ok(made) = played
         && session.flame_graphs
     {
@@ -287,6 +284,18 @@ async fn play(
     }
     testbed.close().await;
     played
+}
+
+/// Refuses a suite that is another one than when the session began.
+fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
+    if suite.digest == session.plan.suite_digest {
+        return Ok(());
+    }
+    let folder = session.suite_folder.display();
+    Err(hinted(
+        format_args!("{folder}: the suite has changed since the session began"),
+        "its numbers could not be compared; begin a new session",
+    ))
 }
 
 /// What the user should know before it begins, beside where its parts are placed.

@@ -82,7 +82,7 @@ pub fn is_bad(check: &CheckRecord) -> bool {
 /// Checks a service that somebody else started; its life is not ours to check.
 ///
 /// # Errors
-/// The URL is none, or the service does not respond.
+/// The URL is none, or names no host.
 pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Result<Verified> {
     let service = ServiceUrl::new(url)?;
     let client = HttpClient {
@@ -90,7 +90,13 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
     };
     let spec = external_spec(suite, url, service);
     let mut instance = External.start(&spec).await?;
-    instance.await_ready(spec.start_timeout).await?;
+    if let Err(failure) = await_ready(instance.as_mut(), &spec).await {
+        return Ok(Verified {
+            contender: url.to_owned(),
+            checks: Vec::new(),
+            failure: Some(format!("{failure}\n{}", failure.details())),
+        });
+    }
     let to = Destination::of(instance.as_ref());
     let mut checks = Vec::new();
     for check in suite

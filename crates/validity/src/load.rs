@@ -28,7 +28,7 @@ impl Setting {
             nodes: None,
             limits: Limits::default(),
             closed_loop: spec.steps.get(step).is_some_and(endless)
-                && spec.scenario.is_none()
+                && !spec.has_think_time()
                 && !stamped,
             keep_alive: !spec.keep_alive_off && !bounded,
             metered: false,

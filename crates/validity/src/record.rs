@@ -72,6 +72,8 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
         None if begin.backend == BackendName::None => Reading::NotApplicable,
         None => Reading::NotMetered,
     };
+    // Turnaround of users is recorded where they have no think time.
+    let is_loop = load.users.is_none() || load.turnaround_ns.is_some();
     Setting {
         cores: begin.cores.clone(),
         host_cores: begin.host.cores.max(1),
@@ -80,7 +82,7 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
             Some(_) => Limits::default(),
             None => begin.run.limits,
         },
-        closed_loop: closed && load.users.is_none() && !stamped,
+        closed_loop: closed && is_loop && !stamped,
         keep_alive: transport.keep_alive && !bounded,
         metered: begin.runtime != RuntimeKind::External,
         backend,

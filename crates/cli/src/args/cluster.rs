@@ -5,32 +5,38 @@ use std::path::PathBuf;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use clap::{Args, Subcommand};
 
-/// Which cluster, how images come to its nodes, and who sends the load.
+/// Heading of these options in the help. Each has it by itself: one for the whole group would also
+/// be that of all options declared after it.
+pub(super) const HEADING: &str = "With --runtime kubernetes";
+
+/// Which cluster, how images come to its nodes, and what sends the load.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "With --runtime kubernetes")]
 pub(crate) struct ClusterArgs {
     /// Context of the kubeconfig; its current one when absent.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, value_name = "NAME")]
     pub(crate) cluster_context: Option<String>,
     /// Work in this namespace, and for meters in NAME-meter, instead of namespaces of the
     /// session's own; `bakeoff kubernetes manifest --namespace NAME` makes both.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, value_name = "NAME")]
     pub(crate) cluster_namespace: Option<String>,
     /// Push images to this registry, from which the nodes pull them: `registry.example.org/team`.
-    #[arg(long, value_name = "PREFIX")]
+    #[arg(long, help_heading = HEADING, value_name = "PREFIX")]
     pub(crate) image_registry: Option<String>,
     /// Load images into the nodes by this command, in which `{}` is an archive; known for kind,
     /// k3d and minikube.
-    #[arg(long, value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER")]
+    #[arg(long, help_heading = HEADING, value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER")]
     pub(crate) image_loader: Option<String>,
     /// Send the load from so many Pods, which begin together; one core each.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(
+        long, help_heading = HEADING, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
     pub(crate) load_pods: Option<u32>,
     /// Send the load from these nodes.
-    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    #[arg(long, help_heading = HEADING, value_name = "NODES", value_delimiter = ',')]
     pub(crate) load_nodes: Vec<String>,
     /// The bakeoff for Pods, where nodes have another architecture; this program when absent.
-    #[arg(long, value_name = "FILE", env = "BAKEOFF_POD_PROGRAM")]
+    #[arg(long, help_heading = HEADING, value_name = "FILE", env = "BAKEOFF_POD_PROGRAM")]
     pub(crate) pod_program: Option<PathBuf>,
 }
 

@@ -33,11 +33,17 @@ pub(crate) struct DuelArgs {
     /// shell does, and start in this folder.
     #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
     pub(crate) sides: Vec<Side>,
-    /// Path and query that all are asked for.
+    /// Path and query that all are asked for, whatever the method is.
     #[arg(long, visible_alias = "path", value_name = "PATH")]
     pub(crate) get: RequestPath,
     /// The method.
-    #[arg(short = 'm', long, default_value = "GET")]
+    #[arg(
+        short = 'm',
+        short_alias = 'X',
+        long,
+        alias = "request",
+        default_value = "GET"
+    )]
     pub(crate) method: String,
     /// A header, `Name: value`; may be repeated.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
@@ -67,7 +73,7 @@ pub(crate) struct DuelArgs {
     pub(crate) memory: Option<Size>,
     /// Connections; each sends its next request after the response to the last one.
     #[arg(
-        short = 'c', long, value_name = "N", default_value_t = 64,
+        short = 'c', long, alias = "concurrency", value_name = "N", default_value_t = 64,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) connections: u32,
@@ -75,7 +81,7 @@ pub(crate) struct DuelArgs {
     #[arg(short = 'd', long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Time,
     /// How long each run is loaded before that; `none` for not at all.
-    #[arg(long, value_name = "TIME", default_value = "5s")]
+    #[arg(long, alias = "warmup", value_name = "TIME", default_value = "5s")]
     pub(crate) warm_up: WarmUp,
     /// Repetitions of each.
     #[arg(

@@ -37,6 +37,10 @@ pub(crate) struct InitArgs {
     pub(crate) sides: Vec<Side>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+    /// What stands before each path of a description, instead of the path of its first server; `/`
+    /// for nothing.
+    #[arg(long, value_name = "PATH", requires = "openapi")]
+    pub(crate) base_path: Option<RequestPath>,
     /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.
     #[arg(long, value_name = "HOST", requires = "har")]
     pub(crate) host: Option<String>,
@@ -67,10 +71,10 @@ pub(crate) struct InitArgs {
 #[group(multiple = false)]
 pub(crate) struct SourceArgs {
     /// An OpenAPI description, JSON or YAML; `http://HOST[:PORT]/PATH` or a file.
-    #[arg(long, value_name = "FILE|URL", requires = "sides")]
+    #[arg(long, value_name = "FILE|URL")]
     pub(crate) openapi: Option<String>,
     /// Recorded traffic, a file in the format HAR.
-    #[arg(long, value_name = "FILE", requires = "sides")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) har: Option<PathBuf>,
     /// A suite that comes with bakeoff and is taken as the example.
     #[arg(long, value_name = "SUITE", value_parser = PossibleValuesParser::new(like::NAMES))]

@@ -14,7 +14,8 @@ pub(crate) struct LoadArgs {
     pub(crate) url: String,
     /// Connections; a list is a ladder of steps, `1,8,64`. With `--capacity` 64 unless given.
     #[arg(
-        short = 'c', long, value_name = "LIST", default_value = "10", value_delimiter = ',',
+        short = 'c', long, alias = "concurrency", value_name = "LIST", default_value = "10",
+        value_delimiter = ',',
         default_value_if("capacity", ArgPredicate::IsPresent, "64"),
         value_parser = clap::value_parser!(u32).range(1..)
     )]
@@ -39,7 +40,13 @@ pub(crate) struct LoadArgs {
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<Header>,
     /// The method.
-    #[arg(short = 'm', long, default_value = "GET")]
+    #[arg(
+        short = 'm',
+        short_alias = 'X',
+        long,
+        alias = "request",
+        default_value = "GET"
+    )]
     pub(crate) method: String,
     /// The body; `@FILE` reads it from a file, text or not.
     #[arg(long, default_value = "")]

@@ -4,6 +4,8 @@ mod cluster;
 #[cfg(test)]
 mod documented;
 mod duel;
+#[cfg(test)]
+mod headings;
 mod init;
 mod load;
 
@@ -22,7 +24,7 @@ use clap_complete::Shell;
 
 use crate::exit;
 use crate::formats;
-use crate::values::{RuntimeKind, Time};
+use crate::values::{RuntimeKind, Time, Undecided};
 
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::DuelArgs;
@@ -214,6 +216,9 @@ pub(crate) struct RunArgs {
     /// repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
+    /// What a condition does that this session cannot decide; the more runs, the fewer are.
+    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]
+    pub(crate) undecided: Undecided,
     /// Finish the interrupted session of this results folder, or of all its rounds.
     #[arg(
         long,
@@ -222,7 +227,7 @@ pub(crate) struct RunArgs {
             "out", "seed", "runs", "benchmark", "contender", "slice", "round", "backend_delay",
             "profile_cpu",
             "backend_url",
-            "baseline",
+            "baseline", "undecided",
         ]
     )]
     pub(crate) resume: Option<PathBuf>,

@@ -81,12 +81,12 @@ fn print(
         Ok(built) => {
             let state = match built.fresh {
                 true => format!("built in {}", human(took)),
+                false if built.is_nothing() => "nothing to build".to_owned(),
                 false => "up to date".to_owned(),
             };
-            let version = built
-                .version
-                .unwrap_or_else(|| "no version receipt".to_owned());
-            writeln!(output, "{name}: {state}: {}", version.trim())?;
+            let version = built.version.as_deref().map(str::trim);
+            let version = version.map_or_else(String::new, |version| format!(": {version}"));
+            writeln!(output, "{name}: {state}{version}")?;
             let toolchains: Vec<&str> = built.toolchains.values().map(String::as_str).collect();
             if let Some(artifact) = &built.artifact {
                 writeln!(output, "  {}", artifact.digest)?;

@@ -7,9 +7,11 @@ use anyhow::{Context as _, anyhow};
 use bakeoff_base::text::counted;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{Service, Side};
+use bakeoff_session::hint::hinted;
 use bakeoff_session::init::described::Described;
 use bakeoff_session::init::har::{self, Choice};
 use bakeoff_session::init::{self, Init, Origin, openapi};
+use bakeoff_session::words;
 
 use crate::args::InitArgs;
 use crate::exit;
@@ -17,9 +19,16 @@ use crate::output::text::{columns, wrapped};
 
 /// Runs the command.
 pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
+    let origin = origin(args)?;
+    if args.sides.is_empty() && matches!(origin, Origin::Described(_)) {
+        return Err(hinted(
+            "no service to ask: NAME=SERVICE is missing",
+            "name those that are to be compared: 'old=./shop-1' 'new=./shop-2'",
+        ));
+    }
     let init = Init {
         sides: args.sides.iter().map(|side| side.0.clone()).collect(),
-        origin: origin(args)?,
+        origin,
         port: args.port,
         ready_path: args.ready.0.clone(),
     };
@@ -40,7 +49,7 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
             }
         }
     }
-    let folder = args.folder.display();
+    let folder = words::of_shell(&args.folder);
     let runtime = runtime(&init.sides);
     writeln!(output, "{folder}: a suite; next:")?;
     if init.origin == Origin::Locations && init.sides.is_empty() {
@@ -58,7 +67,8 @@ fn origin(args: &InitArgs) -> anyhow::Result<Origin> {
         return Ok(Origin::Locations);
     }
     if let Some(source) = &source.openapi {
-        return described(source).map(Origin::Described);
+        let base = args.base_path.as_ref().map(|path| path.0.as_str());
+        return described(source, base).map(Origin::Described);
     }
     let Some(file) = &source.har else {
         return Ok(Origin::Template);
@@ -83,12 +93,12 @@ fn runtime(sides: &[Side]) -> &'static str {
     }
 }
 
-fn described(source: &str) -> anyhow::Result<Described> {
+fn described(source: &str, base: Option<&str>) -> anyhow::Result<Described> {
     let text = match source.contains("://") {
         true => fetched(source)?,
         false => fs::read_to_string(source).with_context(|| source.to_owned())?,
     };
-    openapi::read(&text).map_err(|message| anyhow!("{source}: {message}"))
+    openapi::read(&text, base).map_err(|message| anyhow!("{source}: {message}"))
 }
 
 /// What is at a URL.

@@ -8,12 +8,12 @@ use bakeoff_session::session::{Audience, Ended, NewSession, Order};
 
 use super::signals::interrupted;
 use crate::args::RunArgs;
-use crate::output::terminal::Ending;
+use crate::values::Undecided;
 use crate::{exit, output};
 
 /// Runs the command.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
-    let mut watcher = output::watcher(&args.output, Ending::Table);
+    let mut watcher = output::watcher(&args.output);
     let mut audience = Audience {
         watcher: &mut *watcher,
         interruption: || Box::pin(interrupted()),
@@ -53,6 +53,7 @@ pub(crate) fn order(args: RunArgs) -> Order {
         baseline: args.baseline.map(|name| Against {
             name,
             fail_if: args.fail_if,
+            undecided_fails: args.undecided == Undecided::Fail,
         }),
     }))
 }

@@ -33,6 +33,9 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(100);
 /// Lines of the log of a contender that did not start.
 const LOG_LINES: usize = 20;
 
+/// Fewer samples show no part that takes less than a tenth of the time.
+const SAMPLES_MIN: u64 = 200;
+
 /// Runs the command.
 pub(crate) fn up(args: &UpArgs) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Runtime::new()?;
@@ -221,8 +224,12 @@ impl<'a> Flame<'a> {
             Ok((svg, stacks)) => {
                 fs::write(&file, svg)?;
                 let (samples, sampler) = (stacks.samples, stacks.sampler);
+                let few = match samples {
+                    ..SAMPLES_MIN => ", too few: load it meanwhile, or longer, --profile-cpu=1m",
+                    _ => "",
+                };
                 say(&format!(
-                    "\nflame graph: {file}, {samples} samples by {sampler}"
+                    "\nflame graph: {file}, {samples} samples by {sampler}{few}"
                 ))
             }
             Err(why) => say(&format!("\nno flame graph: {why}")),

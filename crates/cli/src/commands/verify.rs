@@ -111,17 +111,19 @@ fn print(verified: &Verified, as_json: bool) -> anyhow::Result<()> {
             .iter()
             .filter(|check| (check.group == GROUP) == lifecycle)
             .filter(|check| !matches!(check.outcome, CheckOutcome::NotApplicable { .. }));
-        let (good, all) = of_kind.fold((0, 0), |(good, all), check| {
+        of_kind.fold((0, 0), |(good, all), check| {
             (good + usize::from(!is_bad(check)), all + 1)
-        });
-        format!("{good}/{all}")
+        })
     };
+    let (functional, all_functional) = good(false);
+    let lifecycle = match good(true) {
+        (_, 0) => String::new(),
+        (good, all) => format!(", lifecycle {good}/{all}"),
+    };
+    let name = &verified.contender;
     writeln!(
         output,
-        "{}: functional {}, lifecycle {}",
-        verified.contender,
-        good(false),
-        good(true)
+        "{name}: functional {functional}/{all_functional}{lifecycle}"
     )?;
     for check in verified.checks.iter().filter(|check| is_bad(check)) {
         writeln!(output, "  FAILED {}", text::check(check))?;

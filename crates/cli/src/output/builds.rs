@@ -1,8 +1,10 @@
 //! What is building, for how long, and how much is to come, as one line.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::text::human;
+use bakeoff_session::event::Event;
+
+use super::text::{human, last_lines, wrapped};
 
 /// The builds that are at work.
 #[derive(Debug, Default)]
@@ -15,6 +17,60 @@ pub(super) struct Builds {
 }
 
 impl Builds {
+    /// Takes the beginning or the end of a build: lines for a person, at its beginning only where
+    /// lines cannot be overwritten.
+    pub(super) fn take(&mut self, event: &Event, live: bool, now: Instant) -> Vec<String> {
+        match event {
+            Event::Building {
+                contender,
+                index,
+                contenders,
+            } => {
+                self.begin(*index, *contenders, contender, now);
+                let line = format!("{contender} ({} of {contenders}): building", index + 1);
+                if live { Vec::new() } else { vec![line] }
+            }
+            Event::Built {
+                contender,
+                index,
+                contenders,
+                took_ns,
+                fresh,
+                version,
+            } => {
+                self.end(*index);
+                let state = match fresh {
+                    true => format!("built in {}", human(Duration::from_nanos(*took_ns))),
+                    false => "up to date".to_owned(),
+                };
+                let head = format!("{contender} ({} of {contenders}): {state}", index + 1);
+                let version = version.iter().flat_map(|version| {
+                    let lines: Vec<&str> = version.lines().map(str::trim).collect();
+                    wrapped(&lines.join(", "), 76)
+                });
+                let version = version.map(|line| format!("  {line}"));
+                [head].into_iter().chain(version).collect()
+            }
+            Event::BuildFailed {
+                index,
+                contenders,
+                took_ns,
+                failure,
+                ..
+            } => {
+                self.end(*index);
+                let (number, took) = (index + 1, human(Duration::from_nanos(*took_ns)));
+                let message = &failure.message;
+                let head = format!("FAILED {message} ({number} of {contenders}, after {took})");
+                let details = failure.details();
+                let details = last_lines(&details, 8).into_iter();
+                let details = details.map(|line| format!("    {line}"));
+                [head].into_iter().chain(details).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     pub(super) fn begin(&mut self, index: usize, contenders: usize, contender: &str, now: Instant) {
         self.at_work.push((index, contender.to_owned(), now));
         self.seen = self.seen.max(index + 1);

@@ -1,19 +1,25 @@
 //! Searches for a capacity, a trial at a time: lines for a person.
 
-use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
+use bakeoff_model::capacity::{
+    CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialRecord, TrialVerdict,
+};
 
-/// What came of a trial: a line for each objective, which is named where there are `several`.
+/// The outcome of a trial: a line for each objective, which is named where there are `several`.
 pub(crate) fn trial(record: &TrialRecord, several: bool) -> Vec<String> {
+    let what = match record.purpose {
+        Purpose::Search => "trial",
+        Purpose::Confirmation => "confirmation",
+    };
     let line = |verdict: &TrialVerdict| {
         let objective = match several {
             true => format!(" {}:", verdict.slo),
             false => String::new(),
         };
-        let known = verdict.capacity.map(|range| format!("; {}", ends(&range)));
+        let known = verdict.capacity.map(|range| ends(&range));
+        let known = known.map(|ends| format!("; the capacity is now believed to be {ends}"));
         let why = verdict.disturbance.as_ref().map(|why| format!("; {why}"));
         format!(
-            "{} {}/s:{objective} {} ({}){}{}",
-            record.purpose,
+            "{what} at {}/s:{objective} {} ({}){}{}",
             rate(record.rate_per_s),
             verdict.outcome,
             verdict.found,
@@ -32,9 +38,14 @@ pub(crate) fn found(record: &CapacityRecord) -> String {
         return format!("no capacity by {slo}: {why}");
     };
     let last = record.last_before_failure_per_s;
-    let last = last.map(|last| format!(", last before the first failure {}/s", rate(last)));
+    let last = last.map(|last| format!("; no trial up to {}/s was missed", rate(last)));
+    let short = match record.ended {
+        SearchEnd::OutOfTrials => "; the trials ran out before the interval was as narrow as asked",
+        _ => "",
+    };
     format!(
-        "capacity by {slo}: {}/s (95 %: {}) after {} trials{}",
+        "capacity by {slo}: {}/s, at which one trial in two is met (95 %: {}), after {} \
+         trials{}{short}",
         rate(range.rate_per_s),
         ends(&range),
         record.trials,
@@ -82,8 +93,14 @@ mod tests {
         };
         assert_eq!(
             found(&record),
-            "capacity by p99 <= 50ms: 812/s (95 %: 100.0 to 9.50/s) after 12 trials, \
-             last before the first failure 805/s"
+            "capacity by p99 <= 50ms: 812/s, at which one trial in two is met (95 %: 100.0 to \
+             9.50/s), after 12 trials; no trial up to 805/s was missed"
+        );
+        record.ended = SearchEnd::OutOfTrials;
+        let text = found(&record);
+        assert!(
+            text.ends_with("before the interval was as narrow as asked"),
+            "{text}"
         );
         record.capacity = None;
         record.ended = SearchEnd::BelowRange;
@@ -106,7 +123,7 @@ mod tests {
         };
         assert_eq!(
             trial(&record, true),
-            ["confirmation 788/s: p99 <= 50ms: disturbed (p99 63.10 ms); host-bound: steal"]
+            ["confirmation at 788/s: p99 <= 50ms: disturbed (p99 63.10 ms); host-bound: steal"]
         );
     }
 }

@@ -16,13 +16,13 @@ use crate::args::OutputArgs;
 use documents::WithDocuments;
 use json::JsonLines;
 use progress::Progress;
-use terminal::{Ending, Terminal};
+use terminal::Terminal;
 
 /// The observer that the arguments ask for.
-pub(crate) fn watcher(args: &OutputArgs, ending: Ending) -> Box<dyn Observer> {
+pub(crate) fn watcher(args: &OutputArgs) -> Box<dyn Observer> {
     if args.json {
         return Box::new(WithDocuments(JsonLines(std::io::stdout())));
     }
     let progress = Progress::stderr(args.quiet);
-    Box::new(WithDocuments(Terminal { progress, ending }))
+    Box::new(WithDocuments(Terminal { progress }))
 }

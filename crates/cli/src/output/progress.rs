@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::text::counted;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::Stage;
 use bakeoff_model::flame_graph::FlameOutcome;
@@ -173,6 +174,7 @@ impl<W: Write> Progress<W> {
             }
             Record::Capacity(found) => self.below(&capacity::found(found)),
             Record::End(end) => {
+                self.pace.run_ends(Instant::now());
                 self.finish_step();
                 self.finish_turns();
                 match &end.outcome {
@@ -180,8 +182,11 @@ impl<W: Write> Progress<W> {
                     Outcome::Interrupted => self.line("  interrupted"),
                     Outcome::Failed(failure) => {
                         self.line(&format!("  FAILED at {failure}"));
-                        for line in last_lines(&failure.details(), 6) {
+                        for line in last_lines(&failure.evidence, 6) {
                             self.line(&format!("    {line}"));
+                        }
+                        for hint in &failure.hints {
+                            self.line(&format!("    hint: {hint}"));
                         }
                     }
                 }
@@ -239,12 +244,12 @@ impl<W: Write> Progress<W> {
                 warnings,
             } => {
                 let expected = Duration::from_nanos(*expected_ns);
-                let time = between(Duration::from_nanos(*shortest_ns), expected);
                 self.pace.expected = expected;
                 let before = match finished_before {
                     0 => String::new(),
                     count => format!(", {count} finished before"),
                 };
+                let time = between(Duration::from_nanos(*shortest_ns), expected);
                 let runs = text::runs(*runs_certain, *runs);
                 self.line(&format!("{runs}{before}, {time}"));
                 for warning in warnings {
@@ -264,6 +269,10 @@ impl<W: Write> Progress<W> {
             Event::BackendReady { name, address } => {
                 self.line(&format!("backend {name} is ready at {address}"));
             }
+            Event::LimitsUnenforced { why } => {
+                let way = "run as root, or use --runtime docker";
+                self.note("", &format!("the limits do not hold: {why}; {way}"));
+            }
             Event::CeilingUnknown { why } => {
                 let text = format!(
                     "the load generator's ceiling on this host is unknown, and not in the \
@@ -279,63 +288,8 @@ impl<W: Write> Progress<W> {
 
     /// A build begins or ends: a line for each where lines cannot be overwritten.
     fn build(&mut self, event: &Event) {
-        match event {
-            Event::Building {
-                contender,
-                index,
-                contenders,
-            } => {
-                let now = Instant::now();
-                self.builds.begin(*index, *contenders, contender, now);
-                if !self.live {
-                    self.line(&format!(
-                        "{contender} ({} of {contenders}): building",
-                        index + 1
-                    ));
-                }
-            }
-            Event::Built {
-                contender,
-                index,
-                contenders,
-                took_ns,
-                fresh,
-                version,
-            } => {
-                self.builds.end(*index);
-                let took = human(Duration::from_nanos(*took_ns));
-                let state = match fresh {
-                    true => format!("built in {took}"),
-                    false => "up to date".to_owned(),
-                };
-                self.line(&format!(
-                    "{contender} ({} of {contenders}): {state}",
-                    index + 1
-                ));
-                let version = version.as_deref().unwrap_or("no version receipt");
-                let lines: Vec<&str> = version.lines().map(str::trim).collect();
-                for line in wrapped(&lines.join(", "), 76) {
-                    self.line(&format!("  {line}"));
-                }
-            }
-            Event::BuildFailed {
-                index,
-                contenders,
-                took_ns,
-                failure,
-                ..
-            } => {
-                self.builds.end(*index);
-                let (number, took) = (index + 1, human(Duration::from_nanos(*took_ns)));
-                let message = &failure.message;
-                self.line(&format!(
-                    "FAILED {message} ({number} of {contenders}, after {took})"
-                ));
-                for line in last_lines(&failure.details(), 8) {
-                    self.line(&format!("    {line}"));
-                }
-            }
-            _ => {}
+        for line in self.builds.take(event, self.live, Instant::now()) {
+            self.line(&line);
         }
         self.time_passes();
     }
@@ -399,6 +353,7 @@ impl<W: Write> Observer for Progress<W> {
             | Event::Skipped { .. }
             | Event::BackendStarting { .. }
             | Event::BackendReady { .. }
+            | Event::LimitsUnenforced { .. }
             | Event::CeilingUnknown { .. } => self.preparation(event),
             Event::RunsDecided {
                 decision,
@@ -407,6 +362,17 @@ impl<W: Write> Observer for Progress<W> {
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
                 self.decided(decision);
+            }
+            Event::CarouselsReplaced {
+                carousels,
+                expected_ns,
+            } => {
+                let expected = Duration::from_nanos(*expected_ns);
+                self.pace.decided(expected);
+                let (counted, time) = (counted(*carousels as u64, "carousel"), human(expected));
+                self.line(&format!(
+                    "\n{counted} had no cycle that counts: played once more, about {time}"
+                ));
             }
             Event::RunBegan {
                 index,

@@ -79,7 +79,7 @@ impl StepTotal {
             String::new()
         };
         let mark = match (self.unfair, self.warm_up) {
-            (_, true) => &format!(" warm-up {:.0} s", self.totals.open_s()),
+            (_, true) => &format!(" warm-up {:.1} s", self.totals.open_s()),
             (Some(unfair), false) => &format!(" {unfair}"),
             (None, false) => "",
         };

@@ -4,8 +4,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::store::results;
+use bakeoff_session::words;
 
 use super::progress::Progress;
 use super::{documents, text};
@@ -13,16 +15,6 @@ use super::{documents, text};
 /// Shows a session to a person.
 pub(crate) struct Terminal {
     pub(crate) progress: Progress<std::io::Stderr>,
-    pub(crate) ending: Ending,
-}
-
-/// What stands below the table at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Nothing: there are many to compare.
-    Table,
-    /// What it comes to, as a sentence.
-    Sentence,
 }
 
 impl Observer for Terminal {
@@ -40,8 +32,8 @@ impl Observer for Terminal {
             Event::Interrupted { suite, resume } => writeln!(
                 output,
                 "\ninterrupted; go on with: bakeoff run {} --resume {}",
-                suite.display(),
-                resume.display()
+                words::of_shell(suite),
+                words::of_shell(resume)
             )?,
             Event::SessionEnded {
                 results,
@@ -52,7 +44,7 @@ impl Observer for Terminal {
                 if *made == 0 {
                     writeln!(output, "{}: nothing is left to run", results.display())?;
                 }
-                self.end(&mut output, results, *runs, *failed)?;
+                end(&mut output, results, *runs, *failed)?;
             }
             _ => {}
         }
@@ -64,37 +56,36 @@ impl Observer for Terminal {
     }
 }
 
-impl Terminal {
-    /// The table, what it comes to, where the report is, and whether all is well.
-    fn end(
-        &self,
-        output: &mut impl std::io::Write,
-        folder: &Path,
-        runs: usize,
-        failed: usize,
-    ) -> anyhow::Result<()> {
-        let results = results::read(folder)?;
-        let analysis = documents::analysis(&results);
-        writeln!(output, "\n{}", documents::table(&analysis))?;
-        if self.ending == Ending::Sentence {
-            let sentence = bakeoff_report::sentence(&analysis);
-            for line in text::wrapped(&sentence, text::columns()) {
-                writeln!(output, "{line}")?;
-            }
+/// The table, what it comes to, where the report is, and whether all is well.
+fn end(
+    output: &mut impl std::io::Write,
+    folder: &Path,
+    runs: usize,
+    failed: usize,
+) -> anyhow::Result<()> {
+    let results = results::read(folder)?;
+    let analysis = documents::analysis(&results);
+    writeln!(output, "\n{}", documents::table(&analysis))?;
+    // Of a suite there may be much to say; a duel is one question.
+    let suite = results.runs.first().map(|run| run.begin.suite.as_str());
+    if suite == Some(duel::NAME) {
+        let sentence = bakeoff_report::sentence(&analysis);
+        for line in text::wrapped(&sentence, text::columns()) {
+            writeln!(output, "{line}")?;
         }
-        let against = bakeoff_report::terminal_baseline(&analysis, text::columns());
-        if !against.is_empty() {
-            writeln!(output, "{against}")?;
-            let summary = folder.join("ci").join("summary.md");
-            writeln!(output, "for the pull request: {}", summary.display())?;
-        }
-        writeln!(output, "report: {}", documents::page(folder).display())?;
-        if failed > 0 {
-            writeln!(
-                output,
-                "{failed} of {runs} runs failed; the report says why"
-            )?;
-        }
-        Ok(())
     }
+    let against = bakeoff_report::terminal_baseline(&analysis, text::columns());
+    if !against.is_empty() {
+        writeln!(output, "{against}")?;
+        let summary = folder.join("ci").join("summary.md");
+        writeln!(output, "for the pull request: {}", summary.display())?;
+    }
+    writeln!(output, "report: {}", documents::page(folder).display())?;
+    if failed > 0 {
+        writeln!(
+            output,
+            "{failed} of {runs} runs failed; the report says why"
+        )?;
+    }
+    Ok(())
 }

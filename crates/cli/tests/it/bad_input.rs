@@ -52,7 +52,7 @@ fn the_results_folder_must_be_writable_and_free() {
     std::fs::write(world.out(), "a file").unwrap();
     world
         .run("run SUITE --profile tiny --out OUT")
-        .check(1, &["results folder"]);
+        .check(1, &["cannot write results", "a writable folder with --out"]);
     std::fs::remove_file(world.out()).unwrap();
     std::fs::create_dir(world.out()).unwrap();
     std::fs::write(world.out().join("session.json"), "{}").unwrap();

@@ -206,7 +206,7 @@ fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel()
     run(&world, arguments).check(
         0,
         &[
-            "the benchmark item is played in turns: 3 of 200ms each on 4 connections",
+            "the benchmark item: base and head alternate, 3 turns of 200ms each, 4 connections",
             "skipped: new: not in the baseline before",
             "passed: none of 2 conditions holds",
             "Against the baseline before",
@@ -243,6 +243,14 @@ fn a_head_that_is_wrong_fails_and_a_base_that_was_wrong_does_not() {
         ],
     );
     assert_eq!(junit(&world).failures, 0);
+    let strict = run(
+        &world,
+        &format!("{arguments} --undecided fail --out strict"),
+    );
+    strict.check(
+        3,
+        &["failed: 1 of 1 conditions undecided (--undecided fail)"],
+    );
 }
 
 /// Asserts what is said of options with which nothing can begin.

@@ -10,7 +10,7 @@ use bakeoff_model::capacity::{Purpose, SearchEnd};
 use bakeoff_model::record::{self, RunRecords};
 use serde_json::Value;
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 /// A server with one worker that takes 2 ms for every request, in the order of arrival: 500
 /// requests per second.
@@ -102,6 +102,19 @@ fn what_cannot_be_searched_for_is_refused() {
         "one number of connections",
     );
     check(&["--trials", "9"], "--capacity <SLO>");
+}
+
+#[test]
+fn a_port_that_refuses_is_named_by_its_reason() {
+    let world = World::new(&["good"]);
+    let port = world.port();
+    let mut command = world.command(&format!("load http://127.0.0.1:{port}/ -d 200ms"));
+    command.args(["--capacity", "p99 <= 1s"]);
+    let reason = "Connection refused";
+    Ran::from(command.output().unwrap()).check(2, &["no request of the closed load", reason]);
+    world
+        .run(&format!("verify SUITE --url http://127.0.0.1:{port}"))
+        .check(2, &["nothing accepts connections at 127.0.0.1:", reason]);
 }
 
 fn runs(world: &World) -> Vec<RunRecords> {

@@ -57,8 +57,7 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
         &[
             "asking each once: GET /item",
             "all answer alike: 200,",
-            "one",
-            "other",
+            "duel of one and other",
         ],
     );
     let (sentence, report) = ran.stdout.trim_end().rsplit_once("\nreport: ").unwrap();
@@ -70,10 +69,10 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
     assert!(report.ends_with("out/report/index.html"), "{report}");
     let page = world.read("out/report/index.html");
     assert!(page.contains("<title>duel: one and other</title>") && page.contains("GET /item"));
-    // The suite is one like others, and where it is the session can be resumed.
-    world
-        .run("run suite --resume OUT")
-        .check(0, &["nothing is left to run"]);
+    // The suite is one like others, and where it is the session can be resumed: with the answer.
+    let ended = world.run("run suite --resume OUT");
+    ended.check(0, &["nothing is left to run", sentence]);
+    duel(&world, &[&a, &b], SHORT).check(1, &["holds a session already", "--resume"]);
     let contender = world.read("out/suite/contenders/one/contender.toml");
     assert!(contender.contains("MODE=good"), "{contender}");
     let plan = world.run("plan out/suite --profile duel");
@@ -86,7 +85,7 @@ fn services_that_answer_differently_are_measured_only_with_leave() {
     let (a, b) = (side("right", "good"), side("wrong", "wrong-body"));
     let ran = duel(&world, &[&a, &b], SHORT);
     ran.check(
-        1,
+        2,
         &[
             "right and wrong answer GET /item differently, first at byte",
             "right  200,",
@@ -105,24 +104,31 @@ fn a_path_that_is_not_there_is_not_measured() {
     let world = World::new(&[]);
     let (a, b) = (side("a", "good"), side("b", "good"));
     let options = SHORT.replace("/item", "/nowhere");
-    duel(&world, &[&a, &b], &options).check(1, &["a answers GET /nowhere with 404", "path"]);
+    duel(&world, &[&a, &b], &options).check(2, &["a answers GET /nowhere with 404", "path"]);
+}
+
+#[test]
+fn a_service_that_ends_is_shown_with_its_log() {
+    let world = World::new(&[]);
+    let (good, dies) = (side("good", "good"), side("dies", "exits"));
+    let ran = duel(&world, &[&good, &dies], SHORT);
+    ran.check(2, &["dies: exited with code 7", "giving up on purpose"]);
+    assert!(!world.out().exists(), "{ran:#?}");
 }
 
 #[test]
 fn a_suite_can_be_kept() {
     let world = World::new(&[]);
     let (a, b) = (side("a", "good"), side("b", "good"));
-    let options = format!("{SHORT} --save kept --json");
+    let options = format!("{SHORT} --save kept --json -X get --memory 256m");
     let ran = duel(&world, &[&a, &b], &options);
     ran.check(0, &["\"event\":\"session-ended\""]);
     let lines = ran.stdout.lines();
     assert!(lines.count() > 10, "{}", ran.stdout);
     assert!(ran.stdout.lines().all(|line| line.starts_with('{')));
     let verified = world.run("verify kept --profile duel");
-    verified.check(
-        0,
-        &["a: functional 1/1, lifecycle 0/0", "b: functional 1/1"],
-    );
+    verified.check(0, &["a: functional 1/1\n", "b: functional 1/1\n"]);
+    std::fs::remove_dir_all(world.out()).unwrap();
     let again = duel(&world, &[&a, &b], &format!("{SHORT} --save kept"));
     again.check(1, &["kept: holds a suite already", "bakeoff run kept"]);
 }
@@ -140,12 +146,12 @@ fn services_that_run_already_are_checked_and_loaded_and_not_metered() {
     world
         .run("verify out/suite --profile duel --runtime external")
         .check(0, &["a: functional 1/1"]);
+    std::fs::remove_dir_all(world.out()).unwrap();
     let limited = duel(&world, &[&a, &b], "--get / --cpus 2");
     limited.check(1, &["cannot be given limits", "--cpus"]);
     let third = Running::start(6);
     let c = format!("c=url:{}", third.1);
-    std::fs::remove_dir_all(world.out()).unwrap();
-    duel(&world, &[&a, &c], SHORT).check(1, &["a  200, 5 bytes", "c  200, 6 bytes"]);
+    duel(&world, &[&a, &c], SHORT).check(2, &["a  200, 5 bytes", "c  200, 6 bytes"]);
 }
 
 #[test]
@@ -186,9 +192,12 @@ fn what_cannot_be_measured_is_said_before_anything_begins() {
         &["gone: cannot execute no-such-program", "install it"],
     );
     check(
-        &[&good, &side("dies", "exits")],
+        &["gone=./no-such-program", &good],
         SHORT,
-        &["dies: exited with code 7", "giving up on purpose"],
+        &[
+            "gone: cannot execute ./no-such-program",
+            "is the path right?",
+        ],
     );
     check(
         &[

@@ -148,7 +148,30 @@ fn inputs_differ_from_request_to_request() {
         .check(1, &["not a feed", "id=unique"]);
     world
         .run(&format!("load {url} --feed other=unique"))
-        .check(1, &["the variable id has no value"]);
+        .check(1, &["the feed other is used nowhere", "single quotes"]);
+    world
+        .run(&format!("load {url} --feed other=unique -H A:${{other}}"))
+        .check(1, &["${id} has no feed", "--feed id=1..1000"]);
+    world
+        .run(&format!("load {url}"))
+        .check(1, &["${id} has no feed"]);
+    world
+        .run(&format!("load http://127.0.0.1:{port}/user/ --feed id=1.."))
+        .check(1, &["the feed id is used nowhere"]);
+}
+
+#[test]
+fn a_feed_is_judged_as_the_same_load_without_one() {
+    let world = World::new(&[]);
+    let url = format!("http://127.0.0.1:{}/", server());
+    for feed in ["", " -H X-Id:${id} --feed id=1.."] {
+        let ran = world.run(&format!("load {url} -c 2 -t 1 -d 1s --json{feed}"));
+        ran.check(0, &[]);
+        let object: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert!(object["turnaround_us_mean"].is_number(), "{object}");
+        assert!(object["response_time_us"].is_null(), "{object}");
+        assert!(object["send_lag_us"].is_null(), "{object}");
+    }
 }
 
 #[test]
@@ -219,7 +242,10 @@ fn bodies_of_any_bytes_are_sent() {
         "load http://127.0.0.1:{port}/ -m POST --body @{} -c 1 -n 1",
         body.display()
     );
-    for line in [line.clone(), format!("{line} --feed id=1..")] {
+    for line in [
+        line.clone(),
+        format!("{line} --feed id=1.. -H X-Id:${{id}}"),
+    ] {
         world.run(&line).check(0, &["1 in "]);
         let request = requests.recv().unwrap();
         let body = b"Content-Length: 9\r\n\r\n\xff\x00\xfe${id}\n";

@@ -128,6 +128,12 @@ fn the_template_can_be_planned_and_its_contenders_listed() {
         .run("init demo")
         .check(0, &["bakeoff verify demo", "bakeoff run demo"]);
     world
+        .run("plan demo --profile smoke")
+        .check(0, &["threads", "asyncio", "2 runs"]);
+    let mut command = world.command("init");
+    let ran = Ran::from(command.arg("my suite").output().unwrap());
+    ran.check(0, &["bakeoff verify 'my suite'"]);
+    world
         .run("plan demo")
         .check(0, &["threads", "asyncio", "6 runs", "no backend"]);
     world
@@ -168,6 +174,10 @@ fn a_description_becomes_requests_that_verify() {
     world
         .run("init other --openapi api.yaml")
         .check(1, &["NAME=SERVICE"]);
+    // The file is looked at before the services are missed.
+    world
+        .run("init other --openapi nowhere.yaml")
+        .check(1, &["nowhere.yaml: No such file"]);
     fs::write(world.out().with_file_name("none.json"), "{}").unwrap();
     let mut command = world.command("init other --openapi none.json");
     command.arg("a=b");

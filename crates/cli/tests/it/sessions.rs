@@ -91,15 +91,20 @@ fn a_contender_that_never_listens_is_given_up() {
     let world = World::new(&["never-listens"]);
     world
         .run("verify SUITE --profile tiny --group get")
-        .check(2, &["it listens nowhere; it should on 0.0.0.0:"]);
+        .check(2, &["it opened no port; it must listen on 0.0.0.0:"]);
 }
 
 #[test]
 fn a_contender_that_dies_under_load_keeps_its_intervals() {
     let world = World::new(&["dies-later"]);
-    world
-        .run("run SUITE --profile tiny --out OUT")
-        .check(2, &["FAILED at load", "1 of 1 runs failed"]);
+    world.run("run SUITE --profile tiny --out OUT").check(
+        2,
+        &[
+            "FAILED at load",
+            "all of its log is logs/",
+            "1 of 1 runs failed",
+        ],
+    );
     let records = fs::read_dir(world.out().join("records")).unwrap();
     let text: String = records
         .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())

@@ -50,7 +50,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         }
         match (&spec.scenario, step.pace) {
             (Some(_), Pace::Closed | Pace::Users { .. }) => {}
-            (Some(_), _) if is_single(spec) => {}
+            (Some(_), _) if spec.is_single_request() => {}
             (Some(_), _) => {
                 return fail(format!("step {index}: a scenario has users, not a rate"));
             }
@@ -90,12 +90,6 @@ fn check_part(spec: &LoadSpec) -> Result<(), LoadError> {
     Err(LoadError::Spec {
         message: format!("part {index} of {of}: parts are numbered from 0"),
     })
-}
-
-/// Whether a scenario is one request without a before and after, which can have a rate.
-fn is_single(spec: &LoadSpec) -> bool {
-    let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
-    spec.requests.len() == 1 && spec.requests.iter().all(alone)
 }
 
 /// Refuses what the protocol cannot do.

@@ -188,7 +188,11 @@ impl Schedule {
         }
         match &mut self.users {
             None => self.allowance.take().then_some(now),
-            Some(users) => users.claim(index, &self.allowance),
+            Some(users) => {
+                let intended_ns = users.claim(index, &self.allowance)?;
+                tally.send_lag.record(now.saturating_sub(intended_ns));
+                Some(intended_ns)
+            }
         }
     }
 

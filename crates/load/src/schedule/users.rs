@@ -185,15 +185,15 @@ impl Users {
         Some(user.intended_ns)
     }
 
-    /// The next user whose think time is over at `now`: when it was over, and its index.
-    pub(crate) fn wake(&mut self, now: u64) -> Option<(u64, usize)> {
+    /// The index of the next user whose think time is over at `now`.
+    pub(crate) fn wake(&mut self, now: u64) -> Option<usize> {
         let &Reverse((at_ns, index)) = self.due.peek()?;
         if at_ns > now {
             return None;
         }
         self.due.pop();
         self.users.get_mut(index)?.activity = Activity::Ready;
-        Some((at_ns, index))
+        Some(index)
     }
 
     /// When the next think time is over.

@@ -200,13 +200,10 @@ impl<R: Reactor> Worker<'_, R> {
 
     /// Lets users whose think time is over go on; when the next one is over.
     fn wake_users(&mut self, now: u64) -> Option<u64> {
-        while let Some((at_ns, index)) = self.schedule.users.as_mut()?.wake(now) {
+        while let Some(index) = self.schedule.users.as_mut()?.wake(now) {
             let (connection, _) = self.connections.slot_of(index);
             if self.connections.get(connection).stage == Stage::Established {
-                let now = now_ns();
-                let lag_ns = now.saturating_sub(at_ns);
-                self.recorder.tally.send_lag.record(lag_ns);
-                self.send_from(index, now);
+                self.send_from(index, now_ns());
             }
         }
         self.schedule.users.as_ref()?.next_due_ns()

@@ -181,5 +181,26 @@ fn users_arrive_and_think_as_specified() {
         assert!(at_ns.abs_diff(due_ns) <= 2_000, "{number}: {at_ns}");
     }
     assert!(tally.send_lag.max_ns().unwrap() <= 2_000);
-    assert_eq!(tally.response_time.count(), 20);
+    assert_eq!(
+        (tally.send_lag.count(), tally.response_time.count()),
+        (20, 20)
+    );
+}
+
+#[test]
+fn response_time_is_send_lag_and_service_time() {
+    let mut spec = load_spec(4, 3 * SECOND, Pace::Closed);
+    spec.scenario = Some(Scenario {
+        feeds: Vec::new(),
+        cookies: false,
+        after_failure: AfterFailure::GiveUp,
+    });
+    let second = spec.requests[0].clone();
+    spec.requests.push(second);
+    let tally = simulate(&spec, |at_ns| at_ns + 5 * MILLISECOND);
+    let sent = tally.requests + tally.censored.count();
+    assert_eq!(tally.send_lag.count(), sent);
+    let mean = |times: &Histogram| times.mean_ns().unwrap();
+    let lag = mean(&tally.response_time) - mean(&tally.service_time);
+    assert!((mean(&tally.send_lag) - lag).abs() < 10_000.0, "{lag}");
 }

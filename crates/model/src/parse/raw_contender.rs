@@ -39,8 +39,10 @@ pub(crate) struct ContenderTable {
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
     /// One line for a person.
+    #[serde(default)]
     pub(crate) describe: String,
     /// Programming language, lower case.
+    #[serde(default)]
     pub(crate) language: String,
     /// A caveat that the report shows beside the numbers.
     pub(crate) note: Option<String>,

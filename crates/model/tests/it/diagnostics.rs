@@ -85,6 +85,8 @@ fn contender_complaints(contender: &str) -> String {
 #[test]
 fn the_smallest_suite_has_no_mistakes() {
     assert_eq!(complaints(SUITE, &[], &[CONTENDER]), "no complaints");
+    let short = "[contender]\nname = \"actix-4\"\nrun = [\"./server\"]";
+    assert_eq!(complaints(SUITE, &[], &[short]), "no complaints");
 }
 
 #[test]

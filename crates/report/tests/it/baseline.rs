@@ -41,6 +41,7 @@ fn session(carousels: u32, dearer: f64, conditions: &[&str]) -> Results {
         commit: Some("1a2b3c4d5e6f".to_owned()),
         folder: None,
         fail_if: conditions.iter().map(|one| one.parse().unwrap()).collect(),
+        undecided_fails: false,
     });
     results.skipped = vec!["new: not in the baseline main (1a2b3c4d5)".to_owned()];
     results
@@ -122,6 +123,15 @@ fn an_undecided_condition_passes_with_what_could_be_detected() {
     assert!(
         matches!(undecided.status, TestCaseStatus::Skipped { .. }),
         "{undecided:?}"
+    );
+    let mut strict = near.clone();
+    strict.baseline.as_mut().unwrap().undecided_fails = true;
+    let text = "failed: 1 of 1 conditions undecided (--undecided fail)";
+    check(
+        &strict,
+        BaselineConclusion::Undecided,
+        &[Outcome::Undecided],
+        text,
     );
     let summary = summary_for_pull_request(&analyse(&near));
     assert!(

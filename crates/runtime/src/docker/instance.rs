@@ -250,7 +250,7 @@ impl Shared {
         let wish = format!("0.0.0.0:{}", self.address.port());
         match self.pid.map(listeners) {
             Some(found) if found.is_empty() => {
-                format!("it listens nowhere; it should on {wish}")
+                format!("it opened no port; it must listen on {wish}")
             }
             Some(found) => format!("it listens on {}, not on {wish}", found.join(" and ")),
             None => format!("it should listen on {wish}"),

@@ -198,7 +198,7 @@ impl PodInstance {
 fn listener_hint(listens: &[String], port: u16) -> String {
     let wish = format!("0.0.0.0:{port}");
     match listens {
-        [] => format!("it listens nowhere; it should on {wish}"),
+        [] => format!("it opened no port; it must listen on {wish}"),
         found => format!("it listens on {}, not on {wish}", found.join(" and ")),
     }
 }

@@ -224,7 +224,7 @@ impl Shared {
             .map(ToString::to_string)
             .collect();
         if found.is_empty() {
-            return format!("it listens nowhere; it should on {wish}");
+            return format!("it opened no port; it must listen on {wish}");
         }
         format!("it listens on {}, not on {wish}", found.join(" and "))
     }

@@ -326,14 +326,9 @@ fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError
     if found {
         return Ok(());
     }
-    let hint = match program.contains('/') {
-        true => "was it built? `bakeoff build` says what is missing",
-        false => "install it, or name it with its folder: ./PROGRAM",
-    };
-    Err(StartError::Failed {
+    Err(StartError::NoProgram {
         label: label.clone(),
-        message: format!("cannot execute {program}: there is no such program"),
-        hint: Some(hint.to_owned()),
+        program: program.clone(),
     })
 }
 
@@ -358,9 +353,11 @@ pub fn port_is_free(label: &str, port: u16) -> Result<(), StartError> {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(in_use(None)),
-        Err(error) => Err(failed(
-            label,
-            format!("port {port} cannot be used: {error}"),
-        )),
+        Err(error) => Err(StartError::Failed {
+            label: label.to_owned(),
+            message: format!("port {port} cannot be used: {error}"),
+            hint: (error.kind() == io::ErrorKind::PermissionDenied)
+                .then(|| "run as root, or use a port from 1024 on".to_owned()),
+        }),
     }
 }

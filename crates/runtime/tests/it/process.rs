@@ -210,7 +210,7 @@ async fn what_is_wrong_is_said() {
         error
             .hint()
             .unwrap()
-            .starts_with("it listens nowhere; it should on 0.0.0.0:")
+            .starts_with("it opened no port; it must listen on 0.0.0.0:")
     );
 
     let elsewhere = free_port();

@@ -4,6 +4,7 @@
 //! in. Only its contenders are taken: requests, checks and limits are those of the head for both.
 //! What is then measured, and how, is a session like any other, in carousels.
 
+pub(crate) mod replacement;
 mod revision;
 mod turns;
 
@@ -30,6 +31,8 @@ pub struct Against {
     pub name: String,
     /// When the session has failed.
     pub fail_if: Vec<Condition>,
+    /// The session has failed also when one of these is undecided.
+    pub undecided_fails: bool,
 }
 
 /// The contenders as they were. Their files are there as long as this lives.
@@ -56,6 +59,7 @@ impl Base {
             commit: None,
             folder: is_folder.then(|| folder.canonicalize()).transpose()?,
             fail_if: wanted.fail_if.clone(),
+            undecided_fails: wanted.undecided_fails,
         };
         Self::of(baseline, suite)
     }

@@ -138,8 +138,8 @@ impl Shape {
             _ => String::new(),
         };
         let note = format!(
-            "{about} is played in turns: {} of {:?} each on {} connections{rate}, after {}{:?} of \
-             warm-up",
+            "{about}: base and head alternate, {} turns of {:?} each, {} connections{rate}, after \
+             {}{:?} of warm-up",
             self.cycles,
             self.slice,
             stated.connections,
@@ -256,13 +256,13 @@ mod tests {
         check(
             with(profile(ladder(), None), Vec::new()),
             (8, [6000, 200, 500], 20, 5),
-            "the profile p is played in turns: 20 of 500ms each on 8 connections, after 6s",
+            "p: base and head alternate, 20 turns of 500ms each, 8 connections, after 6s",
         );
         let cold = vec![step(64, 10, false), step(512, 10, false)];
         check(
             with(profile(ladder(), None), cold),
             (64, [5000, 200, 500], 20, 5),
-            "the benchmark b is played in turns",
+            "the benchmark b: base and head alternate",
         );
         let turns = || vec![step(16, 9, true), step(16, 1, true), step(16, 2, false)];
         let carousel = Some(Carousel { cycles: 7 });
@@ -271,7 +271,7 @@ mod tests {
         check(
             with(profile(turns(), carousel), vec![step(32, 10, false)]),
             (32, [9000, 1000, 2000], 7, 2),
-            "the benchmark b is played in turns: 7 of 2s each on 32 connections",
+            "the benchmark b: base and head alternate, 7 turns of 2s each, 32 connections",
         );
         let mut replacing = profile(ladder(), None);
         replacing.replaces_steps = true;
@@ -291,7 +291,7 @@ mod tests {
         let rate = Pace::Poisson { rate_per_s: 500.0 };
         let mut open = with(profile(vec![paced(rate)], None), Vec::new());
         let notes = make(&mut open, "p", &["b".to_owned()]).unwrap();
-        assert!(notes[0].contains("on 64 connections at 500/s"), "{notes:?}");
+        assert!(notes[0].contains("64 connections at 500/s"), "{notes:?}");
         assert!(
             open.profiles["p"]
                 .steps

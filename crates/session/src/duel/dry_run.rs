@@ -8,8 +8,9 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
-use bakeoff_runtime::{Instance, ReadyError};
+use bakeoff_runtime::{Instance, ReadyError, StartError};
 
+use super::Unprepared;
 use super::agreement::Answers;
 use super::files::{self, SuiteText};
 use super::order::{Duel, NAME};
@@ -28,8 +29,8 @@ pub(super) async fn answers(
     duel: &Duel,
     runtime: RuntimeKind,
     draft: &SuiteText,
-) -> anyhow::Result<Vec<Answers>> {
-    let logs = RunFolder::temporary()?;
+) -> Result<Vec<Answers>, Unprepared> {
+    let logs = RunFolder::temporary().map_err(anyhow::Error::from)?;
     let options = TestbedOptions {
         runtime,
         cluster: ClusterSettings::default(),
@@ -54,17 +55,29 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
-async fn ask_side(duel: &Duel, testbed: &Testbed, name: &str) -> anyhow::Result<Answers> {
+async fn ask_side(duel: &Duel, testbed: &Testbed, name: &str) -> Result<Answers, Unprepared> {
     let contender = testbed.contender(name).expect("the suite has every side");
     let spec = testbed.start_spec(contender, &BTreeMap::new(), duel.limits, name);
     let spec = spec.map_err(|failure| failed(&failure))?;
     let started = testbed.runtime().start(&spec).await;
-    let mut instance = started.map_err(|error| failed(&error.failure()))?;
+    let mut instance = started.map_err(|error| not_started(&error))?;
     let ready = instance.await_ready(spec.start_timeout).await;
-    ready.map_err(|error| not_ready(duel, testbed, &error))?;
+    let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
+    ready.map_err(Unprepared::Services)?;
     let answers = ask_twice(duel, instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
-    answers
+    answers.map_err(Unprepared::Services)
+}
+
+/// A command that names no program is a slip in it: a duel builds nothing.
+fn not_started(error: &StartError) -> anyhow::Error {
+    match error {
+        StartError::NoProgram { program, .. } if program.contains('/') => hinted(
+            error,
+            "is the path right? It is looked for from this folder",
+        ),
+        _ => failed(&error.failure()),
+    }
 }
 
 async fn ask_twice(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::Result<Answers> {
@@ -100,7 +113,7 @@ fn not_ready(duel: &Duel, testbed: &Testbed, error: &ReadyError) -> anyhow::Erro
     let is_ours = testbed.runtime().traffic_path() != TrafficPath::External;
     match error {
         ReadyError::NoListener { .. } if is_ours => failure.hints.push(format!(
-            "it must listen on port {port}, which it finds in PORT; --port names another"
+            "it finds the port {port} in PORT; --port names another"
         )),
         ReadyError::NoAnswer { .. } => failure.hints.push(format!(
             "it must answer GET {path} with 200 or 404; --ready names another path"

@@ -184,7 +184,6 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
     let mut contender = Map::new();
     contender.insert("name".to_owned(), json!(side.name));
     contender.insert("describe".to_owned(), json!(side.text));
-    contender.insert("language".to_owned(), json!(""));
     let mut file = Map::new();
     match &side.service {
         Service::Command(words) => {

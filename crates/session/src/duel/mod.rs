@@ -13,6 +13,7 @@ use std::path::Path;
 use bakeoff_model::conditions::RuntimeKind;
 
 use crate::hint::hinted;
+use crate::words;
 
 pub(crate) use files::{contender_file, toml_text};
 pub use order::{Duel, NAME, Request, Service, ServiceImage, Side};
@@ -26,12 +27,26 @@ pub struct Agreement {
     pub runtime: RuntimeKind,
 }
 
+/// Why there is nothing to measure.
+#[derive(Debug)]
+pub enum Unprepared {
+    /// A service does not start or answer, or they answer differently though they may not.
+    Services(anyhow::Error),
+    /// It could not be tried.
+    Order(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Unprepared {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Order(error)
+    }
+}
+
 /// Starts and asks every side once, and writes the suite for them into a folder.
 ///
 /// # Errors
-/// A side does not start or answer, they answer differently though they may not, or the folder
-/// holds a suite already.
-pub async fn prepare(duel: &Duel, folder: &Path) -> anyhow::Result<Agreement> {
+/// The services are at fault, or the folder holds a suite already.
+pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared> {
     let runtime = duel.check()?;
     let duel = &compose::looked_up(duel).await?;
     if folder.join("suite.toml").exists() {
@@ -39,13 +54,14 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> anyhow::Result<Agreement> {
             format_args!("{}: holds a suite already", folder.display()),
             format_args!(
                 "run it with `bakeoff run {}`, or name another folder",
-                folder.display()
+                words::of_shell(folder)
             ),
-        ));
+        )
+        .into());
     }
     let draft = files::suite(duel, runtime, &agreement::anything());
     let answers = dry_run::answers(duel, runtime, &draft).await?;
-    let agreed = agreement::find(duel, &answers)?;
+    let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
     let suite = files::suite(duel, runtime, &agreed.expect);
     // Found now and not by the session: whoever reads such a mistake has never seen the files.
     files::parsed(&suite, &duel.workdir)?;

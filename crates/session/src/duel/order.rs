@@ -8,9 +8,9 @@ use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::process::port_is_free;
 
 use crate::hint::hinted;
+use crate::testbed::runtimes::free;
 
 /// Name of the suite, its profile and its benchmark.
 pub const NAME: &str = "duel";
@@ -194,13 +194,12 @@ impl Duel {
     pub(super) fn check(&self) -> anyhow::Result<RuntimeKind> {
         let runtime = self.validate()?;
         if runtime == RuntimeKind::Process {
-            port_is_free(NAME, self.port()).map_err(|error| {
-                hinted(
-                    error,
-                    "end what listens there, or name another port with --port; the services must \
-                     listen on it, one after the other, and find it in PORT",
-                )
-            })?;
+            free(
+                NAME,
+                self.port(),
+                "end what listens there, or name another port with --port; the services must \
+                 listen on it, one after the other, and find it in PORT",
+            )?;
         }
         Ok(runtime)
     }

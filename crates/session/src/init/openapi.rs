@@ -11,11 +11,12 @@ use crate::scalar::as_text;
 /// How often a reference may lead to another one.
 const REFERENCES_MAX: usize = 8;
 
-/// Reads a description, JSON or YAML.
+/// Reads a description, JSON or YAML. `base` stands before every path, instead of what the
+/// description says.
 ///
 /// # Errors
 /// It is neither, or no OpenAPI description.
-pub fn read(text: &str) -> Result<Described, String> {
+pub fn read(text: &str, base: Option<&str>) -> Result<Described, String> {
     let document: Value = serde_json::from_str(text)
         .or_else(|_| serde_norway::from_str(text))
         .map_err(|error| format!("neither JSON nor YAML: {error}"))?;
@@ -25,8 +26,17 @@ pub fn read(text: &str) -> Result<Described, String> {
     let mut described = Described::default();
     let reader = Reader {
         document: &document,
-        base: base_path(&document),
+        base: match base {
+            Some(base) => base.trim_end_matches('/').to_owned(),
+            None => base_path(&document),
+        },
     };
+    if base.is_none() && !reader.base.is_empty() {
+        let base = &reader.base;
+        described.notes.push(format!(
+            "{base} of its server stands before every path; --base-path / drops it"
+        ));
+    }
     for (path, item) in paths {
         let item = reader.resolved(item);
         for method in ["get", "head", "post", "put", "patch", "delete"] {
@@ -42,8 +52,15 @@ pub fn read(text: &str) -> Result<Described, String> {
                 described.left_out.push(format!("{name}: {why}"));
                 continue;
             }
-            match reader.operation(name.clone(), path, item, operation) {
-                Ok(operation) => described.operations.push(operation),
+            let mut guessed = Vec::new();
+            match reader.operation(name.clone(), path, item, operation, &mut guessed) {
+                Ok(operation) => {
+                    described.operations.push(operation);
+                    let note = |parameter: String| {
+                        format!("{name}: `{parameter}`, an integer without an example: write one")
+                    };
+                    described.notes.extend(guessed.into_iter().map(note));
+                }
                 Err(why) => described.left_out.push(format!("{name}: {why}")),
             }
         }
@@ -93,6 +110,7 @@ impl<'a> Reader<'a> {
         path: &str,
         item: &'a Value,
         operation: &'a Value,
+        guessed: &mut Vec<String>,
     ) -> Result<Operation, String> {
         let responses = operation.get("responses").and_then(Value::as_object);
         let successes = successes(responses);
@@ -108,8 +126,13 @@ impl<'a> Reader<'a> {
             let required = parameter.get("required") == Some(&Value::Bool(true));
             let value = match self.value(parameter, required.then_some(&fields)) {
                 Some(value) => value,
-                None if required => return Err(format!("`{name}` has no example")),
-                None => continue,
+                None if !required => continue,
+                None => {
+                    let lowest = self.lowest_integer(parameter);
+                    let lowest = lowest.ok_or_else(|| format!("`{name}` has no example"))?;
+                    guessed.push(format!("{name}={lowest}"));
+                    lowest.to_string()
+                }
             };
             match place {
                 Some("path") => {
@@ -176,6 +199,17 @@ impl<'a> Reader<'a> {
         let name = parameter.get("name")?.as_str()?;
         let same_name = fields?.get(name).and_then(as_text);
         same_name.or_else(|| one_of(parameter.get("description")?.as_str()?))
+    }
+
+    /// The least that an integer can be, 1 where nothing is said; `None` for other parameters.
+    fn lowest_integer(&self, parameter: &'a Value) -> Option<i64> {
+        // OpenAPI 2 has the type in the parameter itself.
+        let schema = parameter
+            .get("schema")
+            .map_or(parameter, |one| self.resolved(one));
+        let is_integer = schema.get("type").and_then(Value::as_str) == Some("integer");
+        let least = schema.get("minimum").and_then(Value::as_i64);
+        is_integer.then(|| least.unwrap_or(1))
     }
 
     /// The example of a response, or of its schema.
@@ -260,10 +294,7 @@ mod tests {
     use super::read;
     use crate::init::described::{Described, Operation};
 
-    #[test]
-    fn requests_come_from_examples() {
-        let described = read(
-            r##"
+    const DESCRIPTION: &str = r##"
 openapi: 3.0.3
 servers: [{ url: "https://example.org/v2/" }]
 paths:
@@ -287,6 +318,10 @@ paths:
         "200":
           content:
             application/json: { schema: { $ref: "#/components/schemas/Cities" } }
+  /shops/{shop}:
+    get:
+      parameters: [{ name: shop, in: path, required: true, schema: { type: integer } }]
+      responses: {}
   /secret:
     get: { parameters: [{ name: key, in: query, required: true }], responses: {} }
 components:
@@ -294,9 +329,11 @@ components:
     Id: { name: id, in: path, required: true, example: 7 }
   schemas:
     Cities: { example: { cities: [{ zip: "301 00" }] } }
-"##,
-        )
-        .unwrap();
+"##;
+
+    #[test]
+    fn requests_come_from_examples() {
+        let described = read(DESCRIPTION, None).unwrap();
         let city = Operation {
             name: "GET /cities/{id}".to_owned(),
             method: "GET".to_owned(),
@@ -319,13 +356,25 @@ components:
             is_json: true,
             keys: vec!["cities".to_owned()],
         };
+        let shop = Operation {
+            name: "GET /shops/{shop}".to_owned(),
+            method: "GET".to_owned(),
+            weight: 1,
+            path: "/v2/shops/1".to_owned(),
+            ..Operation::default()
+        };
         assert_eq!(
             described,
             Described {
-                operations: vec![city, cities],
+                operations: vec![city, cities, shop],
                 left_out: vec![
                     "DELETE /cities/{id}: it may change data".to_owned(),
                     "GET /secret: `key` has no example".to_owned(),
+                ],
+                notes: vec![
+                    "/v2 of its server stands before every path; --base-path / drops it".to_owned(),
+                    "GET /shops/{shop}: `shop=1`, an integer without an example: write one"
+                        .to_owned(),
                 ],
                 ..Described::default()
             }
@@ -333,8 +382,22 @@ components:
     }
 
     #[test]
+    fn what_stands_before_paths_can_be_said() {
+        let text = r#"{"servers": [{"url": "/api"}], "paths": {"/a": {"get": {}}}}"#;
+        let check = |base: Option<&str>, path: &str, notes: usize| {
+            let described = read(text, base).unwrap();
+            assert_eq!(described.operations[0].path, path);
+            assert_eq!(described.notes.len(), notes, "{:?}", described.notes);
+        };
+        check(None, "/api/a", 1);
+        check(Some("/"), "/a", 0);
+        check(Some("/v1/"), "/v1/a", 0);
+    }
+
+    #[test]
     fn what_is_no_description_is_refused() {
-        assert!(read("{\"a\":").unwrap_err().starts_with("neither JSON nor"));
-        assert!(read("{}").unwrap_err().contains("no `paths`"));
+        let refused = |text: &str| read(text, None).unwrap_err();
+        assert!(refused("{\"a\":").starts_with("neither JSON nor"));
+        assert!(refused("{}").contains("no `paths`"));
     }
 }

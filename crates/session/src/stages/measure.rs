@@ -322,9 +322,12 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
     } else {
         format!("{exit} at {at}")
     };
+    let log = instance.log_path().file_name();
+    let log = log.map(|name| format!("all of its log is logs/{}", name.to_string_lossy()));
     let failure = Failure::new(Stage::Load, message)
         .with_oom_killed(exit.oom_killed)
-        .with_evidence(instance.logs());
+        .with_evidence(instance.logs())
+        .with_hints(log);
     Err(failure.into())
 }
 

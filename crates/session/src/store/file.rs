@@ -12,9 +12,10 @@ pub(super) fn explain(path: &Path, error: &std::io::Error) -> anyhow::Error {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free some space, then go on with --resume; every finished line is kept"
         }
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "choose a writable folder with --out"
-        }
+        ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::NotADirectory
+        | ErrorKind::AlreadyExists => "choose a writable folder with --out",
         _ => "every line written before is kept; go on with --resume",
     };
     hinted(

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::record::{self, EndRecord, Outcome, Record};
 use bakeoff_model::runs::RunsDecision;
 
@@ -18,6 +18,7 @@ use super::session_file::SessionFile;
 use super::suite_folder;
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
+use crate::words;
 
 /// A results folder, open for writing.
 #[derive(Debug)]
@@ -37,17 +38,10 @@ impl Recorder {
     /// # Errors
     /// What the file system says, or that there is a session.
     pub fn create(folder: &Path, session: &SessionFile) -> anyhow::Result<Self> {
+        refuse_session(folder)?;
         let path = folder.join(SessionFile::NAME);
-        if path.exists() {
-            let folder = folder.display();
-            return Err(hinted(
-                format_args!("{folder}: holds a session already"),
-                format_args!("finish it with --resume {folder}, or name another folder with --out"),
-            ));
-        }
         let made = Some(NewFolder::make(folder, SessionFile::NAME)?);
-        fs::create_dir_all(folder.join("records"))
-            .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
+        fs::create_dir_all(folder.join("records")).map_err(|error| explain(folder, &error))?;
         let mut stored = SessionFile {
             suite_folder: suite_folder::seen_from(folder, &session.suite_folder)?,
             ..session.clone()
@@ -79,11 +73,12 @@ impl Recorder {
     /// There is no session that can be read.
     pub fn open(folder: &Path) -> anyhow::Result<(Self, SessionFile)> {
         let path = folder.join(SessionFile::NAME);
-        let text = fs::read_to_string(&path).with_context(|| {
-            format!(
-                "{}: no session to resume here (session.json)",
-                folder.display()
-            )
+        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => hinted(
+                format_args!("{}: no session to resume here", folder.display()),
+                "name the results folder, which has a session.json in it",
+            ),
+            _ => anyhow!("{}: {error}", path.display()),
         })?;
         let mut session: SessionFile = serde_json::from_str(&text)
             .with_context(|| format!("{}: not a session file", path.display()))?;
@@ -177,6 +172,23 @@ impl Observer for Recorder {
             _ => Ok(()),
         }
     }
+}
+
+/// Refuses a results folder that holds a session.
+///
+/// # Errors
+/// It does.
+pub fn refuse_session(folder: &Path) -> anyhow::Result<()> {
+    if !folder.join(SessionFile::NAME).exists() {
+        return Ok(());
+    }
+    let again = words::of_shell(folder);
+    Err(hinted(
+        format_args!("{}: holds a session already", folder.display()),
+        format_args!(
+            "finish it with `bakeoff run SUITE --resume {again}`, or name another with --out"
+        ),
+    ))
 }
 
 /// Makes a new file's name durable; a file system that cannot do so loses nothing we promised.

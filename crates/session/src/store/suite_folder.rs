@@ -217,7 +217,12 @@ pub(crate) fn write(folder: &Path, files: &[(String, impl AsRef<[u8]>)]) -> anyh
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent)
             .and_then(|()| fs::write(&path, text))
-            .with_context(|| format!("{}: cannot write the suite", path.display()))?;
+            .map_err(|error| {
+                hinted(
+                    format_args!("{}: cannot write the suite: {error}", path.display()),
+                    "name a folder that can be written, for a duel with --out",
+                )
+            })?;
     }
     Ok(())
 }

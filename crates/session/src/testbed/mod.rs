@@ -31,6 +31,7 @@ use bakeoff_runtime::{Runtime, StartSpec, build, host};
 use crate::case::{self, BackendAddress};
 use crate::contracts::{BackendProbe, Client};
 use crate::event::{Event, Observer};
+use crate::hint::Hinted;
 use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
 use builds::{News, Which, build_options};
@@ -109,6 +110,12 @@ impl Testbed {
         };
         for removed in runtimes.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
+        }
+        let enforcement = runtimes.runtime().enforcement();
+        if options.runtime == RuntimeKind::Process
+            && let Some(why) = enforcement.unlimited_because().map(str::to_owned)
+        {
+            observer.observe(&Event::LimitsUnenforced { why })?;
         }
         runtimes.port_is_free(&folder.suite)?;
         std::fs::create_dir_all(&options.logs)
@@ -214,7 +221,12 @@ impl Testbed {
         self.runtimes
             .make_ready(&self.suite().name, contender, built, options)
             .await
-            .map_err(|error| Failure::new(Stage::Build, format!("{}: {error:#}", contender.name)))
+            .map_err(|error| {
+                let hint = error.downcast_ref::<Hinted>();
+                let hint = hint.map(|hinted| hinted.hint().to_owned());
+                let message = format!("{}: {error:#}", contender.name);
+                Failure::new(Stage::Build, message).with_hints(hint)
+            })
     }
 
     async fn start_backend(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::resource::ResourceSample;
@@ -20,7 +20,7 @@ use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::external::External;
 use bakeoff_runtime::kubernetes::{BackendPod, ClusterSettings};
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
-use bakeoff_runtime::{BoxFuture, Runtime, sweep};
+use bakeoff_runtime::{BoxFuture, Runtime, StartError, sweep};
 
 use super::builds::size_bytes;
 use super::cluster::ClusterBed;
@@ -164,12 +164,11 @@ impl Runtimes {
         if !matches!(self.contenders, Contenders::Process) {
             return Ok(());
         }
-        port_is_free(&suite.name, suite.port).map_err(|error| {
-            hinted(
-                error,
-                "end what listens there (another session?) or use --runtime docker",
-            )
-        })
+        free(
+            &suite.name,
+            suite.port,
+            "end what listens there (another session?) or use --runtime docker",
+        )
     }
 
     /// Versions of what the runtime itself consists of.
@@ -197,7 +196,11 @@ impl Runtimes {
             }
             Contenders::External => return Ok(elsewhere(built)),
             Contenders::Process | Contenders::SideBySide(_) if contender.run.is_empty() => {
-                bail!("it has no command, so it cannot be --runtime process");
+                let message = "it has no command, so it cannot be --runtime process";
+                return Err(match contender.url {
+                    Some(_) => hinted(message, "it runs already: use --runtime external"),
+                    None => anyhow!(message),
+                });
             }
             Contenders::Process | Contenders::SideBySide(_) => {}
         }
@@ -442,5 +445,19 @@ pub(super) fn process_options() -> anyhow::Result<ProcessOptions> {
         shim,
         shim_args: vec![OsString::from("shim")],
         run_base: sweep::run_base(),
+    })
+}
+
+/// Fails where processes could not listen on a port, with what to do where another one does.
+pub(crate) fn free(label: &str, port: u16, taken: &str) -> anyhow::Result<()> {
+    port_is_free(label, port).map_err(|error| {
+        let hint = match &error {
+            StartError::PortInUse { .. } => Some(taken.to_owned()),
+            _ => error.hint(),
+        };
+        match hint {
+            Some(hint) => hinted(error, hint),
+            None => error.into(),
+        }
     })
 }

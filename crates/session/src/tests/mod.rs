@@ -5,6 +5,7 @@ mod capacity;
 mod carousel;
 pub(crate) mod fakes;
 mod pilot;
+mod replacement;
 mod warm_up;
 
 use std::collections::BTreeMap;

@@ -21,7 +21,7 @@ const ASKED: RunsUntil = RunsUntil {
 };
 
 /// Two contenders, eight repetitions at most, and five cold starts of one of them.
-fn session(folder: &Path) -> SessionFile {
+pub(super) fn session(folder: &Path) -> SessionFile {
     let mut runs = Vec::new();
     for repetition in 1..=ASKED.at_most {
         for (contender, kind) in [("a", RunKind::Load), ("b", RunKind::Load)] {
@@ -81,9 +81,9 @@ fn decided(runs: u32) -> RunsDecision {
 }
 
 /// The recorder first, as in a session.
-struct Both<'a> {
-    recorder: Recorder,
-    log: &'a mut Log,
+pub(super) struct Both<'a> {
+    pub(super) recorder: Recorder,
+    pub(super) log: &'a mut Log,
 }
 
 impl Observer for Both<'_> {

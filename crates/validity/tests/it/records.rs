@@ -1,5 +1,6 @@
 //! Records are judged by what they hold, whatever their age.
 
+use bakeoff_model::load::UserCount;
 use bakeoff_model::record::{IntervalRecord, RunRecords, read_run};
 use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_validity::{judge_record, judged_record};
@@ -21,6 +22,29 @@ fn a_record_of_today_says_what_it_holds() {
         judged_record(&run.begin, &interval).validity,
         interval.validity
     );
+}
+
+#[test]
+fn users_without_think_time_are_judged_as_closed_load() {
+    let (run, mut interval) = read(FORMAT_2);
+    let load = &mut interval.load;
+    let places = u64::from(load.connections.places());
+    let wall_ns = load.end_ns - load.start_ns;
+    load.users = Some(UserCount {
+        finished: load.requests,
+        gave_up: 0,
+    });
+    let generator_bound = |interval: &IntervalRecord| {
+        let validity = judge_record(&run.begin, interval);
+        validity
+            .reasons()
+            .iter()
+            .any(|reason| reason.verdict == Verdict::GeneratorBound)
+    };
+    load.turnaround_ns = Some(places * wall_ns);
+    assert!(generator_bound(&interval));
+    interval.load.turnaround_ns = None;
+    assert!(!generator_bound(&interval), "think time is not recorded");
 }
 
 #[test]

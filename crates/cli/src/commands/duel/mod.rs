@@ -11,15 +11,15 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{self, Agreement, Duel, Request, Service};
+use bakeoff_session::duel::{self, Agreement, Duel, Request, Service, Unprepared};
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{Audience, NewSession, Order};
+use bakeoff_session::store::recorder::refuse_session;
 
 use super::run::status;
 use super::signals::interrupted;
 use crate::args::DuelArgs;
-use crate::output::terminal::Ending;
 use crate::{exit, output};
 
 /// The method unless another is named.
@@ -35,15 +35,24 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         PathBuf::from("results").join(name)
     });
     let suite = args.save.clone().unwrap_or_else(|| results.join("suite"));
+    refuse_session(&results)?;
     let wanted = wanted(args)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let agreement = tokio::select! {
-            agreement = agree(args, &wanted, &suite) => agreement?,
+            agreement = agree(args, &wanted, &suite) => agreement,
             () = interrupted() => return Ok(exit::INTERRUPTED),
         };
+        let agreement = match agreement {
+            Ok(agreement) => agreement,
+            Err(Unprepared::Services(error)) => {
+                exit::show(&error);
+                return Ok(exit::CHECK_FAILED);
+            }
+            Err(Unprepared::Order(error)) => return Err(error),
+        };
         let order = order(args, agreement.runtime, suite, results);
-        let mut watcher = output::watcher(&args.output, Ending::Sentence);
+        let mut watcher = output::watcher(&args.output);
         let mut audience = Audience {
             watcher: &mut *watcher,
             interruption: || Box::pin(interrupted()),
@@ -53,7 +62,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
 }
 
 /// Asks every side once, and tells the user about it.
-async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> anyhow::Result<Agreement> {
+async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement, Unprepared> {
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
         if !quiet {
@@ -76,7 +85,8 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     let body = String::from_utf8(args.body.read()?)
         .context("--body: a suite file holds text, and this is none")?;
     let path = args.get.0.clone();
-    let ready_path = match (&args.ready, args.method.as_str()) {
+    let method = args.method.to_uppercase();
+    let ready_path = match (&args.ready, method.as_str()) {
         (Some(ready), _) => ready.0.clone(),
         (None, GET) => path.clone(),
         (None, _) => "/".to_owned(),
@@ -87,7 +97,7 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
         request: Request {
-            method: args.method.clone(),
+            method,
             path,
             headers: headers
                 .map(|header| (header.0.clone(), header.1.clone()))

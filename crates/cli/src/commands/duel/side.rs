@@ -63,6 +63,12 @@ fn service(text: &str) -> Result<Service, String> {
         };
     }
     let words = shlex::split(text).ok_or("a quote or a backslash in it has no end")?;
+    if let Some(word) = words.first().filter(|word| is_assignment(word)) {
+        return Err(format!(
+            "`{word}` sets a variable, as only a shell does; write --env {word}, which all of them \
+             get, or env {word} before the command"
+        ));
+    }
     if let Some(word) = words.iter().find(|word| SHELL.contains(&word.as_str())) {
         return Err(format!(
             "`{word}` is a shell's, and no shell runs this; write sh -c '...' if one is meant"
@@ -72,6 +78,18 @@ fn service(text: &str) -> Result<Service, String> {
         true => Err("no command after the `=`".to_owned()),
         false => Ok(Service::Command(words)),
     }
+}
+
+/// Whether a word is `NAME=VALUE`.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| {
+        let mut bytes = name.bytes();
+        let begins = bytes
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        begins && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 #[cfg(test)]
@@ -117,6 +135,7 @@ mod tests {
             ("a=", "no command"),
             ("a='b", "has no end"),
             ("a=cd b && ./server", "sh -c"),
+            ("n=PORT=3 node server.js", "--env PORT=3"),
             ("a=image:", "no image"),
             ("a=compose:", "no service"),
             ("a=url:localhost:80", "begins with http://"),

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::capacity::{Arrivals, Capacity, Purpose};
 use bakeoff_model::duration_ns;
@@ -14,7 +14,8 @@ use bakeoff_session::capacity::{Hunt, Measured};
 use bakeoff_validity::{Evidence, Judged, Setting, Slice};
 use serde::Serialize;
 
-use super::{spec, stop_on_signal};
+use super::summary::Summary;
+use super::{page, spec, stop_on_signal};
 use crate::args::LoadArgs;
 use crate::exit;
 use crate::output::{capacity as words, text};
@@ -25,11 +26,21 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
     let stop = Stop::default();
     stop_on_signal(&stop);
     let closed = play(&spec, &capacity.closed_step(), &stop)?;
-    let closed_per_s = closed.iter().collect::<Totals>().requests_per_s();
+    let totals: Totals = closed.iter().collect();
+    if totals.requests == 0 && !stop.is_stopped() {
+        exit::show(&nothing_served(args, &spec, &closed));
+        return Ok(exit::CHECK_FAILED);
+    }
+    let closed_per_s = totals.requests_per_s();
     if !args.json && !stop.is_stopped() {
+        let longest = capacity.trial * (1 + capacity.trials_at_most);
         say(&[format!(
-            "closed load: {closed_per_s:.0}/s over {} connections",
-            capacity.connections
+            "closed load: {closed_per_s:.0}/s over {} connections; from there trials of open load \
+             look for the capacity, up to {} of {:?}: at most {}",
+            capacity.connections,
+            capacity.trials_at_most,
+            capacity.trial,
+            text::human(longest)
         )])?;
     }
     let hunt = Hunt::new(&capacity, 1, closed_per_s);
@@ -62,6 +73,19 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
         }
     }
     Ok(status)
+}
+
+/// Why there is no rate to begin with.
+fn nothing_served(args: &LoadArgs, spec: &LoadSpec, closed: &[LoadInterval]) -> anyhow::Error {
+    let mut summary = Summary::new(spec);
+    for interval in closed {
+        summary.add(interval, None);
+    }
+    let errors = page::errors(&summary);
+    anyhow!(
+        "{}: no request of the closed load before the search succeeded: {errors}",
+        args.url
+    )
 }
 
 /// What the flags ask.

@@ -1,9 +1,16 @@
 //! `--feed`: inputs of `bakeoff load` that differ from request to request.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use anyhow::Context as _;
-use bakeoff_model::scenario::{AfterFailure, Feed, RowOrder, Scenario, is_variable, read_csv};
+use bakeoff_model::load::RequestSpec;
+use bakeoff_model::scenario::{
+    AfterFailure, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
+};
+use bakeoff_session::hint::hinted;
+
+use crate::values::Body;
 
 const SYNTAX: &str =
     "write id=unique, id=1.., id=1..1000, id=random:1..1000 or name,age=@people.csv";
@@ -17,6 +24,51 @@ impl FromStr for FeedArg {
 
     fn from_str(text: &str) -> Result<Self, String> {
         feed(text).map(Self)
+    }
+}
+
+/// Refuses a feed that no part of the request uses, and a variable without a feed. Without any
+/// feed a body is sent as it is where a file has it: what looks like a variable there may be text.
+pub(crate) fn check(feeds: &[FeedArg], request: &RequestSpec, body: &Body) -> anyhow::Result<()> {
+    let is_text = !feeds.is_empty() || matches!(body, Body::Text(_));
+    let body = request.body.as_text().filter(|_| is_text);
+    let headers = request.headers.iter().map(|(_, value)| value.as_str());
+    let texts = [request.path.as_str()]
+        .into_iter()
+        .chain(headers)
+        .chain(body);
+    let mut used = BTreeSet::new();
+    for piece in texts.filter_map(|text| pieces(text).ok()).flatten() {
+        if let Piece::Variable(name) = piece {
+            used.insert(name);
+        }
+    }
+    let unused = feeds.iter().find(|FeedArg(feed)| {
+        let mut variables = feed.variables().iter();
+        !variables.any(|variable| used.contains(variable))
+    });
+    if let Some(FeedArg(feed)) = unused {
+        let name = feed.variables().join(",");
+        let example = &feed.variables()[0];
+        return Err(hinted(
+            format_args!("the feed {name} is used nowhere"),
+            format_args!(
+                "write ${{{example}}} in the path, a header or the body, and the argument in \
+                 single quotes: in double quotes the shell replaces it"
+            ),
+        ));
+    }
+    let given = |name: &String| {
+        feeds
+            .iter()
+            .any(|FeedArg(feed)| feed.variables().contains(name))
+    };
+    match used.iter().find(|name| !given(name)) {
+        None => Ok(()),
+        Some(name) => Err(hinted(
+            format_args!("${{{name}}} has no feed"),
+            format_args!("give it values: --feed {name}=1..1000"),
+        )),
     }
 }
 

@@ -100,7 +100,8 @@ fn is_certificate_refused(summary: &Summary) -> bool {
     example.is_some_and(|example| example.contains("invalid peer certificate"))
 }
 
-fn errors(summary: &Summary) -> String {
+/// The failures by class, each with an example.
+pub(super) fn errors(summary: &Summary) -> String {
     let totals = &summary.totals;
     if totals.errors.is_empty() {
         return "none".to_owned();
@@ -134,7 +135,7 @@ fn times(summary: &Summary) -> String {
         let ms = |ns: Option<u64>| milliseconds(ns.map_or(0.0, as_f64));
         let _ = writeln!(
             text,
-            "{name:<14}{:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+            "{name:<15}{:>7} {:>8} {:>8} {:>8} {:>8} {:>8}",
             ms(times.quantile_ns(0.5)),
             ms(times.quantile_ns(0.9)),
             ms(times.quantile_ns(0.99)),
@@ -146,7 +147,7 @@ fn times(summary: &Summary) -> String {
     row("response time", summary.times.response.as_ref());
     row("service time", Some(&summary.times.service));
     row("send lag", summary.send_lag.as_ref());
-    row("unanswered", Some(&summary.censored));
+    row("unanswered ages", Some(&summary.censored));
     text
 }
 

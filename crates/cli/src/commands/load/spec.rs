@@ -24,6 +24,8 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let (target, path) = target(args)?;
     let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
     let (duration_ns, pace) = (step_duration(args).as_ns(), pace(args));
+    let request = request(args, path)?;
+    feed::check(&args.feed, &request, &args.body)?;
     let steps = args.connections.iter().map(|connections| StepSpec {
         connections: *connections,
         duration_ns,
@@ -34,7 +36,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     });
     Ok(LoadSpec {
         target,
-        requests: vec![request(args, path)?],
+        requests: vec![request],
         scenario: feed::scenario(&args.feed)?,
         steps: steps.collect(),
         threads: args.threads,

@@ -101,6 +101,8 @@ pub struct Judged {
 pub enum Conclusion {
     /// No condition holds, and no head has failed.
     Passed,
+    /// A condition is undecided, and that is to fail.
+    Undecided,
     /// A condition holds.
     ConditionHolds,
     /// A head is wrong or could not be measured.
@@ -111,11 +113,13 @@ impl AgainstBase {
     /// What it comes to.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
-        let holds = |judged: &Judged| judged.outcome == Outcome::Holds;
+        let any = |outcome: Outcome| self.judged.iter().any(|one| one.outcome == outcome);
         if self.cases.iter().any(|case| case.failure.is_some()) {
             Conclusion::HeadFailed
-        } else if self.judged.iter().any(holds) {
+        } else if any(Outcome::Holds) {
             Conclusion::ConditionHolds
+        } else if self.baseline.undecided_fails && any(Outcome::Undecided) {
+            Conclusion::Undecided
         } else {
             Conclusion::Passed
         }

@@ -51,6 +51,9 @@ pub(super) fn verdict(all: &AgainstBase) -> String {
         }
         Conclusion::ConditionHolds if conditions == 1 => "failed: the condition holds".to_owned(),
         Conclusion::ConditionHolds => format!("failed: {holds} of {conditions} conditions hold"),
+        Conclusion::Undecided => {
+            format!("failed: {undecided} of {conditions} conditions undecided (--undecided fail)")
+        }
         Conclusion::Passed if all.cases.is_empty() => "nothing was compared".to_owned(),
         Conclusion::Passed if all.judged.is_empty() => {
             "compared; no condition was given (--fail-if)".to_owned()

@@ -1,0 +1,59 @@
+//! In the help of every command each option stands under its own heading.
+
+use clap::{Args as _, Command, CommandFactory as _};
+
+use super::cluster::HEADING;
+use super::{Cli, ClusterArgs};
+
+/// The long options under a heading of a help text.
+fn options_under(help: &str, heading: &str) -> Vec<String> {
+    let lines = help
+        .lines()
+        .skip_while(|line| *line != format!("{heading}:"));
+    let section = lines
+        .skip(1)
+        .take_while(|line| !line.ends_with(':') || line.starts_with(' '));
+    // Descriptions are indented further.
+    let begins = |line: &&str| line.starts_with("  -") || line.starts_with("      --");
+    let options = section.filter(begins).filter_map(|line| {
+        let mut words = line.split([' ', ',', '=', '[']);
+        words
+            .find_map(|word| word.strip_prefix("--"))
+            .map(str::to_owned)
+    });
+    options.collect()
+}
+
+fn check(command: &mut Command, of_cluster: &[String]) -> usize {
+    let name = command.get_name().to_owned();
+    let options = command
+        .get_arguments()
+        .filter_map(|arg| arg.get_long().map(str::to_owned));
+    let own: Vec<String> = options
+        .filter(|option| of_cluster.contains(option))
+        .collect();
+    for help in [command.render_help(), command.render_long_help()] {
+        let mut shown = options_under(&help.to_string(), HEADING);
+        shown.sort();
+        let mut expect = own.clone();
+        expect.sort();
+        assert_eq!(shown, expect, "bakeoff {name}:\n{help}");
+    }
+    let below = command
+        .get_subcommands_mut()
+        .map(|below| check(below, of_cluster));
+    below.sum::<usize>() + usize::from(!own.is_empty())
+}
+
+#[test]
+fn only_options_of_clusters_stand_under_their_heading() {
+    let cluster = ClusterArgs::augment_args(Command::new("cluster"));
+    let options = cluster
+        .get_arguments()
+        .filter_map(|arg| arg.get_long().map(str::to_owned));
+    let options: Vec<String> = options.collect();
+    let mut all = Cli::command();
+    all.build();
+    // run, verify, plan, record and doctor.
+    assert_eq!(check(&mut all, &options), 5);
+}

@@ -1,0 +1,98 @@
+//! Carousels that were lost to the host: of each no cycle counts, while others of its benchmark
+//! have some. It is played once more, as the next attempt at its runs. What the comparison says is
+//! not looked at, so this favors neither side.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use bakeoff_model::duration_ns;
+use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::record::{Outcome, Results};
+use bakeoff_report::{Analysis, Carousels, CycleCount, ReportInput};
+
+use crate::contracts::{LoadGenerator, PendingRun};
+use crate::driver::{Driver, Part};
+use crate::event::{Event, Observer};
+use crate::store::results;
+
+/// Plays the lost carousels of a results folder once more, after the `made` runs of the session;
+/// the number of runs then.
+pub(crate) async fn play<L: LoadGenerator>(
+    driver: &Driver<'_, L>,
+    plan: &Plan,
+    folder: &Path,
+    made: usize,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<usize> {
+    let lost = lost(plan, &results::read_records(folder)?);
+    play_again(driver, &lost, made, observer).await
+}
+
+/// Plays these runs after the others, and says so.
+pub(crate) async fn play_again<L: LoadGenerator>(
+    driver: &Driver<'_, L>,
+    lost: &[PendingRun],
+    made: usize,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<usize> {
+    if lost.is_empty() {
+        return Ok(made);
+    }
+    let carousels: BTreeSet<(&str, u32)> = lost
+        .iter()
+        .map(|one| (one.run.benchmark.as_str(), one.run.repetition))
+        .collect();
+    observer.observe(&Event::CarouselsReplaced {
+        carousels: carousels.len(),
+        expected_ns: duration_ns::whole(lost.iter().map(|one| one.run.expected).sum()),
+    })?;
+    let part = Part {
+        before: made,
+        runs: made + lost.len(),
+    };
+    driver.play_part(lost, &part, observer).await?;
+    Ok(part.runs)
+}
+
+/// The runs of lost carousels that were played once, in the order of the plan.
+pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
+    let mut attempts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for records in &results.runs {
+        let (attempt, completed) = attempts.entry(&records.begin.run.id).or_default();
+        *attempt = records.begin.attempt.max(*attempt);
+        let outcome = records.end.as_ref().map(|end| &end.outcome);
+        *completed += u32::from(outcome == Some(&Outcome::Completed));
+    }
+    let analysis = Analysis::of(&ReportInput::new(results, ""));
+    let lost: BTreeSet<(&str, u32)> = analysis
+        .loads
+        .iter()
+        .flat_map(|load| {
+            let name = load.summary.name.as_str();
+            let carousels = load.summary.carousels.iter();
+            carousels
+                .flat_map(lost_of)
+                .map(move |repetition| (name, repetition))
+        })
+        .collect();
+    let again = plan.runs.iter().filter_map(|run: &PlannedRun| {
+        let (attempt, completed) = attempts.get(run.id.as_str()).copied()?;
+        let is_lost = lost.contains(&(run.benchmark.as_str(), run.repetition));
+        (is_lost && completed == 1).then(|| PendingRun {
+            run: run.clone(),
+            attempt: attempt + 1,
+        })
+    });
+    again.collect()
+}
+
+/// The repetitions of which no cycle counts; none where that is so of all, for then the next one
+/// would be lost as well.
+fn lost_of(carousels: &Carousels) -> Vec<u32> {
+    let is_lost = |count: &&CycleCount| count.cycles > 0 && count.kept == 0;
+    if carousels.each.iter().all(|count| is_lost(&count)) {
+        return Vec::new();
+    }
+    let lost = carousels.each.iter().filter(is_lost);
+    lost.map(|count| count.repetition).collect()
+}

@@ -1,0 +1,90 @@
+//! Carousels that are lost to the host are played once more, and only once.
+
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::histogram::Histogram;
+use bakeoff_model::record::Results;
+use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
+
+use super::carousel::turns;
+use super::fakes::{Fakes, GOOD, Log, suite};
+use super::pilot::{Both, session};
+use crate::baseline::replacement::{lost, play_again};
+use crate::contracts::PendingRun;
+use crate::store::recorder::Recorder;
+use crate::store::results::read_records;
+
+/// The results with others at work in every cycle of these repetitions; of the rest nothing is said
+/// that speaks against it.
+fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
+    for run in &mut results.runs {
+        run.begin.runtime = RuntimeKind::External;
+        let is_lost = repetitions.contains(&run.begin.run.repetition);
+        for slice in &mut run.intervals {
+            slice.validity = Validity::fair();
+            // One request is no load: each connection has one all the time.
+            let load = &mut slice.load;
+            load.requests = u64::from(load.connections.places());
+            load.service_time = Histogram::new();
+            for _ in 0..load.requests {
+                load.service_time.record(load.end_ns - load.start_ns);
+            }
+            if is_lost {
+                slice.validity = Validity::of(vec![Reason {
+                    verdict: Verdict::HostBound,
+                    finding: Finding::ForeignWork { share: 0.5 },
+                }]);
+            }
+        }
+    }
+    results
+}
+
+fn words(lost: &[PendingRun]) -> Vec<String> {
+    let each = lost
+        .iter()
+        .map(|one| format!("{} {}", one.run.id, one.attempt));
+    each.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_carousel_without_a_cycle_that_counts_is_played_once_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = [turns("a", 1), turns("b", 1), turns("a", 2), turns("b", 2)];
+    let mut session = session(folder.path());
+    session.plan.runs = runs.iter().map(|one| one.run.clone()).collect();
+    let mut log = Log::default();
+    let recorder = Recorder::create(folder.path(), &session).unwrap();
+    let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
+    let mut both = Both {
+        recorder,
+        log: &mut log,
+    };
+    let suite = suite();
+    let driver = fakes.driver(&suite, None);
+    driver.play(&runs, &mut both).await.unwrap();
+    let read = || read_records(folder.path()).unwrap();
+    let plan = &session.plan;
+    let none: [&str; 0] = [];
+    assert_eq!(words(&lost(plan, &disturbed(read(), &[]))), none);
+    assert_eq!(
+        words(&lost(plan, &disturbed(read(), &[1, 2]))),
+        none,
+        "all are"
+    );
+
+    let again = lost(plan, &disturbed(read(), &[2]));
+    assert_eq!(words(&again), ["one.a.r2 2", "one.b.r2 2"]);
+    let made = play_again(&driver, &again, 4, &mut both).await.unwrap();
+    assert_eq!((made, read().runs.len()), (6, 6));
+    assert_eq!(
+        words(&lost(plan, &disturbed(read(), &[2]))),
+        none,
+        "only once"
+    );
+    assert_eq!(play_again(&driver, &[], 6, &mut both).await.unwrap(), 6);
+    let told = log
+        .words
+        .iter()
+        .filter(|word| word.starts_with("CarouselsReplaced { carousels: 1"));
+    assert_eq!(told.count(), 1, "{:?}", log.words);
+}

@@ -1,0 +1,11 @@
+//! Texts that are typed again: paths in commands that messages show.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A path as a shell takes it, in quotes where it needs them.
+pub fn of_shell(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let quoted = shlex::try_quote(&text).map(Cow::into_owned);
+    quoted.unwrap_or_else(|_| text.into_owned())
+}
