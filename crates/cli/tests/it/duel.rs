@@ -57,7 +57,7 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
         &[
             "asking each once: GET /item",
             "all answer alike: 200,",
-            "duel of one and other",
+            "duel: one and other",
         ],
     );
     let (sentence, report) = ran.stdout.trim_end().rsplit_once("\nreport: ").unwrap();
