@@ -68,7 +68,8 @@ impl NewSession {
     /// planned.
     ///
     /// # Errors
-    /// There is no such round, or it has no contenders by itself; the options contradict each other.
+    /// There is no such round, it has no contenders by itself, or the options contradict each
+    /// other.
     pub fn chosen(&self, suite: &Suite) -> anyhow::Result<(Option<Round>, PlanOptions)> {
         self.check()?;
         let round = match &self.round {

@@ -237,7 +237,8 @@ mod tests {
         let mut four = three();
         four.push(run("d", 1, half));
         let not = "error: head and base are compared in carousels only, and 4 contenders alive \
-                   together may take 2.0 GiB, which does not fit into this host's 2.0 GiB of memory";
+                   together may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
+                   memory";
         check(&plan(four, process, replay), Ok(()), not);
         let open = "carousel: 1 contender alive together without a limit of memory; this \
                     host has 2.0 GiB";

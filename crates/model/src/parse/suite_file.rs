@@ -424,8 +424,7 @@ fn check_steps(
             ),
             (false, None) if !is_used(profile) => (
                 format!("`{place}` has steps that no benchmark uses"),
-                "`replaces-steps = true` plays them in place of the benchmarks' own; otherwise \
-                 leave them out",
+                "`replaces-steps = true` plays them in place of the benchmarks' own",
             ),
             _ => continue,
         };

@@ -95,7 +95,7 @@ fn steps_of_a_profile_are_those_of_a_benchmark() {
     let own = SUITE.replace("name = \"get\"", own);
     assert_snapshot!(suite_complaints(&own), @r"
     suite.toml:9:1: `profile.quick` has steps that no benchmark uses
-      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own
     ");
     let replacing = own.replace("runs = 2", "runs = 2\nreplaces-steps = true");
     assert_eq!(suite_complaints(&replacing), "no complaints");
@@ -255,7 +255,7 @@ fn probes_are_of_known_requests_and_are_told_how_often() {
         "kind = \"startup\"\nprobe = [{ name = \"hash\", request = \"GET /\" }]",
     )), @r"
     suite.toml:9:1: `profile.quick` has steps that no benchmark uses
-      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own
     suite.toml:16:9: `benchmark[0]`: kind `startup` has no `probe`
       hint: a contender is started, asked `ready-path`, and stopped
     suite.toml:16:19: no contender has the probe `hash`
@@ -925,7 +925,7 @@ request = [{ path = "/" }]
     );
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:9:1: `profile.quick` has steps that no benchmark uses
-      hint: `replaces-steps = true` plays them in place of the benchmarks' own; otherwise leave them out
+      hint: `replaces-steps = true` plays them in place of the benchmarks' own
     suite.toml:19:1: `benchmark[0].scenario.feed[0]`: a `csv` feed needs `file`
       hint: keys of a `csv` feed: kind, variables, file, order
     suite.toml:26:8: `benchmark[0].scenario.feed[1]`: a `unique` feed has no `from`

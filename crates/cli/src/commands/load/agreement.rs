@@ -206,14 +206,29 @@ fn load(run: &RunRecords, pace: Pace) -> Numbers {
 
 fn table(analysis: &Analysis<'_>) -> Numbers {
     let text = markdown(analysis);
-    let row = text.lines().find(|line| line.starts_with("| 1 | one |"));
-    let row = row.unwrap_or_else(|| panic!("no row in {text}"));
-    let cells = row
-        .split('|')
-        .map(|cell| cell.trim().trim_end_matches(" \\!"));
-    let cells: Vec<&str> = cells.collect();
-    let cell = |nth: usize| Some(cells[nth].to_owned());
-    [cell(3), None, cell(6), cell(10), cell(7), cell(8)]
+    let cells = |begin: &str| -> Vec<String> {
+        let line = text.lines().find(|line| line.starts_with(begin));
+        let line = line.unwrap_or_else(|| panic!("no {begin} in {text}"));
+        let cells = line.split('|');
+        let cells = cells.map(|cell| cell.trim().trim_end_matches(" \\!").to_owned());
+        cells.collect()
+    };
+    let (header, row) = (cells("| # |"), cells("| 1 | one |"));
+    // Columns without a value are left out.
+    let cell = |title: &str| {
+        let place = header.iter().position(|name| name == title);
+        place.map(|place| row[place].clone())
+    };
+    let rate = cell("req/s");
+    assert!(rate.is_some(), "{header:?}");
+    [
+        rate,
+        None,
+        cell("p99 ms"),
+        cell("errors"),
+        cell("CPU us/req"),
+        cell("MiB"),
+    ]
 }
 
 fn spreadsheet(analysis: &Analysis<'_>) -> Numbers {
