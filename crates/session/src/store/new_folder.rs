@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use super::file::explain;
 
 /// Folders inside, which are empty as long as nothing is measured.
 const INSIDE: [&str; 2] = ["records", "logs"];
@@ -21,13 +21,12 @@ impl NewFolder {
     /// Makes a folder for a file of this name, and those above it that are missing.
     ///
     /// # Errors
-    /// What the file system says.
+    /// What the file system says, with a hint.
     pub(crate) fn make(folder: &Path, file: &str) -> anyhow::Result<Self> {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = folder.ancestors().take_while(missing);
         let made = made.map(Path::to_owned).collect();
-        fs::create_dir_all(folder)
-            .with_context(|| format!("{}: cannot make the results folder", folder.display()))?;
+        fs::create_dir_all(folder).map_err(|error| explain(folder, &error))?;
         let file = folder.join(file);
         Ok(Self { file, made })
     }
