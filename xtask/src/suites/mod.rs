@@ -29,8 +29,8 @@ const BUILD_ENV: [(&str, &str); 2] = [
 ];
 
 /// The profile of the short session, which every suite has; its start timeout is long enough for
-/// busy hosts, so that contenders are verified with it too. A suite whose main round takes long has
-/// a round of this name as well, and the session is that round.
+/// busy hosts, so that contenders are verified with it too. A suite whose benchmarks take long has a
+/// round of this name as well, and the session has the benchmarks of that round.
 const PROFILE: &str = "smoke";
 /// The round whose contenders are preferred in containers, as far as they are named.
 const MAIN_ROUND: &str = "main";
@@ -48,8 +48,8 @@ pub(crate) struct Suite {
     contenders: Vec<Contender>,
     /// The names of the main round's, which are preferred where one stands for several.
     main: Vec<String>,
-    /// Whether the short session has a round of its own.
-    short_round: bool,
+    /// Benchmarks of the short session; all when empty.
+    short_benchmarks: Vec<String>,
 }
 
 /// One contender of a folder: what bears the folder's own name, else its first variant.
@@ -103,6 +103,8 @@ struct Round {
     name: String,
     #[serde(default)]
     contenders: Vec<String>,
+    #[serde(default)]
+    benchmarks: Vec<String>,
 }
 
 /// The suites of the repository in the order of their names.
@@ -124,7 +126,8 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<Contender>) -> anyhow:
     if !file.profile.contains_key(PROFILE) {
         bail!("{folder}: no profile {PROFILE:?}, with which its report is tried");
     }
-    let short_round = file.round.iter().any(|round| round.name == PROFILE);
+    let short_round = file.round.iter().find(|round| round.name == PROFILE);
+    let short_benchmarks = short_round.map(|round| round.benchmarks.clone());
     let main = file
         .round
         .into_iter()
@@ -136,7 +139,7 @@ fn suite(folder: String, file: SuiteFile, contenders: Vec<Contender>) -> anyhow:
         backend: backends.find(|name| name != REPLAY),
         main,
         contenders,
-        short_round,
+        short_benchmarks: short_benchmarks.unwrap_or_default(),
     })
 }
 
@@ -272,13 +275,12 @@ impl Suite {
         let (folder, backend) = (&self.folder, self.backend_option());
         let results = tempfile::tempdir().context("no folder for temporary files")?;
         let results = results.path().join(PROFILE).display().to_string();
-        let round = if self.short_round {
-            format!(" --round {PROFILE}")
-        } else {
-            String::new()
-        };
-        let all = chosen(&self.contenders);
-        let line = format!("run {folder} --profile {PROFILE}{round}{backend}{all} --out {results}");
+        let benchmarks = self.short_benchmarks.iter();
+        let benchmarks: String = benchmarks
+            .map(|name| format!(" --benchmark {name}"))
+            .collect();
+        let chosen = chosen(&self.contenders) + &benchmarks;
+        let line = format!("run {folder} --profile {PROFILE}{backend}{chosen} --out {results}");
         self.bakeoff(chores, "short session and report", &line)?;
         let pages = browser::reports(Path::new(&results))?;
         browser::open(chores, &format!("{folder}: report in a browser"), &pages)
@@ -352,13 +354,13 @@ mod tests {
         ];
         let file = parse("[profile.smoke]\n[[round]]\nname = 'main'\ncontenders = ['b', 'c*']");
         let named = suite("suites/x".to_owned(), file, all.clone()).unwrap();
-        assert!(!named.short_round);
+        assert!(named.short_benchmarks.is_empty());
         assert_eq!(named.backend, None);
         let in_containers = one_of_each_base(&named.contenders, &named.main);
         assert_eq!(in_containers, [all[1].clone(), all[2].clone()]);
-        let text = "[profile.smoke]\n[[round]]\nname = 'smoke'";
+        let text = "[profile.smoke]\n[[round]]\nname = 'smoke'\nbenchmarks = ['one']";
         let mut one = suite("suites/x".to_owned(), parse(text), all.clone()).unwrap();
-        assert!(one.short_round);
+        assert_eq!(one.short_benchmarks, ["one"]);
         one.without(&["suites/y/contenders/a".to_owned()]);
         assert_eq!(one.contenders, all);
         one.without(&["suites/x/contenders/a".to_owned()]);
