@@ -29,8 +29,8 @@ const BUILD_ENV: [(&str, &str); 2] = [
 ];
 
 /// The profile of the short session, which every suite has; its start timeout is long enough for
-/// busy hosts, so that contenders are verified with it too. A suite whose benchmarks take long has a
-/// round of this name as well, and the session has the benchmarks of that round.
+/// busy hosts, so that contenders are verified with it too. A suite whose benchmarks take long has
+/// a round of this name as well, and the session has the benchmarks of that round.
 const PROFILE: &str = "smoke";
 /// The round whose contenders are preferred in containers, as far as they are named.
 const MAIN_ROUND: &str = "main";
