@@ -48,8 +48,9 @@ pub struct Plan {
     /// What is decided after a pilot: how many of these runs are made. Absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_until: Option<RunsUntil>,
-    /// Why the contenders of its profile, which has a carousel, cannot be alive together: its runs
-    /// are whole runs in turn. Absent where they are turns, and where the profile has no carousel.
+    /// Why the contenders of its profile, which has a carousel, cannot be alive concurrently: its
+    /// runs are whole runs in turn. Absent where they are turns, and where the profile has no
+    /// carousel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_carousels: Option<String>,
     /// The runs, at most.
@@ -287,7 +288,8 @@ pub struct PlanOptions {
     pub backend: BackendName,
     /// How long the replay backend holds its responses back instead of as the suite says.
     pub backend_delay: Option<Delay>,
-    /// Why contenders cannot be alive together: whole runs in turn instead. `None` where they can.
+    /// Why contenders cannot be alive concurrently: whole runs in turn instead. `None` where they
+    /// can.
     pub no_carousels: Option<String>,
 }
 

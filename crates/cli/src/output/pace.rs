@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// What the plan expected of the runs against the time that they took. The runs of a carousel are
-/// alive together, so they are looked at when the last of them has ended.
+/// alive concurrently, so they are looked at when the last of them has ended.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// Of all runs of the session.

@@ -1,4 +1,4 @@
-//! Whole runs in turn, where contenders cannot be alive together.
+//! Whole runs in turn, where contenders cannot be alive concurrently.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ impl PlanOptions {
 }
 
 impl Plan {
-    /// Whether contenders of this plan are alive together.
+    /// Whether contenders of this plan are alive concurrently.
     #[must_use]
     pub fn has_carousels(&self) -> bool {
         self.runs.iter().any(|run| run.carousel.is_some())
