@@ -11,6 +11,7 @@ use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadSpec, ReactorChoi
 use rustix::io::Errno;
 
 use crate::clock::{cpu_between, now_ns, thread_cpu, wall_ahead_ns};
+use crate::crew::Crew;
 use crate::error::LoadError;
 use crate::interval::{interval, own_connections};
 use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
@@ -25,8 +26,13 @@ use crate::transport::reactor::epoll::Epoll;
 use crate::transport::reactor::uring::Uring;
 use crate::transport::socket::Endpoint;
 use crate::transport::tls::Settings;
+use crate::turns::counters::Counter;
+use crate::turns::gate::{Gate, Rotation, StepOfTurns};
 use crate::worker::channels::{Command, Report, WorkerChannels};
 use crate::worker::{Worker, parts_of};
+
+/// Sets the order of turns apart from other draws of the same seed.
+const ORDER: u64 = 0x0074_7572_6e73;
 
 /// Empty tallies that each thread finds laid out; a third one covers a late coordinator.
 const SPARES: usize = 2;
@@ -58,13 +64,11 @@ pub fn run(
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
     validate(spec)?;
-    let endpoint = Endpoint::resolve(&spec.target, Duration::from_nanos(spec.timeout_connect_ns))?;
-    // Found wrong here rather than in a thread.
-    Requests::prepare(spec)?;
-    Script::prepare(spec, 0, Arc::default())?;
+    let specs = spec.sides();
+    let sides: Vec<Side<'_>> = specs.iter().map(Side::of).collect::<Result<_, _>>()?;
+    let endpoint = sides[0].endpoint.clone();
     let context = RunContext {
-        endpoint,
-        tls: Settings::of(&spec.target)?,
+        sides,
         begun: Arc::default(),
         allowance: Arc::default(),
         stop: stop.clone(),
@@ -76,7 +80,7 @@ pub fn run(
         Some(pin(&spec.cores)?)
     };
     let result = match spec.reactor {
-        ReactorChoice::Auto => match Uring::<true>::new(context.endpoint.clone()) {
+        ReactorChoice::Auto => match Uring::<true>::new(endpoint) {
             Ok(_) => run_on(spec, nofile, Uring::<true>::new, &context, go, emit),
             Err(_) => run_on(spec, nofile, Epoll::<true>::new, &context, go, emit),
         },
@@ -86,7 +90,7 @@ pub fn run(
         ReactorChoice::Epoll => run_on(spec, nofile, Epoll::<false>::new, &context, go, emit),
         // Tried here, so that a refusal has a message of its own.
         ReactorChoice::UringRxTimestamps | ReactorChoice::Uring => {
-            match Uring::<false>::new(context.endpoint.clone()) {
+            match Uring::<false>::new(endpoint) {
                 Ok(_) if spec.reactor == ReactorChoice::Uring => {
                     run_on(spec, nofile, Uring::<false>::new, &context, go, emit)
                 }
@@ -104,10 +108,32 @@ pub fn run(
     result
 }
 
-/// How the service is reached, and what the threads share.
-struct RunContext {
+/// A target, and how it is reached.
+struct Side<'a> {
+    /// The load of it alone.
+    spec: &'a LoadSpec,
     endpoint: Endpoint,
     tls: Option<Settings>,
+}
+
+impl<'a> Side<'a> {
+    fn of(spec: &'a LoadSpec) -> Result<Self, LoadError> {
+        let timeout = Duration::from_nanos(spec.timeout_connect_ns);
+        let endpoint = Endpoint::resolve(&spec.target, timeout)?;
+        // Found wrong here rather than in a thread.
+        Requests::prepare(spec)?;
+        Script::prepare(spec, 0, Arc::default())?;
+        Ok(Self {
+            spec,
+            endpoint,
+            tls: Settings::of(&spec.target)?,
+        })
+    }
+}
+
+/// How the targets are reached, and what the threads share.
+struct RunContext<'a> {
+    sides: Vec<Side<'a>>,
     /// Users of the scenario that began.
     begun: Arc<AtomicU64>,
     allowance: Arc<Allowance>,
@@ -122,7 +148,7 @@ fn run_on<R: Reactor>(
     spec: &LoadSpec,
     nofile: u64,
     make: Make<R>,
-    context: &RunContext,
+    context: &RunContext<'_>,
     go: &mut dyn FnMut(usize) -> Go,
     emit: &mut dyn FnMut(LoadEvent),
 ) -> Result<(), LoadError> {
@@ -137,7 +163,10 @@ struct Coordinator<'a> {
     reactor: &'static str,
     nofile: u64,
     commands: Vec<Sender<Command>>,
-    spares: Vec<Sender<Box<Tally>>>,
+    /// By thread and target.
+    spares: Vec<Vec<Sender<Box<Tally>>>>,
+    /// Where the threads meet between turns.
+    gate: Arc<Gate>,
     reports: Receiver<(usize, Report)>,
     allowance: Arc<Allowance>,
     stop: Stop,
@@ -151,7 +180,7 @@ impl<'a> Coordinator<'a> {
         spec: &'a LoadSpec,
         nofile: u64,
         make: Make<R>,
-        context: &'scope RunContext,
+        context: &'scope RunContext<'_>,
     ) -> Result<Self, LoadError>
     where
         'a: 'scope,
@@ -173,6 +202,7 @@ impl<'a> Coordinator<'a> {
             nofile,
             commands: Vec::new(),
             spares: Vec::new(),
+            gate: Arc::new(Gate::new(threads as usize, context.stop.clone())),
             reports,
             allowance: context.allowance.clone(),
             stop: context.stop.clone(),
@@ -180,27 +210,24 @@ impl<'a> Coordinator<'a> {
         };
         for thread in 0..threads {
             let (command, commands) = channel();
-            let (spare, spares) = channel();
-            for _ in 0..SPARES {
-                // The receiver is two channels above.
-                let _ = spare.send(Tally::boxed(parts_of(spec)));
-            }
+            let (spares, channels) = (0..)
+                .zip(&context.sides)
+                .map(|(side, _)| worker_channels(side, &report, context))
+                .unzip();
             coordinator.commands.push(command);
-            coordinator.spares.push(spare);
+            coordinator.spares.push(spares);
             let shard = Shard {
                 thread,
                 threads,
                 part,
             };
-            let reports = report.clone();
-            let channels = WorkerChannels {
+            let thread_channels = ThreadChannels {
                 commands,
-                reports,
-                spares,
-                allowance: context.allowance.clone(),
-                stop: context.stop.clone(),
+                reports: report.clone(),
+                gate: coordinator.gate.clone(),
+                sides: channels,
             };
-            let body = move || serve(spec, shard, channels, make, context);
+            let body = move || serve(spec, shard, thread_channels, make, context);
             Builder::new()
                 .name(format!("load-{thread}"))
                 .spawn_scoped(scope, body)
@@ -227,13 +254,14 @@ impl<'a> Coordinator<'a> {
                     Go::End => break,
                 }
             }
-            let (connections, streams) = self.prepare(step)?;
+            let (mut connections, streams) = self.prepare(step)?;
             if self.stop.is_stopped() {
                 break;
             }
             emit(LoadEvent::Ready {
                 step,
-                connections,
+                connections: connections.remove(0),
+                further: connections,
                 reactor: self.reactor.to_owned(),
                 nofile: self.nofile,
                 streams,
@@ -247,6 +275,7 @@ impl<'a> Coordinator<'a> {
             self.cpu = thread_cpu();
             let part = self.spec.own_part();
             self.allowance.set(&self.spec.steps[step], part);
+            self.begin_turns(step, start_ns);
             self.command(Command::Open(start_ns));
             self.gather(step, asked_ns, emit)?;
             emit(LoadEvent::StepDone { step, fleet: None });
@@ -276,24 +305,46 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Has the connections of a step opened and counts them, and the streams that each of them
-    /// may have; 0 without streams.
-    fn prepare(&self, step: usize) -> Result<(Connections, u32), LoadError> {
+    /// Sets the gate up for a step in turns.
+    fn begin_turns(&self, step: usize, start_ns: u64) {
+        let step_spec = &self.spec.steps[step];
+        let Some(turns) = step_spec.turns else {
+            return;
+        };
+        let of_turns = StepOfTurns {
+            turns,
+            start_ns,
+            duration_ns: step_spec.duration_ns,
+            slice_ns: self.spec.slice_ns,
+            seed: self.spec.seed ^ ORDER ^ ((step as u64) << 32),
+        };
+        let targets = std::iter::once(&self.spec.target).chain(&self.spec.further_targets);
+        let counters = targets.map(|target| Counter::open(target.cpu_counter.as_ref()));
+        let rotation = Rotation::new(&of_turns, counters.collect());
+        self.gate.begin(rotation);
+    }
+
+    /// Has the connections of a step opened and counts them by target, and the streams that each
+    /// of them may have; 0 without streams.
+    fn prepare(&self, step: usize) -> Result<(Vec<Connections>, u32), LoadError> {
         self.command(Command::Prepare(step));
-        let mut connections = Connections {
+        let asked = Connections {
             asked: own_connections(self.spec, step),
             ..Connections::default()
         };
+        let sides = self.spec.side_count();
+        let mut all = vec![asked; sides];
         let mut fewest = None;
-        for _ in 0..self.commands.len() {
-            if let (_, Report::Ready(ready)) = self.next_report()? {
+        for _ in 0..self.commands.len() * sides {
+            if let (_, Report::Ready(side, ready)) = self.next_report()? {
+                let connections = &mut all[side];
                 connections.established += ready.established;
                 *connections.in_flight_max.get_or_insert(0) += ready.in_flight_max;
                 let streams = ready.streams;
                 fewest = fewest.into_iter().chain(streams).min();
             }
         }
-        Ok((connections, fewest.unwrap_or(0)))
+        Ok((all, fewest.unwrap_or(0)))
     }
 
     /// Merges the slices of all threads as they end, until all threads are done with the step. Says
@@ -305,8 +356,9 @@ impl<'a> Coordinator<'a> {
         emit: &mut dyn FnMut(LoadEvent),
     ) -> Result<(), LoadError> {
         let threads = self.commands.len();
-        let mut gathered: Vec<(usize, Option<Box<Tally>>)> = Vec::new();
-        let (mut drained, mut finished, mut emitted) = (0, 0, 0);
+        let mut sides: Vec<Gathered> = Vec::new();
+        sides.resize_with(self.spec.side_count(), Gathered::default);
+        let mut drained = 0;
         let (mut opened, mut began_ns) = (0, 0);
         while drained < threads {
             let (thread, tally) = match self.next_report()? {
@@ -325,22 +377,23 @@ impl<'a> Coordinator<'a> {
                 _ => continue,
             };
             let slice = tally.slice as usize;
-            finished += usize::from(tally.last);
-            if gathered.len() <= slice {
-                gathered.resize_with(slice + 1, || (0, None));
+            let side = &mut sides[tally.side as usize];
+            side.finished += usize::from(tally.last);
+            if side.slices.len() <= slice {
+                side.slices.resize_with(slice + 1, || (0, None));
             }
-            gathered[slice].0 += 1;
-            self.merge(&mut gathered[slice].1, thread, tally);
+            side.slices[slice].0 += 1;
+            self.merge(&mut side.slices[slice].1, thread, tally);
             // A slice is complete when every thread has sent it; once all have sent their last one,
             // the rest is complete too.
-            while let Some(entry) = gathered.get_mut(emitted) {
-                if entry.0 < threads && finished < threads {
+            while let Some(entry) = side.slices.get_mut(side.emitted) {
+                if entry.0 < threads && side.finished < threads {
                     break;
                 }
                 if let Some(tally) = entry.1.take() {
                     self.emit(step, tally, emit);
                 }
-                emitted += 1;
+                side.emitted += 1;
             }
         }
         Ok(())
@@ -348,6 +401,7 @@ impl<'a> Coordinator<'a> {
 
     /// Adds a thread's tally to its slice and lays it out again, empty.
     fn merge(&self, slot: &mut Option<Box<Tally>>, thread: usize, mut tally: Box<Tally>) {
+        let side = tally.side as usize;
         match slot {
             None => {
                 // This one leaves with the interval; its thread gets a new one from here, so that
@@ -361,7 +415,7 @@ impl<'a> Coordinator<'a> {
             }
         }
         // A thread that is gone needs no tally.
-        let _ = self.spares[thread].send(tally);
+        let _ = self.spares[thread][side].send(tally);
     }
 
     fn emit(&mut self, step: usize, tally: Box<Tally>, emit: &mut dyn FnMut(LoadEvent)) {
@@ -373,6 +427,47 @@ impl<'a> Coordinator<'a> {
         });
         emit(LoadEvent::Interval(Box::new(interval)));
     }
+}
+
+/// The slices of a target as they come.
+#[derive(Default)]
+struct Gathered {
+    /// How many threads have sent each, and their sum.
+    slices: Vec<(usize, Option<Box<Tally>>)>,
+    /// Threads that have sent their last one.
+    finished: usize,
+    /// Slices that have been passed on.
+    emitted: usize,
+}
+
+/// A thread's ends of the channels to the coordinator.
+struct ThreadChannels {
+    commands: Receiver<Command>,
+    reports: Sender<(usize, Report)>,
+    gate: Arc<Gate>,
+    sides: Vec<WorkerChannels>,
+}
+
+/// The channels of a worker, and where it gets empty tallies from.
+fn worker_channels(
+    side: u32,
+    reports: &Sender<(usize, Report)>,
+    context: &RunContext<'_>,
+) -> (Sender<Box<Tally>>, WorkerChannels) {
+    let (spare, spares) = channel();
+    let parts = context.sides.first().map_or(0, |one| parts_of(one.spec));
+    for _ in 0..SPARES {
+        // The receiver is a line above.
+        let _ = spare.send(Tally::boxed(parts));
+    }
+    let channels = WorkerChannels {
+        side,
+        reports: reports.clone(),
+        spares,
+        allowance: context.allowance.clone(),
+        stop: context.stop.clone(),
+    };
+    (spare, channels)
 }
 
 /// When a window opens, monotonic ns: soon, or at the instant of the wall clock that was asked for.
@@ -409,44 +504,53 @@ fn began(step: usize, at_ns: u64, asked_ns: u64) -> LoadEvent {
 fn serve<R: Reactor>(
     spec: &LoadSpec,
     shard: Shard,
-    channels: WorkerChannels,
+    channels: ThreadChannels,
     make: Make<R>,
-    context: &RunContext,
+    context: &RunContext<'_>,
 ) {
-    let reports = channels.reports.clone();
-    let worker = set_up(spec, shard, channels, make, context);
-    match worker {
-        Ok(mut worker) => worker.run(),
-        // A coordinator that is gone has its own reason.
-        Err(errno) => drop(reports.send((shard.thread as usize, Report::Failed(errno)))),
+    let (reports, gate) = (channels.reports.clone(), channels.gate.clone());
+    match set_up(spec, shard, channels, make, context) {
+        Ok(mut crew) => crew.run(),
+        Err(errno) => {
+            gate.abandon();
+            // A coordinator that is gone has its own reason.
+            drop(reports.send((shard.thread as usize, Report::Failed(errno))));
+        }
     }
 }
 
 fn set_up<'a, R: Reactor>(
     spec: &'a LoadSpec,
     shard: Shard,
-    channels: WorkerChannels,
+    channels: ThreadChannels,
     make: Make<R>,
-    context: &RunContext,
-) -> Result<Worker<'a, R>, Errno> {
+    context: &'a RunContext<'_>,
+) -> Result<Crew<'a, R>, Errno> {
+    let thread = shard.thread as usize;
     if !spec.cores.is_empty() {
-        let core = spec.cores[shard.thread as usize % spec.cores.len()];
+        let core = spec.cores[thread % spec.cores.len()];
         pin(&[core]).map_err(|_| Errno::INVAL)?;
     }
     own_files();
     // A timer that may be late by the usual 50 us would show up as send lag.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
-    let requests = Requests::prepare(spec).map_err(|_| Errno::INVAL)?;
-    let script = Script::prepare(spec, shard.thread as usize, context.begun.clone())
-        .map_err(|_| Errno::INVAL)?;
-    let reactor = make(context.endpoint.clone())?;
-    Ok(Worker::new(
+    let sides = channels.sides.into_iter().zip(&context.sides);
+    let sides = sides.map(|(channels, side)| {
+        let requests = Requests::prepare(side.spec).map_err(|_| Errno::INVAL)?;
+        let script = Script::prepare(side.spec, thread, context.begun.clone());
+        let script = script.map_err(|_| Errno::INVAL)?;
+        let reactor = make(side.endpoint.clone())?;
+        let tls = side.tls.clone();
+        Ok(Worker::new(
+            side.spec, shard, channels, reactor, requests, script, tls,
+        ))
+    });
+    Ok(Crew {
         spec,
-        shard,
-        channels,
-        reactor,
-        requests,
-        script,
-        context.tls.clone(),
-    ))
+        thread,
+        commands: channels.commands,
+        reports: channels.reports,
+        gate: channels.gate,
+        sides: sides.collect::<Result<_, Errno>>()?,
+    })
 }

@@ -231,6 +231,7 @@ pub(crate) fn requests(protocol: Protocol, body: &str) -> Requests {
             insecure: false,
             unix_socket: None,
             protocol,
+            cpu_counter: None,
         },
         requests: vec![RequestSpec {
             method: match protocol {
@@ -255,6 +256,7 @@ pub(crate) fn requests(protocol: Protocol, body: &str) -> Requests {
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
         in_flight: 4,
+        further_targets: Vec::new(),
     };
     Requests::prepare(&spec).expect("the spec is a right one")
 }

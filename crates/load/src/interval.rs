@@ -85,5 +85,10 @@ pub(crate) fn interval(
         }),
         requests_per_connection: tally.per_connection,
         lost: Vec::new(),
+        side: tally.side,
+        turns: {
+            let turns = tally.turns.iter();
+            turns.map(|turn| turn.count(tally.start_ns)).collect()
+        },
     }
 }

@@ -12,6 +12,7 @@
 
 mod clock;
 mod coordinator;
+mod crew;
 mod error;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
@@ -28,6 +29,7 @@ mod shard;
 mod shared;
 mod tally;
 mod transport;
+mod turns;
 mod worker;
 
 pub use clock::{wall_ahead_ns, wall_ns};

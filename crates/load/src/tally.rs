@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, MinMax};
+use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, MinMax, TurnCount};
 
 /// Counts of one thread in one slice.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
+    /// Which target it is about.
+    pub(crate) side: u32,
     /// Index of the slice in its step.
     pub(crate) slice: u32,
     /// When the slice began, monotonic ns.
@@ -57,6 +59,52 @@ pub(crate) struct Tally {
     pub(crate) users_gave_up: u64,
     /// Responses of the slowest and the fastest connection over the step.
     pub(crate) per_connection: Option<MinMax>,
+    /// The turns of the target.
+    pub(crate) turns: Vec<TurnTally>,
+}
+
+/// Counts of one thread in one turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TurnTally {
+    /// The block that it belongs to.
+    pub(crate) block: u64,
+    /// When it began, monotonic ns.
+    pub(crate) start_ns: u64,
+    /// When nothing was in flight any more, monotonic ns.
+    pub(crate) end_ns: u64,
+    /// Successful requests.
+    pub(crate) requests: u64,
+    /// Failed requests.
+    pub(crate) failed: u64,
+    /// CPU time of the target, ns; of one thread only.
+    pub(crate) own_cpu_ns: u64,
+    /// CPU time of the other targets, ns; of one thread only.
+    pub(crate) others_cpu_ns: u64,
+}
+
+impl TurnTally {
+    /// Adds what another thread counted in the same turn.
+    fn merge(&mut self, other: &Self) {
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        self.requests += other.requests;
+        self.failed += other.failed;
+        self.own_cpu_ns += other.own_cpu_ns;
+        self.others_cpu_ns += other.others_cpu_ns;
+    }
+
+    /// The turn as files show it, in a slice that began at `slice_ns`.
+    pub(crate) fn count(&self, slice_ns: u64) -> TurnCount {
+        TurnCount {
+            block: self.block,
+            start_us: self.start_ns.saturating_sub(slice_ns) / 1000,
+            length_us: self.end_ns.saturating_sub(self.start_ns) / 1000,
+            requests: self.requests,
+            failed: self.failed,
+            own_cpu_us: self.own_cpu_ns / 1000,
+            others_cpu_us: self.others_cpu_ns / 1000,
+        }
+    }
 }
 
 /// Counts of one request among several.
@@ -115,6 +163,11 @@ impl Tally {
         entry.add_message(message, 1);
     }
 
+    /// Requests that failed.
+    pub(crate) fn failed(&self) -> u64 {
+        self.errors.values().map(|error| error.count).sum()
+    }
+
     /// Counts a failure of one of several requests.
     pub(crate) fn fail_request(&mut self, request: usize) {
         if let Some(part) = self.by_request.get_mut(request) {
@@ -159,6 +212,9 @@ impl Tally {
         self.sent_bytes += other.sent_bytes;
         self.received_bytes += other.received_bytes;
         self.cpu += other.cpu;
+        for (turn, other) in self.turns.iter_mut().zip(&other.turns) {
+            turn.merge(other);
+        }
         self.per_connection = match (self.per_connection, other.per_connection) {
             (Some(one), Some(two)) => Some(MinMax {
                 min: one.min.min(two.min),
@@ -188,5 +244,6 @@ impl Tally {
         (self.sent_bytes, self.received_bytes) = (0, 0);
         self.cpu = CpuTime::default();
         self.per_connection = None;
+        self.turns.clear();
     }
 }

@@ -8,6 +8,7 @@ mod command;
 mod errors;
 mod fleet;
 mod part;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -23,6 +24,7 @@ pub use command::StepCommand;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::Part;
+pub use turns::{CpuCounter, TurnCount, Turns};
 
 /// One order for the load generator: a target, what to ask it, and the steps to go through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +32,10 @@ pub use part::Part;
 pub struct LoadSpec {
     /// Where to send the requests.
     pub target: Target,
+    /// Further targets, which get the same requests: all of them keep their connections open, and
+    /// each step loads one of them, or all of them in turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_targets: Vec<Target>,
     /// The requests; each connection goes through them in turn, starting at its own offset.
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario: each connection is a user who goes through them in order, or
@@ -117,6 +123,9 @@ pub struct Target {
     /// The protocol.
     #[serde(default)]
     pub protocol: Protocol,
+    /// Where its CPU time can be read at the edges of turns; absent = nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_counter: Option<CpuCounter>,
 }
 
 /// The protocol spoken on a connection.
@@ -197,7 +206,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// One step of the load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Connections held open.
@@ -217,6 +226,13 @@ pub struct StepSpec {
     /// the next step takes them over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close_after: bool,
+    /// Which target is loaded where the targets take no turns: 0 is [`LoadSpec::target`], others
+    /// are those of [`LoadSpec::further_targets`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub side: u32,
+    /// All targets are loaded in turns; closed load only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
 }
 
 /// When the next request is due.
@@ -372,6 +388,12 @@ pub struct LoadInterval {
     /// Load generators that should have had a part in it and were lost before; a fleet only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostGenerator>,
+    /// Which target it is about, as in [`StepSpec::side`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub side: u32,
+    /// The turns of the target in this slice: only in them it was loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<TurnCount>,
 }
 
 /// Users of a scenario that came to an end in one slice.
@@ -414,8 +436,11 @@ pub enum LoadEvent {
     Ready {
         /// The step.
         step: usize,
-        /// Its connections.
+        /// Its connections; those of the first target where there are several.
         connections: Connections,
+        /// The connections of the further targets.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        further: Vec<Connections>,
         /// Which reactor is in use (`uring-rx-timestamps`, `epoll-rx-timestamps`, `uring` or
         /// `epoll`; in records of before 2026-11-23 `-stamped` in place of `-rx-timestamps`).
         reactor: String,

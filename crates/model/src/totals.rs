@@ -150,12 +150,6 @@ impl Times {
 }
 
 impl LoadInterval {
-    /// How long it was, ns.
-    #[must_use]
-    pub fn length_ns(&self) -> u64 {
-        self.end_ns.saturating_sub(self.start_ns)
-    }
-
     /// Requests that failed.
     #[must_use]
     pub fn failed(&self) -> u64 {

@@ -103,6 +103,7 @@ fn begin(generators: u32, slices: u32) -> Merge {
             warm_up: false,
             requests_max: 0,
             close_after: false,
+            ..StepSpec::default()
         }],
         slice_ns: SECOND,
         ..LoadSpec::default()
@@ -118,6 +119,7 @@ fn begin(generators: u32, slices: u32) -> Merge {
                 reactor: "uring-rx-timestamps".to_owned(),
                 nofile: 1024,
                 streams: 0,
+                further: Vec::new(),
             },
         );
     }
@@ -185,6 +187,8 @@ fn tail(seed: u64) -> String {
         users: None,
         requests_per_connection: None,
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     };
     let line = serde_json::to_string(&LoadEvent::Interval(Box::new(slice))).unwrap();
     let at = line.find(r#""requests""#).unwrap();

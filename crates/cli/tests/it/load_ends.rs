@@ -98,6 +98,7 @@ fn a_line_that_is_no_command_opens_no_window() {
             warm_up: false,
             requests_max,
             close_after: false,
+            ..StepSpec::default()
         };
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let spec = LoadSpec {

@@ -210,6 +210,7 @@ mod tests {
             warm_up: false,
             requests_max,
             close_after: false,
+            ..StepSpec::default()
         }
     }
 

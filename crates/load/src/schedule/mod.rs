@@ -40,6 +40,8 @@ struct Window {
     end_ns: u64,
     /// When the slice ends, never after the window.
     slice_end_ns: u64,
+    /// When the last request of closed load may be sent.
+    send_until_ns: u64,
     /// The due times of open load.
     arrivals: Option<ThreadArrivals>,
     /// The last slice has been handed over; responses no longer count.
@@ -94,11 +96,19 @@ impl Schedule {
             start_ns,
             end_ns,
             slice_end_ns: start_ns,
+            send_until_ns: u64::MAX,
             arrivals,
             closed: false,
         });
         self.is_free.fill(false);
         self.free.clear();
+    }
+
+    /// Requests of closed load may be sent until then, monotonic ns.
+    pub(crate) fn send_until(&mut self, until_ns: u64) {
+        if let Some(window) = &mut self.window {
+            window.send_until_ns = until_ns;
+        }
     }
 
     /// A slice begins; `length_ns` 0 = to the end of the window.
@@ -185,6 +195,9 @@ impl Schedule {
         let window = self.window.as_ref().filter(|window| !window.closed)?;
         if window.arrivals.is_some() {
             return self.claim_waiting(index, now, tally);
+        }
+        if now >= window.send_until_ns {
+            return None;
         }
         match &mut self.users {
             None => self.allowance.take().then_some(now),

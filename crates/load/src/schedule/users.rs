@@ -175,6 +175,14 @@ impl Users {
         self.present = self.users.len();
     }
 
+    /// Users that wait with a request, because their service had no turn, send it now.
+    pub(crate) fn go_on_at(&mut self, now: u64) {
+        let ready = |user: &&mut User| user.activity == Activity::Ready;
+        for user in self.users.iter_mut().filter(ready) {
+            user.intended_ns = now;
+        }
+    }
+
     /// When the user of this slot was to send its request, if it has one and it may be sent.
     pub(crate) fn claim(&mut self, index: usize, allowance: &Allowance) -> Option<u64> {
         let user = self.users.get_mut(index)?;

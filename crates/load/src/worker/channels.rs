@@ -20,8 +20,8 @@ pub(crate) enum Command {
 /// What a thread reports to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// The connections of the step are open, as many as could be.
-    Ready(Ready),
+    /// The connections of the step to the target of this index are open, as many as could be.
+    Ready(usize, Ready),
     /// The window opened at this time, monotonic ns.
     Opened(u64),
     /// A slice ended.
@@ -46,8 +46,8 @@ pub(crate) struct Ready {
 /// A worker's ends of the channels to the coordinator, and what it shares with all threads.
 #[derive(Debug)]
 pub(crate) struct WorkerChannels {
-    /// What to do next.
-    pub(crate) commands: Receiver<Command>,
+    /// Which target it is about.
+    pub(crate) side: u32,
     /// What came of it, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,
     /// Empty tallies.

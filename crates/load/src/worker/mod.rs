@@ -18,10 +18,9 @@ mod requests;
 mod simulation;
 #[cfg(test)]
 mod truth;
+mod turns;
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
 
 use bakeoff_model::load::{LoadSpec, Pace, Part};
 use rustix::io::Errno;
@@ -39,7 +38,7 @@ use crate::shard::Shard;
 use crate::shared::Stop;
 use crate::transport::reactor::Reactor;
 use crate::transport::tls::Settings;
-use channels::{Command, Ready, Report, WorkerChannels};
+use channels::{Ready, Report, WorkerChannels};
 use checks::BodyChecks;
 use connection::Stage;
 use connections::{Connections, Setup};
@@ -61,9 +60,6 @@ const PREPARE_STALL_NS: u64 = 4_000_000_000;
 /// connections, ns.
 const DRAIN_NS_MAX: u64 = 1_000_000_000;
 
-/// How often a waiting thread looks at its connections.
-const IDLE_LOOK: Duration = Duration::from_millis(2);
-
 /// Longest time without a look at the clock, ns.
 const WAIT_NS_MAX: u64 = 100_000_000;
 
@@ -84,12 +80,11 @@ fn number_of(share: Part, connection: usize) -> usize {
     usize::try_from(share.number(connection as u64)).unwrap_or(connection)
 }
 
-/// One thread of the load generator.
+/// One thread of the load generator, as far as it is about one target.
 #[derive(Debug)]
 pub(crate) struct Worker<'a, R> {
     spec: &'a LoadSpec,
     shard: Shard,
-    commands: Receiver<Command>,
     stop: Stop,
     requests: Requests,
     connections: Connections<R>,
@@ -116,7 +111,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
         tls: Option<Settings>,
     ) -> Self {
         let WorkerChannels {
-            commands,
+            side,
             reports,
             spares,
             allowance,
@@ -133,12 +128,11 @@ impl<'a, R: Reactor> Worker<'a, R> {
         Self {
             spec,
             shard,
-            commands,
             stop,
             requests,
             connections: Connections::new(spec, reactor, setup),
             schedule: Schedule::new(allowance, script.map(Users::new)),
-            recorder: Recorder::new(shard.thread as usize, parts_of(spec), reports, spares),
+            recorder: Recorder::new(shard.thread as usize, side, parts_of(spec), reports, spares),
             checks,
             events: Vec::new(),
             responded: Vec::new(),
@@ -146,56 +140,28 @@ impl<'a, R: Reactor> Worker<'a, R> {
         }
     }
 
-    /// Does what the coordinator asks until it asks no more.
-    pub(crate) fn run(&mut self) {
-        if let Err(errno) = self.handle_commands() {
-            self.recorder.report(Report::Failed(errno));
-        }
+    /// Whether it has connections to look at.
+    pub(crate) fn has_connections(&self) -> bool {
+        self.connections.len() > 0
     }
 
-    fn handle_commands(&mut self) -> Result<(), Errno> {
-        let mut step = 0;
-        loop {
-            match self.next_command() {
-                Ok(Command::Prepare(prepared)) => {
-                    step = prepared;
-                    self.prepare(step)?;
-                    self.recorder.report(Report::Ready(Ready {
-                        established: self.connections.established(),
-                        in_flight_max: self.connections.in_flight_max(),
-                        streams: self.connections.streams_min(),
-                    }));
-                }
-                Ok(Command::Open(start_ns)) => {
-                    self.run_window(step, start_ns)?;
-                    self.drain()?;
-                    if self.spec.steps[step].close_after {
-                        self.connections.resize(self.spec, 0, |_, slot| slot);
-                        self.turn(0)?;
-                    }
-                    self.recorder.report(Report::Drained);
-                }
-                // A service may close idle connections while the coordinator waits for its caller.
-                Err(RecvTimeoutError::Timeout) => self.turn(0)?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-        }
+    /// Handles what happened to its connections without waiting.
+    pub(crate) fn look(&mut self) -> Result<(), Errno> {
+        self.turn(0)
     }
 
-    /// The next command. With connections it is waited for in short spells; without any there is
-    /// nothing to look at meanwhile, and the thread costs nothing.
-    fn next_command(&self) -> Result<Command, RecvTimeoutError> {
-        match self.connections.len() {
-            0 => {
-                let command = self.commands.recv();
-                command.map_err(|_| RecvTimeoutError::Disconnected)
-            }
-            _ => self.commands.recv_timeout(IDLE_LOOK),
+    /// Ends a step behind its window.
+    pub(crate) fn finish(&mut self, step: usize) -> Result<(), Errno> {
+        self.drain()?;
+        if self.spec.steps[step].close_after {
+            self.connections.resize(self.spec, 0, |_, slot| slot);
+            self.turn(0)?;
         }
+        Ok(())
     }
 
     /// Opens or closes connections until there are as many as the step wants.
-    fn prepare(&mut self, step: usize) -> Result<(), Errno> {
+    pub(crate) fn prepare(&mut self, step: usize) -> Result<Ready, Errno> {
         let share = self.shard.share();
         let count = share.connections_of(self.spec.steps[step].connections) as usize;
         let in_flight = self.spec.in_flight.max(1) as usize;
@@ -233,11 +199,15 @@ impl<'a, R: Reactor> Worker<'a, R> {
             }
             self.turn(WAIT_NS_MAX)?;
         }
-        Ok(())
+        Ok(Ready {
+            established: self.connections.established(),
+            in_flight_max: self.connections.in_flight_max(),
+            streams: self.connections.streams_min(),
+        })
     }
 
     /// Runs the window of a prepared step from `start_ns` on.
-    fn run_window(&mut self, step: usize, start_ns: u64) -> Result<(), Errno> {
+    pub(crate) fn run_window(&mut self, step: usize, start_ns: u64) -> Result<(), Errno> {
         let began_ns = loop {
             let now = now_ns();
             if now >= start_ns {
@@ -275,15 +245,25 @@ impl<'a, R: Reactor> Worker<'a, R> {
 
     /// Begins the first slice and the first requests.
     fn open_window(&mut self, step: usize, start_ns: u64) {
+        let end_ns = start_ns + self.spec.steps[step].duration_ns;
+        self.set_up_window(step, start_ns, end_ns);
+        self.send_first(start_ns);
+    }
+
+    /// Begins the first slice, without a request.
+    fn set_up_window(&mut self, step: usize, start_ns: u64, end_ns: u64) {
         let step_spec = &self.spec.steps[step];
         let seed = self.spec.seed.wrapping_add(step as u64);
-        let (pace, duration_ns) = (step_spec.pace, step_spec.duration_ns);
+        let pace = step_spec.pace;
         let arrivals = Arrivals::new(step_spec, self.shard.part, seed);
         let arrivals = arrivals.map(|all| ThreadArrivals::new(all, self.shard));
-        self.schedule
-            .open(start_ns, start_ns + duration_ns, arrivals);
+        self.schedule.open(start_ns, end_ns, arrivals);
         self.recorder.begin(self.connections.bytes());
-        self.begin_slice(0, start_ns);
+        let slice_ns = match step_spec.turns {
+            None => self.spec.slice_ns,
+            Some(_) => 0,
+        };
+        self.begin_slice(0, start_ns, slice_ns);
         let is_open_load = self.schedule.is_open_load();
         if let Some(users) = &mut self.schedule.users {
             let in_flight = u64::from(self.spec.in_flight.max(1));
@@ -294,8 +274,6 @@ impl<'a, R: Reactor> Worker<'a, R> {
             };
             users.arrive(pace, start_ns, is_open_load, slots);
         }
-        self.connections.clear_retries();
-        self.connections.forgive();
         for slot in self.connections.all_slots() {
             slot.responses = 0;
             slot.received_ns = 0;
@@ -303,17 +281,12 @@ impl<'a, R: Reactor> Worker<'a, R> {
         for connection in 0..self.connections.len() {
             let one = self.connections.get_mut(connection);
             one.protocol.open_window(start_ns);
-            match one.stage {
-                Stage::Established => self.send_all(connection),
-                Stage::Closed => self.connections.retry_connection(connection, start_ns),
-                _ => {}
-            }
         }
     }
 
-    /// Sets up the tally for the slice that begins now.
-    fn begin_slice(&mut self, slice: u32, start_ns: u64) {
-        self.schedule.begin_slice(start_ns, self.spec.slice_ns);
+    /// Sets up the tally for the slice that begins now; `length_ns` 0 = to the end of the window.
+    fn begin_slice(&mut self, slice: u32, start_ns: u64, length_ns: u64) {
+        self.schedule.begin_slice(start_ns, length_ns);
         let established = self.connections.established();
         let in_flight_max = self.connections.in_flight_max();
         self.recorder
@@ -343,7 +316,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             let slice = self.recorder.tally.slice;
             let bytes = self.connections.bytes();
             self.recorder.end_slice(end_ns, false, bytes);
-            self.begin_slice(slice + 1, end_ns);
+            self.begin_slice(slice + 1, end_ns, self.spec.slice_ns);
         }
         self.schedule.position(now) == Position::InSlice
     }

@@ -17,6 +17,8 @@ pub(super) struct Recorder {
     spares: Receiver<Box<Tally>>,
     reports: Sender<(usize, Report)>,
     thread: usize,
+    /// Which target it is about.
+    side: u32,
     /// Requests that are counted apart.
     parts: usize,
     /// Readings at the start of the slice.
@@ -28,6 +30,7 @@ impl Recorder {
     /// A recorder before the first step.
     pub(super) fn new(
         thread: usize,
+        side: u32,
         parts: usize,
         reports: Sender<(usize, Report)>,
         spares: Receiver<Box<Tally>>,
@@ -37,6 +40,7 @@ impl Recorder {
             spares,
             reports,
             thread,
+            side,
             parts,
             cpu: CpuTime::default(),
             bytes: (0, 0),
@@ -56,6 +60,23 @@ impl Recorder {
         self.bytes = bytes;
     }
 
+    /// A turn begins: what the thread used since the last one is not about this target.
+    pub(super) fn begin_turn(&mut self) {
+        self.idle();
+    }
+
+    /// A turn ends.
+    pub(super) fn end_turn(&mut self) {
+        let cpu = thread_cpu();
+        self.tally.cpu += cpu_between(self.cpu, cpu);
+        self.cpu = cpu;
+    }
+
+    /// Leaves out what the thread used up to now.
+    pub(super) fn idle(&mut self) {
+        self.cpu = thread_cpu();
+    }
+
     /// A slice begins, with these connections and requests that they may have in flight.
     pub(super) fn begin_slice(
         &mut self,
@@ -64,6 +85,7 @@ impl Recorder {
         established: u32,
         in_flight_max: u32,
     ) {
+        self.tally.side = self.side;
         self.tally.slice = slice;
         self.tally.start_ns = start_ns;
         self.tally.established = established;
@@ -73,7 +95,7 @@ impl Recorder {
     /// Gives the tally of the slice that ends to the coordinator and takes an empty one.
     pub(super) fn end_slice(&mut self, end_ns: u64, last: bool, bytes: (u64, u64)) {
         let cpu = thread_cpu();
-        self.tally.cpu = cpu_between(self.cpu, cpu);
+        self.tally.cpu += cpu_between(self.cpu, cpu);
         self.tally.sent_bytes = bytes.0 - self.bytes.0;
         self.tally.received_bytes = bytes.1 - self.bytes.1;
         (self.cpu, self.bytes) = (cpu, bytes);

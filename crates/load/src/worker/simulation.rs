@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use super::Worker;
 use super::channels::{Command, Report, WorkerChannels};
 use crate::clock::simulated;
+use crate::crew::Crew;
 use crate::payload::Payload;
 use crate::prepare::request::Requests;
 use crate::prepare::scenario::Script;
@@ -22,6 +23,7 @@ use crate::shard::Shard;
 use crate::shared::Stop;
 use crate::tally::Tally;
 use crate::transport::reactor::{Event, Reactor};
+use crate::turns::gate::Gate;
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 pub(super) const MILLISECOND: u64 = 1_000_000;
@@ -124,6 +126,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
             insecure: false,
             unix_socket: None,
             protocol: Protocol::Http1,
+            cpu_counter: None,
         },
         requests: vec![RequestSpec {
             method: "GET".to_owned(),
@@ -139,6 +142,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
             warm_up: false,
             requests_max: 0,
             close_after: false,
+            ..StepSpec::default()
         }],
         threads: 1,
         cores: Vec::new(),
@@ -152,6 +156,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
         keep_alive_off: false,
         in_flight: 1,
         part: None,
+        further_targets: Vec::new(),
     }
 }
 
@@ -179,8 +184,8 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     let (reports, heard) = channel();
     let (_, spares) = channel();
     let channels = WorkerChannels {
-        commands,
-        reports,
+        side: 0,
+        reports: reports.clone(),
         spares,
         allowance: Arc::default(),
         stop: Stop::default(),
@@ -197,7 +202,17 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     command.send(Command::Prepare(0)).unwrap();
     command.send(Command::Open(OPEN_NS)).unwrap();
     drop(command);
-    Worker::new(spec, shard, channels, reactor, requests, script, None).run();
+    let worker = Worker::new(spec, shard, channels, reactor, requests, script, None);
+    let mut crew = Crew {
+        spec,
+        thread: 0,
+        commands,
+        reports,
+        gate: Arc::new(Gate::new(1, Stop::default())),
+        sides: vec![worker],
+    };
+    crew.run();
+    drop(crew);
     let mut total = Tally::boxed(super::parts_of(spec));
     for (_, report) in heard.try_iter() {
         if let Report::Slice(tally) = report {

@@ -43,6 +43,7 @@ mod secure;
 mod server;
 mod steps;
 mod truth;
+mod turns;
 mod unanswered;
 mod websocket;
 
@@ -99,6 +100,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
             insecure: false,
             unix_socket: None,
             protocol: Protocol::Http1,
+            cpu_counter: None,
         },
         requests: vec![get("/")],
         scenario: None,
@@ -109,6 +111,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
             warm_up: false,
             requests_max: requests,
             close_after: false,
+            ..StepSpec::default()
         }],
         threads: 1,
         cores: Vec::new(),
@@ -122,6 +125,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
         keep_alive_off: false,
         in_flight: 1,
         part: None,
+        further_targets: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ fn step(connections: u32, milliseconds: u64) -> StepSpec {
         warm_up: false,
         requests_max: 0,
         close_after: false,
+        ..StepSpec::default()
     }
 }
 

@@ -18,6 +18,7 @@ fn spec(connections: &[u32], seed: u64) -> LoadSpec {
         warm_up: false,
         requests_max: 0,
         close_after: false,
+        ..StepSpec::default()
     };
     LoadSpec {
         steps: connections.iter().map(step).collect(),

@@ -520,6 +520,8 @@ pub(crate) fn load(
         users: None,
         requests_per_connection: None,
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     }
 }
 

@@ -221,6 +221,7 @@ impl Merge {
             reactor,
             nofile,
             streams,
+            ..
         } = event
         else {
             return;
@@ -360,6 +361,7 @@ impl Merge {
         self.ready.push_back(LoadEvent::Ready {
             step: self.step,
             connections,
+            further: Vec::new(),
             reactor: reactors.join(", "),
             nofile: self.nofile,
             streams: self.streams.unwrap_or(0),

@@ -114,6 +114,7 @@ fn spec(connections: &[u32]) -> LoadSpec {
         warm_up: false,
         requests_max: 0,
         close_after: false,
+        ..StepSpec::default()
     };
     LoadSpec {
         steps: connections.iter().map(step).collect(),
@@ -136,6 +137,7 @@ fn ready(step: usize, connections: u32) -> Act {
         reactor: "uring-rx-timestamps".to_owned(),
         nofile: 1024,
         streams: 0,
+        further: Vec::new(),
     })
 }
 
@@ -199,6 +201,8 @@ fn slice(step: usize, slice: u32, start_ns: u64, random: &mut Random) -> LoadInt
             max: 60 + random.bits() % 9,
         }),
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     }
 }
 

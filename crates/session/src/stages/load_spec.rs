@@ -47,6 +47,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
             insecure: false,
             unix_socket: None,
             protocol: transport.protocol,
+            cpu_counter: None,
         },
         requests: input.requests.to_vec(),
         scenario: input.scenario.cloned(),
@@ -63,6 +64,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         keep_alive_off: !transport.keep_alive,
         in_flight: transport.in_flight,
         part: None,
+        further_targets: Vec::new(),
     }
 }
 
@@ -80,6 +82,7 @@ fn steps(run: &PlannedRun, slice: Duration) -> Vec<StepSpec> {
             warm_up: step.warm_up,
             requests_max: 0,
             close_after: run.carousel.is_some() && next.is_none_or(|next| next.cycle != one.cycle),
+            ..StepSpec::default()
         }
     });
     steps.collect()

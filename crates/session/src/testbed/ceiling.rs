@@ -127,6 +127,7 @@ fn load_spec(address: &str, cores: &Cores) -> LoadSpec {
         warm_up: false,
         requests_max: 0,
         close_after: false,
+        ..StepSpec::default()
     });
     LoadSpec {
         target: Target {

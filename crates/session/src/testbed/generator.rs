@@ -32,7 +32,7 @@ pub enum Load {
     /// One in a Pod.
     Pod(PodLoad),
     /// Several in Pods.
-    Pods(FleetLoad<PodLoad>),
+    Pods(Box<FleetLoad<PodLoad>>),
 }
 
 /// Starts a load generator in a Pod.
@@ -79,7 +79,7 @@ impl LoadGenerator for Generator {
         Ok(match self {
             Self::Process(process) => Load::Process(process.start(spec).await?),
             Self::Pod(pod) => Load::Pod(pod.start(spec).await?),
-            Self::Pods(pods) => Load::Pods(pods.start(spec).await?),
+            Self::Pods(pods) => Load::Pods(Box::new(pods.start(spec).await?)),
         })
     }
 }

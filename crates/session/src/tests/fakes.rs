@@ -266,6 +266,7 @@ impl LoadGenerator for FakeGenerator {
                 reactor,
                 nofile,
                 streams: 0,
+                further: Vec::new(),
             };
             let mut interval = slice(step, connections, planned.duration_ns);
             if let Pace::Constant { rate_per_s } = planned.pace {
@@ -364,6 +365,8 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         users: None,
         requests_per_connection: None,
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     }
 }
 

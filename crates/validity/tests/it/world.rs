@@ -171,6 +171,8 @@ fn load(connections: u32) -> LoadInterval {
         users: None,
         requests_per_connection: None,
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     }
 }
 

@@ -81,6 +81,8 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
         users: None,
         requests_per_connection: None,
         lost: Vec::new(),
+        side: 0,
+        turns: Vec::new(),
     };
     IntervalRecord {
         connections: 64,
@@ -183,6 +185,7 @@ fn load(run: &RunRecords, pace: Pace) -> Numbers {
         warm_up: false,
         requests_max: 0,
         close_after: false,
+        ..StepSpec::default()
     };
     let mut summary = Summary::new(&LoadSpec {
         steps: vec![step],

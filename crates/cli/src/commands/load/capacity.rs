@@ -118,6 +118,7 @@ fn spec_of(spec: &LoadSpec, step: &Step) -> LoadSpec {
             warm_up: step.warm_up,
             requests_max: 0,
             close_after: false,
+            ..StepSpec::default()
         }],
         ..spec.clone()
     }

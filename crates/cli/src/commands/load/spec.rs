@@ -33,6 +33,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         warm_up: false,
         requests_max: args.requests,
         close_after: false,
+        ..StepSpec::default()
     });
     Ok(LoadSpec {
         target,
@@ -51,6 +52,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         keep_alive_off: args.no_keep_alive,
         in_flight,
         part: None,
+        further_targets: Vec::new(),
     })
 }
 
@@ -93,6 +95,7 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
         insecure: args.insecure,
         unix_socket: args.unix_socket.clone(),
         protocol,
+        cpu_counter: None,
     };
     Ok((target, url.path))
 }

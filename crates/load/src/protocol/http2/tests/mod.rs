@@ -58,6 +58,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
             insecure: false,
             unix_socket: None,
             protocol: bakeoff_model::load::Protocol::Http2,
+            cpu_counter: None,
         },
         requests: list
             .iter()
@@ -84,6 +85,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
         keep_alive_off: false,
         in_flight: 4,
         part: None,
+        further_targets: Vec::new(),
     };
     Requests::prepare(&spec).unwrap()
 }

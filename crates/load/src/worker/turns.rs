@@ -1,0 +1,110 @@
+//! The turns of a thread on one of several targets.
+
+use rustix::io::Errno;
+
+use super::connection::Stage;
+use super::{SPIN_NS, WAIT_NS_MAX, Worker};
+use crate::clock::now_ns;
+use crate::tally::TurnTally;
+use crate::transport::reactor::Reactor;
+use crate::turns::gate::{Turn, TurnCpu};
+
+impl<R: Reactor> Worker<'_, R> {
+    /// Begins a step in turns, without a request.
+    pub(crate) fn begin_turns(&mut self, step: usize, start_ns: u64) {
+        self.set_up_window(step, start_ns, u64::MAX);
+        self.schedule.send_until(0);
+    }
+
+    /// Plays a turn of a step: closed load for its length, then what is in flight is awaited.
+    /// Returns how long that took, ns.
+    pub(crate) fn play_turn(&mut self, turn: &Turn) -> Result<u64, Errno> {
+        self.recorder.begin_turn();
+        let tally = &self.recorder.tally;
+        let (requests, failed) = (tally.requests, tally.failed());
+        // A service may have closed connections, or said something, while it idled.
+        self.turn(0)?;
+        self.schedule.send_until(turn.until_ns);
+        for slot in self.connections.all_slots() {
+            slot.received_ns = 0;
+        }
+        if let Some(users) = &mut self.schedule.users {
+            users.go_on_at(turn.start_ns);
+        }
+        self.send_first(turn.start_ns);
+        // How long connections that are being opened again are awaited.
+        let patience_ns = turn.until_ns + (turn.until_ns - turn.start_ns);
+        let end_ns = loop {
+            let now = now_ns();
+            if self.stop.is_stopped() {
+                break now;
+            }
+            if now >= turn.until_ns && self.connections.in_flight() == 0 {
+                let is_settled = now >= patience_ns || self.connections.opening() == 0;
+                if is_settled {
+                    break now;
+                }
+            }
+            let end_ns = match now < turn.until_ns {
+                true => turn.until_ns,
+                false => now + WAIT_NS_MAX,
+            };
+            let until_ns = self.send_due(now).map_or(end_ns, |due| due.min(end_ns));
+            let sleep_ns = until_ns.saturating_sub(now_ns());
+            self.turn(match sleep_ns > SPIN_NS {
+                true => sleep_ns - SPIN_NS / 2,
+                false => 0,
+            })?;
+        };
+        self.schedule.send_until(0);
+        self.recorder.end_turn();
+        let tally = &mut self.recorder.tally;
+        let (requests, failed) = (tally.requests - requests, tally.failed() - failed);
+        tally.turns.push(TurnTally {
+            block: turn.block,
+            start_ns: turn.start_ns,
+            end_ns,
+            requests,
+            failed,
+            own_cpu_ns: 0,
+            others_cpu_ns: 0,
+        });
+        Ok(end_ns.saturating_sub(turn.until_ns))
+    }
+
+    /// Notes the CPU time of the last turn.
+    pub(crate) fn note_cpu(&mut self, cpu: &TurnCpu) {
+        if let Some(turn) = self.recorder.tally.turns.last_mut() {
+            (turn.own_cpu_ns, turn.others_cpu_ns) = (cpu.own_ns, cpu.others_ns);
+        }
+    }
+
+    /// Ends the slice between two turns and begins the next one.
+    pub(crate) fn end_slice_of_turns(&mut self, end_ns: u64) {
+        let slice = self.recorder.tally.slice;
+        let bytes = self.connections.bytes();
+        self.recorder.idle();
+        self.recorder.end_slice(end_ns, false, bytes);
+        self.begin_slice(slice + 1, end_ns, 0);
+    }
+
+    /// Ends the step behind its last turn.
+    pub(crate) fn end_turns(&mut self, end_ns: u64) {
+        self.recorder.idle();
+        self.close_window(end_ns);
+        self.schedule.end();
+    }
+
+    /// Sends the first requests of a window or turn, and opens the connections that are closed.
+    pub(super) fn send_first(&mut self, start_ns: u64) {
+        self.connections.clear_retries();
+        self.connections.forgive();
+        for connection in 0..self.connections.len() {
+            match self.connections.get(connection).stage {
+                Stage::Established => self.send_all(connection),
+                Stage::Closed => self.connections.retry_connection(connection, start_ns),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Turns: one load generator loads several targets, its sides, one at a time for some tens of
+//! milliseconds, over connections that stay open.
+
+use std::path::PathBuf;
+
+use bakeoff_base::number::as_f64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LoadInterval, LoadSpec};
+
+/// How the sides of a step take turns: in blocks of one turn of each side, in an order that is
+/// drawn for each block. A turn is closed load for its length; then the requests in flight are
+/// awaited, and both their number and the time that they take belong to the turn.
+///
+/// The length of the turns follows the sides: ten times as long as the slowest of them takes to
+/// answer what is in flight, within these bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Turns {
+    /// The shortest turn, ns.
+    pub shortest_ns: u64,
+    /// The longest turn, ns.
+    pub longest_ns: u64,
+}
+
+impl Turns {
+    /// The shortest turn where nothing speaks for another one, ns.
+    pub const SHORTEST_NS: u64 = 20_000_000;
+    /// The longest turn where nothing speaks for another one, ns.
+    pub const LONGEST_NS: u64 = 500_000_000;
+    /// The shortest turn of targets that a CPU quota holds, ns: five of its periods of 100 ms. A
+    /// target that idles between shorter turns would begin each of them with a full budget.
+    pub const SHORTEST_NS_UNDER_QUOTA: u64 = 500_000_000;
+}
+
+/// Where the CPU time of a target's processes can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CpuCounter {
+    /// A file of a control group: `cpuacct.usage`, which holds nanoseconds, or `cpu.stat`, whose
+    /// `usage_usec` holds microseconds.
+    File(PathBuf),
+    /// The CPU clocks of these processes.
+    Processes(Vec<u32>),
+}
+
+/// One turn of a side, in a file an array of seven numbers in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "[u64; 7]", into = "[u64; 7]")]
+#[schemars(with = "[u64; 7]")]
+pub struct TurnCount {
+    /// The block that it belongs to, counted over the step from 0.
+    pub block: u64,
+    /// When it began, us after the beginning of its slice.
+    pub start_us: u64,
+    /// How long it was, us: until nothing was in flight any more.
+    pub length_us: u64,
+    /// Successful requests.
+    pub requests: u64,
+    /// Failed requests.
+    pub failed: u64,
+    /// CPU time of the side in its turn, us; 0 where it cannot be read.
+    pub own_cpu_us: u64,
+    /// CPU time of all other sides meanwhile, us; 0 where it cannot be read.
+    pub others_cpu_us: u64,
+}
+
+impl From<[u64; 7]> for TurnCount {
+    fn from(numbers: [u64; 7]) -> Self {
+        let [
+            block,
+            start_us,
+            length_us,
+            requests,
+            failed,
+            own_cpu_us,
+            others_cpu_us,
+        ] = numbers;
+        Self {
+            block,
+            start_us,
+            length_us,
+            requests,
+            failed,
+            own_cpu_us,
+            others_cpu_us,
+        }
+    }
+}
+
+impl From<TurnCount> for [u64; 7] {
+    fn from(turn: TurnCount) -> Self {
+        [
+            turn.block,
+            turn.start_us,
+            turn.length_us,
+            turn.requests,
+            turn.failed,
+            turn.own_cpu_us,
+            turn.others_cpu_us,
+        ]
+    }
+}
+
+impl TurnCount {
+    /// Successful requests per second; `None` without any.
+    #[must_use]
+    pub fn requests_per_s(&self) -> Option<f64> {
+        let is_rate = self.requests > 0 && self.length_us > 0;
+        is_rate.then(|| as_f64(self.requests) * 1e6 / as_f64(self.length_us))
+    }
+}
+
+impl LoadSpec {
+    /// How many targets it has.
+    #[must_use]
+    pub fn side_count(&self) -> usize {
+        1 + self.further_targets.len()
+    }
+
+    /// The load spec of each target alone.
+    #[must_use]
+    pub fn sides(&self) -> Vec<Self> {
+        let targets = std::iter::once(&self.target).chain(&self.further_targets);
+        let side = |target: &super::Target| Self {
+            target: target.clone(),
+            further_targets: Vec::new(),
+            ..self.clone()
+        };
+        targets.map(side).collect()
+    }
+}
+
+impl LoadInterval {
+    /// How long its target was loaded, ns: the whole slice, or its turns in it.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        match &self.turns[..] {
+            [] => self.end_ns.saturating_sub(self.start_ns),
+            turns => turns.iter().map(|turn| turn.length_us * 1000).sum(),
+        }
+    }
+}
