@@ -318,10 +318,8 @@ impl<'a> Coordinator<'a> {
             slice_ns: self.spec.slice_ns,
             seed: self.spec.seed ^ ORDER ^ ((step as u64) << 32),
         };
-        let targets = std::iter::once(&self.spec.target).chain(&self.spec.further_targets);
-        let counters = targets.map(|target| Counter::open(target.cpu_counter.as_ref()));
-        let rotation = Rotation::new(&of_turns, counters.collect());
-        self.gate.begin(rotation);
+        self.gate
+            .begin(Rotation::new(&of_turns, self.spec.side_count()));
     }
 
     /// Has the connections of a step opened and counts them by target, and the streams that each
@@ -551,6 +549,11 @@ fn set_up<'a, R: Reactor>(
         commands: channels.commands,
         reports: channels.reports,
         gate: channels.gate,
+        counters: {
+            let targets = context.sides.iter().map(|side| &side.spec.target);
+            let counters = targets.map(|target| Counter::open(target.cpu_counter.as_ref()));
+            counters.collect()
+        },
         sides: sides.collect::<Result<_, Errno>>()?,
     })
 }

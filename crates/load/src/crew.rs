@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::clock::now_ns;
 use crate::transport::reactor::Reactor;
+use crate::turns::counters::Counter;
 use crate::turns::gate::{Gate, Next};
 use crate::worker::Worker;
 use crate::worker::channels::{Command, Report};
@@ -30,6 +31,8 @@ pub(crate) struct Crew<'a, R> {
     pub(crate) reports: Sender<(usize, Report)>,
     /// Where the threads meet between turns.
     pub(crate) gate: Arc<Gate>,
+    /// The CPU time of each target.
+    pub(crate) counters: Vec<Counter>,
     /// A worker for each target.
     pub(crate) sides: Vec<Worker<'a, R>>,
 }
@@ -100,7 +103,7 @@ impl<R: Reactor> Crew<'_, R> {
         self.report(Report::Opened(now_ns()));
         let mut drain_ns = 0;
         loop {
-            let (next, cpu) = self.gate.pass(drain_ns);
+            let (next, cpu) = self.gate.pass(drain_ns, &self.counters);
             if let Some(cpu) = cpu {
                 self.sides[cpu.side].note_cpu(&cpu);
             }

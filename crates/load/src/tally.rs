@@ -70,6 +70,8 @@ pub(crate) struct TurnTally {
     pub(crate) block: u64,
     /// When it began, monotonic ns.
     pub(crate) start_ns: u64,
+    /// When no request was sent any more, monotonic ns.
+    pub(crate) until_ns: u64,
     /// When nothing was in flight any more, monotonic ns.
     pub(crate) end_ns: u64,
     /// Successful requests.
@@ -99,6 +101,7 @@ impl TurnTally {
             block: self.block,
             start_us: self.start_ns.saturating_sub(slice_ns) / 1000,
             length_us: self.end_ns.saturating_sub(self.start_ns) / 1000,
+            drain_us: self.end_ns.saturating_sub(self.until_ns) / 1000,
             requests: self.requests,
             failed: self.failed,
             own_cpu_us: self.own_cpu_ns / 1000,

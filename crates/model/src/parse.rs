@@ -7,7 +7,6 @@
 
 mod backend;
 mod capacity;
-mod carousel;
 mod check_file;
 mod contender_file;
 mod probe;

@@ -17,7 +17,7 @@ use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
 use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
-use crate::suite::{BenchmarkKind, Carousel, Limits, Profile, Step, Suite};
+use crate::suite::{BenchmarkKind, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
 
@@ -48,11 +48,14 @@ pub struct Plan {
     /// What is decided after a pilot: how many of these runs are made. Absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_until: Option<RunsUntil>,
-    /// Why the contenders of its profile, which has a carousel, cannot be alive concurrently: its
-    /// runs are whole runs in turn. Absent where they are turns, and where the profile has no
-    /// carousel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_carousels: Option<String>,
+    /// Why contenders that could take turns are measured in whole runs, one after the other. Absent
+    /// where they take turns, and where nothing is compared.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        alias = "no_carousels"
+    )]
+    pub no_turns: Option<String>,
     /// The runs, at most.
     pub runs: Vec<PlannedRun>,
 }
@@ -85,10 +88,10 @@ pub struct PlannedRun {
     /// The order in which they are played, as indices of `steps`; absent where it is theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_order: Vec<usize>,
-    /// The run takes part in a carousel: with all others of its benchmark and repetition. The last
-    /// two steps are repeated in each cycle. Absent for a whole run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carousel: Option<Carousel>,
+    /// Its contender takes turns with those of all other runs of its benchmark and repetition: they
+    /// are alive concurrently, and each is loaded for the duration of its steps in all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turns: bool,
     /// What is looked for after the steps, which are all warm-up then; of kind `capacity` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
@@ -210,46 +213,22 @@ impl PlannedRun {
         self.expected.saturating_sub(spared.sum())
     }
 
-    /// Whether both are turns of one carousel.
+    /// Whether both are in one set of processes that take turns.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {
-        let turns = self.carousel.is_some() && other.carousel.is_some();
+        let turns = self.in_turns && other.in_turns;
         turns && self.benchmark == other.benchmark && self.repetition == other.repetition
     }
 
-    /// The steps in the order in which the load generator plays them, as indices of `steps`, each
-    /// with the cycle that it belongs to. Those before the first cycle, and all of a whole run,
-    /// belong to none.
+    /// The steps in the order in which the load generator plays them, as indices of `steps`.
     #[must_use]
-    pub fn played(&self) -> Vec<PlayedStep> {
-        let once = |step| PlayedStep { step, cycle: None };
-        let Some(carousel) = self.carousel else {
-            let order = self.step_order.iter().copied();
-            let known = order.filter(|step| *step < self.steps.len());
-            return match self.step_order.is_empty() {
-                true => (0..self.steps.len()).map(once).collect(),
-                false => known.map(once).collect(),
-            };
-        };
-        let before = self.steps.len().saturating_sub(Carousel::STEPS);
-        let mut played: Vec<PlayedStep> = (0..before).map(once).collect();
-        for cycle in 0..carousel.cycles {
-            played.extend((before..self.steps.len()).map(|step| PlayedStep {
-                step,
-                cycle: Some(cycle),
-            }));
+    pub fn played(&self) -> Vec<usize> {
+        let order = self.step_order.iter().copied();
+        match self.step_order.is_empty() {
+            true => (0..self.steps.len()).collect(),
+            false => order.filter(|step| *step < self.steps.len()).collect(),
         }
-        played
     }
-}
-
-/// A step as it is played once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlayedStep {
-    /// Index of [`PlannedRun::steps`].
-    pub step: usize,
-    /// The cycle of the carousel, from 0.
-    pub cycle: Option<u32>,
 }
 
 /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
@@ -288,9 +267,8 @@ pub struct PlanOptions {
     pub backend: BackendName,
     /// How long the replay backend holds its responses back instead of as the suite says.
     pub backend_delay: Option<Delay>,
-    /// Why contenders cannot be alive concurrently: whole runs in turn instead. `None` where they
-    /// can.
-    pub no_carousels: Option<String>,
+    /// Why contenders cannot take turns: whole runs instead. `None` where they can.
+    pub no_turns: Option<String>,
 }
 
 /// A contender with one combination of its parameters.
@@ -350,14 +328,22 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     let Some(profile) = profile.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
-    let no_carousels = options.no_carousels.clone();
-    let no_carousels = no_carousels.filter(|_| profile.carousel.is_some());
-    let profile = &*whole_runs::planned(profile, options);
     let mut cases = cases::cases(suite, options, &contenders, &benchmarks);
-    // Two that are alive together would share a database.
-    let shares = options.backend == BackendName::Postgres && profile.carousel.is_some();
-    if profile.control && !shares {
+    let can_take_turns = |case: &Case<'_>, cases: &[Case<'_>]| {
+        let same = |other: &&Case<'_>| other.benchmark.name == case.benchmark.name;
+        !profile.whole_runs
+            && cases.iter().filter(same).count() > 1
+            && steps::can_take_turns(profile, case.benchmark)
+    };
+    // Two that are alive concurrently would share a database.
+    let in_turns = cases.iter().any(|case| can_take_turns(case, &cases));
+    let shares = options.backend == BackendName::Postgres && in_turns;
+    if profile.control && !(shares && options.no_turns.is_none()) {
         cases::add_control(&mut cases, options.seed);
+    }
+    let all = cases.clone();
+    for case in cases.iter_mut().filter(|_| options.no_turns.is_none()) {
+        case.in_turns = can_take_turns(case, &all);
     }
     Ok(Plan {
         format: FORMAT,
@@ -372,7 +358,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
             Some(_) => None,
             None => profile.runs.until(),
         },
-        no_carousels,
+        no_turns: options.no_turns.clone().filter(|_| in_turns),
         runs: runs(profile, cases, options, suite),
     })
 }
@@ -404,7 +390,7 @@ fn runs(
     let most = cases.iter().map(repetitions).max().unwrap_or_default();
     for repetition in 1..=most {
         cases::shuffle(&mut cases, &mut random);
-        if profile.carousel.is_some() {
+        if cases.iter().any(|case| case.in_turns) {
             cases::beside_each_other(&mut cases);
         }
         for case in cases.iter().filter(|case| repetition <= repetitions(case)) {
@@ -416,7 +402,6 @@ fn runs(
             let is_loaded = kind != RunKind::Startup;
             let is_first = is_loaded && seen.insert(case.contender.name.as_str());
             let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
-            let (steps, carousel) = steps::steps(profile, case.benchmark);
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
@@ -427,9 +412,9 @@ fn runs(
                 parameters: case.parameters.clone(),
                 control: case.control,
                 limits: profile.limits,
-                steps,
+                steps: steps::steps(profile, case.benchmark),
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),
-                carousel,
+                in_turns: case.in_turns,
                 capacity: case.benchmark.capacity.clone(),
                 transport: case.benchmark.transport,
                 work: Work {

@@ -2,6 +2,7 @@
 //! synced as it happens. Readers accept every version up to [`FORMAT`].
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -274,12 +275,16 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// When it was measured in a carousel; absent before its first cycle and in whole runs.
+    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and in
+    /// all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmth: Option<Warmth>,
+    /// What the contenders that take turns with it did meanwhile; absent in whole runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// What the load generator counted.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.
@@ -300,7 +305,27 @@ pub struct IntervalRecord {
     pub validity: Validity,
 }
 
-/// The turn of a contender in a carousel.
+/// What the other contenders of a set did in a slice of one of them, all together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Others {
+    /// Their CPU time, as far as it was read, ns.
+    pub cpu_ns: u64,
+    /// CPU time of the load generator for them, ns.
+    pub generator_cpu_ns: u64,
+    /// Their successful requests.
+    pub requests: u64,
+}
+
+impl AddAssign for Others {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.generator_cpu_ns += other.generator_cpu_ns;
+        self.requests += other.requests;
+    }
+}
+
+/// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
+/// a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
     /// The cycle, from 0, in which each contender of the carousel has one turn.
@@ -377,8 +402,8 @@ pub struct Results {
     pub analysis: Option<String>,
     /// Contenders that took no part, each with the line that says why.
     pub skipped: Vec<String>,
-    /// Why whole runs were made in turn instead of carousels, where they were.
-    pub no_carousels: Option<String>,
+    /// Why whole runs were made instead of turns, where they were.
+    pub no_turns: Option<String>,
     /// The round that was run, if it was one.
     pub round: Option<String>,
     /// The benchmark and the rule that decide who wins that round; `None` when it picks no winner.

@@ -235,9 +235,10 @@ pub struct Profile {
     /// In which order they are played.
     #[serde(default, skip_serializing_if = "StepOrder::is_listed")]
     pub step_order: StepOrder,
-    /// Makes these steps those of a carousel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carousel: Option<Carousel>,
+    /// Contenders are measured in whole runs, one after the other, also where they could be alive
+    /// concurrently and take turns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_runs: bool,
     /// One case is measured twice, under two labels, and has to come out the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
@@ -262,30 +263,23 @@ impl Profile {
     /// The steps before a search for a capacity: the warm-up, then a closed load like its trials.
     #[must_use]
     pub fn steps_before(&self, capacity: &Capacity) -> Vec<Step> {
-        // In a carousel the second warm-up of a cycle follows thawing; a search is a whole run.
-        let warm_up = match self.carousel {
-            Some(_) => &self.steps[..self.steps.len().saturating_sub(Carousel::STEPS)],
-            None => self.steps.as_slice(),
-        };
-        let warm_up = warm_up.iter().filter(|step| step.warm_up).copied();
+        let warm_up = self.steps.iter().filter(|step| step.warm_up).copied();
         warm_up.chain([capacity.closed_step()]).collect()
     }
 
     /// The steps of a benchmark of kind `load` under this profile. A benchmark with steps of its
-    /// own means those: they are part of the workload, and in files they are no carousel's. Only a
+    /// own means those: they are part of the workload. Only a
     /// profile that says so, one that is not for measuring, has others in their place.
     #[must_use]
     pub fn steps_of<'s>(&'s self, benchmark: &'s Benchmark) -> StepsOf<'s> {
         if benchmark.steps.is_empty() || self.replaces_steps {
             StepsOf {
                 steps: &self.steps,
-                carousel: self.carousel,
                 order: self.step_order,
             }
         } else {
             StepsOf {
                 steps: &benchmark.steps,
-                carousel: benchmark.carousel,
                 order: benchmark.step_order,
             }
         }
@@ -297,25 +291,8 @@ impl Profile {
 pub struct StepsOf<'s> {
     /// The steps.
     pub steps: &'s [Step],
-    /// Makes them those of a carousel.
-    pub carousel: Option<Carousel>,
-    /// In which order they are played; those of a carousel as they are listed.
+    /// In which order they are played.
     pub order: StepOrder,
-}
-
-/// All contenders of a benchmark alive at the same time, one of them loaded and the others frozen,
-/// in turn and in short slices. Of the steps, the last two are repeated in each cycle: what comes
-/// right after thawing, which is a warm-up, and the measured slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Carousel {
-    /// Slices of each contender.
-    pub cycles: u32,
-}
-
-impl Carousel {
-    /// How many steps, the last ones, belong to a cycle.
-    pub const STEPS: usize = 2;
 }
 
 /// A workload with a load model, a number of cold starts, or a search for a capacity. The limits
@@ -344,8 +321,6 @@ pub struct Benchmark {
     pub steps: Vec<Step>,
     /// In which order they are played.
     pub step_order: StepOrder,
-    /// Makes its own steps those of a carousel; suite files do not.
-    pub carousel: Option<Carousel>,
 }
 
 /// What a benchmark measures.

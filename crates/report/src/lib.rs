@@ -29,7 +29,7 @@ pub use analysis::sessions::{Compared, compared, incompatible};
 pub use analysis::startup::{Phases, StartRow, StartupSummary};
 pub use analysis::stated::StatedStep;
 pub use analysis::summary::{BenchmarkSummary, RankTable};
-pub use analysis::turns::{CarouselRatio, Carousels, CycleCount, Spread};
+pub use analysis::turns::{PlayedTurn, SetCount, SetRatio, Sets, Spread, turns_of};
 pub use analysis::{Analysis, CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 pub use input::{ReportInput, RoundResults};
 pub use render::articles::{Article, articles};

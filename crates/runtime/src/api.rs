@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::service_url::ServiceUrl;
@@ -117,6 +118,12 @@ pub trait Instance: Send + Sync {
     /// What the group has cost up to now, and what the cores under it did. A figure that cannot be
     /// read is absent.
     fn sample(&self) -> BoxFuture<'_, Sampled>;
+
+    /// Where a process of this host can read the CPU time of the group at any moment; `None` where
+    /// it cannot.
+    fn cpu_counter(&self) -> Option<CpuCounter> {
+        None
+    }
 
     /// How the main process ended; `None` while it lives. Does not wait.
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;

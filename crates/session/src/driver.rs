@@ -1,7 +1,7 @@
 //! Plays the planned runs of one session in order: begin, stages, end, for each of them. Reaches
 //! processes, containers, the load generator and the network only through [`Parts`].
 
-mod carousel;
+mod turns;
 
 use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::load::Connections;
@@ -77,9 +77,9 @@ impl<L: LoadGenerator> Driver<'_, L> {
                     self.play_one(first, place(0), observer).await?;
                     index += 1;
                 }
-                together => {
-                    carousel::play(self, &rest[..together], place, observer).await?;
-                    index += together;
+                set => {
+                    turns::play(self, &rest[..set], place, observer).await?;
+                    index += set;
                 }
             }
         }

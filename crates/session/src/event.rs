@@ -111,9 +111,9 @@ pub enum Event {
         shortest_ns: u64,
     },
     /// Carousels in each cycle of which the host was at other work are played once more.
-    CarouselsReplaced {
+    SetsReplaced {
         /// How many.
-        carousels: usize,
+        sets: usize,
         /// The expected duration of their runs, at most, ns.
         expected_ns: u64,
     },
@@ -155,7 +155,7 @@ pub enum Event {
         /// The attempt, from 1.
         attempt: u32,
     },
-    /// A run of a carousel goes on: the records that follow are its own, until another one begins
+    /// A run of a set goes on: the records that follow are its own, until another one begins
     /// or goes on.
     RunGoesOn {
         /// The run.

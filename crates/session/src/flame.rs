@@ -95,7 +95,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         expected: steps.iter().map(|step| step.duration).sum(),
         steps,
         step_order: Vec::new(),
-        carousel: None,
+        in_turns: false,
         lifecycle: false,
         ..run.clone()
     }
@@ -176,12 +176,14 @@ async fn stacks<L: LoadGenerator>(parts: &Parts<'_, L>, case: &Case) -> Result<S
 }
 
 async fn loaded<L: LoadGenerator>(on: &mut On<'_, L>) -> Result<Stacks, String> {
-    let mut loading = Loading::begin(on).await.map_err(said)?;
+    let mut loading = Loading::begin(std::slice::from_ref(on))
+        .await
+        .map_err(said)?;
     for _ in 1..on.case.begin.run.steps.len() {
-        loading.play(on, 0, &mut Unheard).await.map_err(said)?;
+        loading.play_alone(on, &mut Unheard).await.map_err(said)?;
     }
     let sampling = Sampling::begin(&on.instance.processes()).await?;
-    let played = loading.play(on, 0, &mut Unheard).await;
+    let played = loading.play_alone(on, &mut Unheard).await;
     // A recorder in a JVM has to be stopped while that lives.
     let stacks = sampling.end().await;
     played.map_err(said)?;

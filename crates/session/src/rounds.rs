@@ -55,7 +55,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             "their numbers could not be compared; begin again",
         ));
     }
-    let host = abilities(file.runtime).await;
+    let host = abilities(file.runtime);
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
     let mut worst = Ended::Completed;
     for name in &file.rounds {
@@ -237,7 +237,7 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         runtime: file.runtime,
         backend: file.backend,
         backend_delay: file.backend_delay,
-        no_carousels: None,
+        no_turns: None,
     }
 }
 

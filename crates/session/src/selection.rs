@@ -57,7 +57,7 @@ impl Selection {
             runtime: self.runtime,
             backend: self.backend.unwrap_or(suite.default_backend),
             backend_delay: self.backend_delay,
-            no_carousels: None,
+            no_turns: None,
         }
     }
 }

@@ -243,7 +243,7 @@ async fn play(
     let options = TestbedOptions {
         runtime: plan.runtime,
         cluster: session.cluster.clone(),
-        side_by_side: plan.runs.iter().any(|run| run.carousel.is_some()),
+        side_by_side: plan.has_turns(),
         backend: plan.backend,
         backend_url: session.backend_url.clone(),
         profile: plan.profile.clone(),
@@ -339,7 +339,7 @@ fn not_metered(url: &DatabaseUrl) -> String {
 /// The results folder, new or to be resumed, with its session.
 pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime).await),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime)),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }

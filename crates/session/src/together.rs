@@ -1,5 +1,5 @@
-//! What contenders need that are alive together, in a carousel, and whether the host has it. Pure.
-//! Where it has not, the same contenders are measured in whole runs in turn.
+//! What contenders need that take turns, and whether the host has it. Pure. Where it has not, the
+//! same contenders are measured in whole runs, one after the other.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use bakeoff_model::suite::Suite;
 use crate::hint::hinted;
 use crate::selection;
 
-/// Share of the host's memory that frozen and thawed contenders may take together: the rest is for
+/// Share of the host's memory that contenders which are alive concurrently may take in all: the rest is for
 /// the backend, the load generators and the kernel.
 const MEMORY_SHARE: f64 = 0.9;
 
-/// What carousels take of a host and a runtime.
+/// What turns take of a host and a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether the runtime freezes contenders; otherwise why not, as a clause.
-    pub freezing: Result<(), String>,
+    /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
+    pub concurrent: Result<(), String>,
     /// Memory of the host.
     pub memory_bytes: u64,
 }
 
-/// Why the contenders of a plan cannot be alive together.
+/// Why the contenders of a plan cannot take turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// As a clause.
@@ -57,39 +57,30 @@ pub fn planned(
     }
 }
 
-/// Of a runtime that freezes nothing, on no host, why not: a clause.
-#[must_use]
-pub fn never_frozen(runtime: RuntimeKind) -> Option<&'static str> {
-    match runtime {
-        RuntimeKind::Process | RuntimeKind::Docker => None,
-        RuntimeKind::Kubernetes => Some("Pods cannot be frozen"),
-        RuntimeKind::External => Some("services that run elsewhere cannot be frozen"),
-    }
-}
-
-/// Refuses what cannot be compared in carousels: head and base.
+/// Refuses what cannot be compared in turns: head and base.
 ///
 /// # Errors
-/// Why contenders of this plan cannot be alive together on such a host.
+/// Why contenders of this plan cannot take turns on such a host.
 pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
     match obstacle(plan, host) {
         None => Ok(()),
         Some(Obstacle { why, hint }) => Err(hinted(
-            format_args!("head and base are compared in carousels only, and {why}"),
+            format_args!("head and base are compared in turns only, and {why}"),
             hint,
         )),
     }
 }
 
-/// What keeps the contenders of a plan from being alive together, if anything does and they are.
+/// What keeps the contenders of a plan from taking turns, if anything does and they are to.
 #[must_use]
 pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
     let largest = largest(plan)?;
-    if let Err(why) = &host.freezing {
+    if let Err(why) = &host.concurrent {
         let hint = match plan.runtime {
             RuntimeKind::Process => "run it as root, or use --runtime docker",
-            RuntimeKind::Docker => "use --runtime process as root, or an engine of root's",
-            RuntimeKind::Kubernetes | RuntimeKind::External => "use --runtime process or docker",
+            RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
+                "use one load generator"
+            }
         };
         let why = why.clone();
         return Some(Obstacle { why, hint });
@@ -101,7 +92,7 @@ pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
     let limits = memory_limits(&largest)?;
     (as_f64(limits) > MEMORY_SHARE * as_f64(host.memory_bytes)).then(|| Obstacle {
         why: format!(
-            "{} alive together may take {}, which does not fit into this host's {} of memory",
+            "{} alive concurrently may take {}, which does not fit into this host's {} of memory",
             counted(largest.len() as u64, "contender"),
             gib(limits),
             gib(host.memory_bytes)
@@ -110,10 +101,10 @@ pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
     })
 }
 
-/// What the user should know about the carousels of a plan, or about their absence.
+/// What the user should know about the turns of a plan, or about their absence.
 #[must_use]
 pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
-    if let Some(why) = &plan.no_carousels {
+    if let Some(why) = &plan.no_turns {
         return Some(whole_runs::sentence(why));
     }
     let largest = largest(plan)?;
@@ -121,12 +112,11 @@ pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
     let memory = gib(memory_bytes);
     Some(match memory_limits(&largest) {
         Some(limits) => format!(
-            "carousel: {count} alive together, which may take {} of this host's {memory} of \
-             memory",
+            "turns: {count} alive concurrently, which may take {} of this host's {memory} of memory",
             gib(limits)
         ),
         None => format!(
-            "carousel: {count} alive together without a limit of memory; this host has {memory}"
+            "turns: {count} alive concurrently without a limit of memory; this host has {memory}"
         ),
     })
 }
@@ -136,7 +126,7 @@ fn memory_limits(together: &[&PlannedRun]) -> Option<u64> {
     together.iter().map(|run| run.limits.memory_bytes).sum()
 }
 
-/// The runs of the carousel with most contenders.
+/// The runs of the set with most contenders.
 fn largest(plan: &Plan) -> Option<Vec<&PlannedRun>> {
     let beside = |run: &PlannedRun| -> Vec<&PlannedRun> {
         let others = plan.runs.iter();
@@ -167,7 +157,7 @@ fn gib(bytes: u64) -> String {
 mod tests {
     use bakeoff_model::conditions::{BackendName, RuntimeKind};
     use bakeoff_model::plan::{FORMAT, Plan, PlannedRun};
-    use bakeoff_model::suite::{Carousel, Limits};
+    use bakeoff_model::suite::Limits;
 
     use super::{Abilities, must_be, note};
     use crate::tests::fakes::pending;
@@ -178,7 +168,7 @@ mod tests {
             repetition,
             capacity: None,
             step_order: Vec::new(),
-            carousel: Some(Carousel { cycles: 3 }),
+            in_turns: true,
             limits: Limits {
                 cpus: None,
                 memory_bytes,
@@ -198,15 +188,15 @@ mod tests {
             backend_delay: None,
             seed: 0,
             runs_until: None,
-            no_carousels: None,
+            no_turns: None,
             runs,
         }
     }
 
     #[track_caller]
-    fn check(plan: &Plan, freezing: Result<(), &str>, expect: &str) {
+    fn check(plan: &Plan, concurrent: Result<(), &str>, expect: &str) {
         let host = Abilities {
-            freezing: freezing.map_err(str::to_owned),
+            concurrent: concurrent.map_err(str::to_owned),
             memory_bytes: 2 << 30,
         };
         let said = match must_be(plan, &host) {
@@ -221,14 +211,14 @@ mod tests {
         let (process, replay) = (RuntimeKind::Process, BackendName::Replay);
         let half = Some(512 << 20);
         let whole = PlannedRun {
-            carousel: None,
+            in_turns: false,
             ..run("a", 1, Some(4 << 30))
         };
         let whole = plan(vec![whole.clone(), whole], process, replay);
         check(&whole, Ok(()), "");
-        check(&whole, Err("nothing can be frozen"), "");
+        check(&whole, Err("nothing can be concurrent"), "");
         let three = || vec![run("a", 1, half), run("b", 1, half), run("c", 1, half)];
-        let fits = "carousel: 3 contenders alive together, which may take 1.5 GiB of this \
+        let fits = "turns: 3 contenders alive concurrently, which may take 1.5 GiB of this \
                     host's 2.0 GiB of memory";
         check(&plan(three(), process, replay), Ok(()), fits);
         let mut later = three();
@@ -236,25 +226,25 @@ mod tests {
         check(&plan(later, process, replay), Ok(()), fits);
         let mut four = three();
         four.push(run("d", 1, half));
-        let not = "error: head and base are compared in carousels only, and 4 contenders alive \
+        let not = "error: head and base are compared in turns only, and 4 contenders alive \
                    together may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
                    memory";
         check(&plan(four, process, replay), Ok(()), not);
-        let open = "carousel: 1 contender alive together without a limit of memory; this \
+        let open = "turns: 1 contender alive concurrently without a limit of memory; this \
                     host has 2.0 GiB";
         check(
             &plan(vec![run("a", 1, None)], process, replay),
             Ok(()),
             open,
         );
-        let pods = "error: head and base are compared in carousels only, and Pods cannot be frozen";
+        let pods = "error: head and base are compared in turns only, and Pods cannot be frozen";
         let in_cluster = plan(three(), RuntimeKind::Kubernetes, replay);
         check(&in_cluster, Err("Pods cannot be frozen"), pods);
         let a_a = || vec![run("a", 1, half), run("a", 1, half)];
-        let shared = "error: head and base are compared in carousels only, and the cases of a \
+        let shared = "error: head and base are compared in turns only, and the cases of a \
                       share a database";
         check(&plan(a_a(), process, BackendName::Postgres), Ok(()), shared);
-        let two = "carousel: 2 contenders alive together, which may take 1.0 GiB of this host's \
+        let two = "turns: 2 contenders alive concurrently, which may take 1.0 GiB of this host's \
                    2.0 GiB of memory";
         check(&plan(a_a(), process, replay), Ok(()), two);
     }
@@ -262,10 +252,10 @@ mod tests {
     #[test]
     fn whole_runs_say_why() {
         let whole = Plan {
-            no_carousels: Some("Pods cannot be frozen".to_owned()),
+            no_turns: Some("Pods cannot be frozen".to_owned()),
             ..plan(Vec::new(), RuntimeKind::Kubernetes, BackendName::Replay)
         };
-        let expect = "Pods cannot be frozen: whole runs in turn instead of a carousel";
+        let expect = "Pods cannot be frozen: whole runs one after the other instead of turns";
         check(&whole, Ok(()), expect);
     }
 }

@@ -82,7 +82,7 @@ impl Criteria {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// Ratio of the geometric means, first over second, with the interval of this comparison
-    /// alone. Where there is no interval it is that of the means, or not a number; of carousels
+    /// alone. Where there is no interval it is that of the means, or not a number; of sets
     /// always that of those in common.
     pub ratio: Estimate,
     /// How they were compared.
@@ -114,7 +114,7 @@ impl Comparison {
 /// Compares `first` with `second`, a family of one comparison.
 ///
 /// By pairs where both have at least [`crate::log_ratio::PAIRED_BLOCKS_MIN`] blocks in common or
-/// are of carousels, else by Welch's t. With one run on a side, one carousel in common, or without
+/// are of sets, else by Welch's t. With one run on a side, one set in common, or without
 /// a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {

@@ -13,7 +13,7 @@ use crate::sample::{Interval, Sample, mean, variance};
 
 /// With at least so many common blocks the two are compared block by block. Pairs have n - 1
 /// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
-/// have in common can give back. Carousels are compared by pairs always: what their contenders have
+/// have in common can give back. Sets are compared by pairs always: what their contenders have
 /// in common is most of what there is.
 pub const PAIRED_BLOCKS_MIN: usize = 5;
 
@@ -54,7 +54,7 @@ impl LogRatio {
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let (a, b) = (logs(first)?, logs(second)?);
         let common = first.common_blocks(second);
-        if are_carousels(first, second) || common.len() >= PAIRED_BLOCKS_MIN {
+        if are_sets(first, second) || common.len() >= PAIRED_BLOCKS_MIN {
             let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
             Self::paired(&differences)
         } else {
@@ -161,15 +161,15 @@ pub(crate) fn logs(sample: &Sample) -> Option<Vec<f64>> {
     positive.then(|| values.map(|value| value.ln()).collect())
 }
 
-fn are_carousels(first: &Sample, second: &Sample) -> bool {
-    first.is_of_carousels() && second.is_of_carousels()
+fn are_sets(first: &Sample, second: &Sample) -> bool {
+    first.is_of_sets() && second.is_of_sets()
 }
 
 /// The ratio where nothing is known of its spread, and how many runs it rests on: that of the
-/// means, or of carousels that of those in common, because any other met another host. Not a
+/// means, or of sets that of those in common, because any other met another host. Not a
 /// number without one in common.
 pub(crate) fn without_spread(first: &Sample, second: &Sample) -> (f64, usize) {
-    if !are_carousels(first, second) {
+    if !are_sets(first, second) {
         let runs = first.runs().min(second.runs());
         return (first.mean() / second.mean(), runs);
     }

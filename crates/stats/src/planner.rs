@@ -49,7 +49,7 @@ pub struct Spread {
     /// where one of the two has all the variance, 2 where both have the same.
     apart_freedom: f64,
     /// They are compared in pairs however few there are.
-    carousels: bool,
+    sets: bool,
 }
 
 impl PilotPair {
@@ -77,7 +77,7 @@ impl PilotPair {
                 true => apart * apart / (of_a * of_a + of_b * of_b),
                 false => 1.0,
             },
-            carousels: first.is_of_carousels() && second.is_of_carousels(),
+            sets: first.is_of_sets() && second.is_of_sets(),
         })
     }
 }
@@ -94,7 +94,7 @@ impl Spread {
     #[must_use]
     pub fn exactness(&self, runs: u32) -> Exactness {
         let number = f64::from(runs);
-        let in_pairs = self.carousels || runs as usize >= PAIRED_BLOCKS_MIN;
+        let in_pairs = self.sets || runs as usize >= PAIRED_BLOCKS_MIN;
         let (value, known_by, freedom) = match in_pairs {
             true => (self.paired, self.paired_freedom, number - 1.0),
             false => (

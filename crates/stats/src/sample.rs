@@ -10,8 +10,8 @@ pub struct Sample {
     values: Vec<f64>,
     /// The block of each value; empty where blocks are not known.
     blocks: Vec<u32>,
-    /// The blocks are carousels.
-    carousels: bool,
+    /// The blocks are sets.
+    sets: bool,
 }
 
 /// A confidence interval.
@@ -87,22 +87,22 @@ impl Sample {
         Self::of(values, blocks)
     }
 
-    /// A sample with a value of each carousel, in which all contenders met the same host within
-    /// seconds: two such samples are compared carousel by carousel, however few there are. `None`
+    /// A sample with a value of each set, in which all contenders met the same host within
+    /// seconds: two such samples are compared set by set, however few there are. `None`
     /// as for [`Sample::new`].
     #[must_use]
-    pub fn of_carousels(values: Vec<(u32, f64)>) -> Option<Self> {
+    pub fn of_sets(values: Vec<(u32, f64)>) -> Option<Self> {
         let sample = Self::in_blocks(values)?;
         Some(Self {
-            carousels: true,
+            sets: true,
             ..sample
         })
     }
 
-    /// Whether each value is of a carousel.
+    /// Whether each value is of a set.
     #[must_use]
-    pub fn is_of_carousels(&self) -> bool {
-        self.carousels
+    pub fn is_of_sets(&self) -> bool {
+        self.sets
     }
 
     fn of(values: Vec<f64>, blocks: Vec<u32>) -> Option<Self> {
@@ -110,7 +110,7 @@ impl Sample {
         usable.then_some(Self {
             values,
             blocks,
-            carousels: false,
+            sets: false,
         })
     }
 
@@ -121,7 +121,7 @@ impl Sample {
         Self {
             values: self.values.clone(),
             blocks: Vec::new(),
-            carousels: false,
+            sets: false,
         }
     }
 

@@ -44,7 +44,7 @@ fn are_held(slices: &[(Judged, &LoadInterval)], lag_ns: u64) -> bool {
             held_ns += times.mean_ns().unwrap_or(0.0) * as_f64(times.count());
             long += times.count_between(lag_ns / 2, HIGHEST_NS);
         }
-        all_ns += as_f64(of_slice) * as_f64(load.end_ns.saturating_sub(load.start_ns));
+        all_ns += as_f64(of_slice) * as_f64(load.length_ns());
         places = places.max(of_slice);
     }
     held_ns >= HELD_MIN * all_ns || long >= places

@@ -8,7 +8,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::plan::Work;
-use bakeoff_model::record::Cores;
+use bakeoff_model::record::{Cores, Others};
 use bakeoff_model::resource::{HostTime, ResourceSample, TcpCounters, Throttling};
 use bakeoff_model::suite::Limits;
 use bakeoff_model::warmth::Warmth;
@@ -64,6 +64,8 @@ pub struct Slice<'a> {
     pub host: Option<&'a HostTime>,
     /// What the kernel's TCP counted.
     pub tcp: Option<&'a TcpCounters>,
+    /// What the contenders did that it takes turns with.
+    pub others: Option<Others>,
 }
 
 /// Time used of a time that passed, ns.
@@ -85,6 +87,15 @@ impl Used {
         self.used_ns += other.used_ns;
         self.wall_ns += other.wall_ns;
     }
+}
+
+/// CPU time of a contender that takes turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TurnsUsed {
+    /// In its turns.
+    pub(crate) in_turns: Used,
+    /// Outside of them.
+    pub(crate) idle: Used,
 }
 
 /// What was counted between two readings, monotonic ns.
@@ -139,6 +150,11 @@ pub struct Evidence {
     /// CPU time of the load generator, of the time of all its threads.
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
+    /// Of a contender that takes turns: CPU time in its turns, of their time, and outside of them,
+    /// of the other time; `None` where it was not read turn by turn.
+    pub(crate) turns: Option<TurnsUsed>,
+    /// What the contenders that it takes turns with did meanwhile; `None` in whole runs.
+    pub(crate) others: Option<Others>,
     /// What it went into; `None` where threads were not read.
     pub(crate) cpu_parts: Option<CpuParts>,
     pub(crate) backend_cpu: Reading<Used>,
@@ -154,7 +170,7 @@ impl Evidence {
     #[must_use]
     pub fn of(setting: &Setting, slice: &Slice<'_>) -> Self {
         let load = slice.load;
-        let wall_ns = load.end_ns.saturating_sub(load.start_ns);
+        let wall_ns = load.length_ns();
         let connections = load.connections;
         let width = match (connections.in_flight_max, connections.established) {
             (Some(in_flight), open) if open > 0 => f64::from(in_flight) / f64::from(open),
@@ -173,7 +189,10 @@ impl Evidence {
             censored: load.censored.buckets().collect(),
             offered: load.offered,
             asked: connections.asked,
-            in_flight_ns: f64::from(connections.asked) * width * as_f64(wall_ns),
+            // At the end of a turn what is in flight is awaited, and nothing is sent any more.
+            in_flight_ns: f64::from(connections.asked)
+                * width
+                * as_f64(wall_ns.saturating_sub(drain_ns(load))),
             open_ns: f64::from(connections.established) * as_f64(wall_ns),
             reconnects: connections.reconnects,
             per_connection: load.requests_per_connection,
@@ -186,6 +205,8 @@ impl Evidence {
                 wall_ns: wall_ns.saturating_mul(load.generator_threads.max(1) as u64),
             },
             contender_cpu: Reading::NotMetered,
+            turns: None,
+            others: slice.others,
             cpu_parts: None,
             backend_cpu: Reading::NotApplicable,
             backend_requests: Reading::NotApplicable,
@@ -219,6 +240,10 @@ impl Evidence {
         if self.setting.metered {
             let (before, after) = slice.contender.unzip();
             self.contender_cpu = Reading::due(cpu(before, after));
+            self.turns = self
+                .contender_cpu
+                .known()
+                .and_then(|all| turns(slice.load, *all));
             let both = before.zip(after);
             self.cpu_parts = both.and_then(|(before, after)| CpuParts::between(before, after));
             self.memory_wait = self.memory_wait(before, after);
@@ -310,6 +335,14 @@ impl Evidence {
             .map_or(cores, |quota| quota.min(cores))
     }
 
+    /// CPU time of the contender while it was loaded.
+    pub(crate) fn loaded_cpu(&self) -> Option<Used> {
+        match self.turns {
+            Some(turns) => Some(turns.in_turns),
+            None => self.contender_cpu.known().copied(),
+        }
+    }
+
     /// Cores' worth of CPU time that the load generator used.
     pub(crate) fn generator_cores(&self) -> f64 {
         as_f64(self.generator.used_ns) / as_f64(self.wall_ns.max(1))
@@ -351,6 +384,15 @@ impl AddAssign<&Evidence> for Evidence {
         self.lost_ns += other.lost_ns;
         self.generator.add(&other.generator);
         self.contender_cpu.add(&other.contender_cpu, Used::add);
+        self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
+            own.in_turns.add(&other.in_turns);
+            own.idle.add(&other.idle);
+            own
+        });
+        self.others = self.others.zip(other.others).map(|(mut own, other)| {
+            own += other;
+            own
+        });
         self.cpu_parts = self.cpu_parts.zip(other.cpu_parts).map(|(mut own, other)| {
             own += other;
             own
@@ -363,6 +405,11 @@ impl AddAssign<&Evidence> for Evidence {
         self.host.add(&other.host, add_host);
         self.tcp.add(&other.tcp, add_tcp);
     }
+}
+
+/// The ends of turns in which no request was sent any more, ns.
+fn drain_ns(load: &LoadInterval) -> u64 {
+    load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
 }
 
 /// Load generators that were lost and had a part in the step, and why.
@@ -411,6 +458,22 @@ fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Optio
     Some(Used {
         used_ns: now.total_ns().saturating_sub(then.total_ns()),
         wall_ns: wall_ns(before, after)?,
+    })
+}
+
+/// Divides the CPU time of a slice; `None` where it was not read turn by turn.
+fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
+    let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
+    let in_turns = Used {
+        used_ns: own_us * 1000,
+        wall_ns: load.length_ns(),
+    };
+    (own_us > 0).then(|| TurnsUsed {
+        in_turns,
+        idle: Used {
+            used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
+            wall_ns: all.wall_ns.saturating_sub(in_turns.wall_ns),
+        },
     })
 }
 

@@ -59,7 +59,9 @@ pub(crate) fn backend_requests(evidence: &Evidence) -> Measure {
     let each_min = evidence.setting.work.backend_requests_min?;
     let counted = evidence.backend_requests.known()?;
     let around = counted.from_ns <= evidence.from_ns && counted.to_ns >= evidence.to_ns;
-    let (found, requests) = (counted.count, evidence.requests);
+    // One backend serves all contenders that take turns: none of them can be told from the others.
+    let others = evidence.others.map_or(0, |others| others.requests);
+    let (found, requests) = (counted.count, evidence.requests + others);
     let finding = Finding::BackendRequests {
         found,
         requests,
@@ -193,7 +195,7 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     let mut parts = evidence.generator_cores() + share(&evidence.backend_cpu);
     let with_contender = cores.contender.is_empty();
     let shared: Vec<usize> = if with_contender {
-        parts += share(&evidence.contender_cpu);
+        parts += evidence.loaded_cpu().map_or(0.0, Used::share);
         (0..evidence.setting.host_cores).collect()
     } else {
         let both = cores
@@ -227,13 +229,12 @@ fn shared_node_full(evidence: &Evidence, nodes: &Nodes) -> Measure {
         true => nodes.contender.as_str(),
         false => nodes.beside_backend()?,
     };
-    let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
     let mut busy = parts_beside(evidence, nodes, node);
     if with_contender {
         let all: Vec<usize> = (0..evidence.setting.host_cores).collect();
         let host = evidence.host.known();
         let anybody = host.map_or(0.0, |host| cores_busy(host, &all, |core| core.busy_ns));
-        busy = anybody.max(busy + share(&evidence.contender_cpu));
+        busy = anybody.max(busy + evidence.loaded_cpu().map_or(0.0, Used::share));
     }
     let cores = nodes.cores_of(node);
     let finding = Finding::SharedCoresFull {
@@ -252,7 +253,11 @@ fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
     evidence.generator_cores() * nodes.generators_on(node) + backend
 }
 
+/// Contenders that take turns lose as much to the hypervisor as each other, so it is no finding.
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
+    if evidence.others.is_some() {
+        return None;
+    }
     let host = evidence.host.known()?;
     let cores = contender_cores(evidence, host);
     let share = cores_busy(host, &cores, |core| core.stolen_ns) / as_f64(cores.len() as u64);
@@ -260,8 +265,11 @@ pub(crate) fn steal(evidence: &Evidence) -> Measure {
 }
 
 /// Work on the contender's cores that is not its own. Where it has no cores of its own, the other
-/// parts' work is not foreign either.
+/// parts' work is not foreign either. Contenders that take turns lose as much to it as each other.
 pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
+    if evidence.others.is_some() {
+        return None;
+    }
     let host = evidence.host.known()?;
     let cores = contender_cores(evidence, host);
     let mut known = evidence.contender_cpu.known()?.share();
@@ -277,6 +285,18 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     let foreign = cores_busy(host, &cores, |core| core.busy_ns) - known;
     let share = foreign.max(0.0) / as_f64(cores.len() as u64);
     Some((share, Finding::ForeignWork { share }))
+}
+
+/// What a contender burns while others have their turns, in cores.
+pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
+    let idle = evidence.turns?.idle;
+    let parts = evidence.cpu_parts.unwrap_or_default();
+    let finding = Finding::IdleWork {
+        cores: idle.share(),
+        jit_share: parts.jit_share(),
+        gc_share: parts.gc_share(),
+    };
+    (idle.wall_ns > 0).then(|| (idle.share(), finding))
 }
 
 /// Cores' worth of CPU time that the session itself, or a cluster's meter, used.
@@ -321,7 +341,7 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
 /// The contender's use of its cores, where it has so much to do that they should be full and
 /// where nobody else's are.
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
-    let used = evidence.contender_cpu.known()?.share();
+    let used = evidence.loaded_cpu()?.share();
     let allowed = evidence.contender_cores();
     let in_flight = concurrency(evidence)?.asked;
     let finding = Finding::NobodyFull {
@@ -380,7 +400,7 @@ pub(crate) fn keep_alive(evidence: &Evidence) -> Measure {
 /// most of its times in one place too, wherever that is.
 fn gathered(evidence: &Evidence, wait: Wait) -> Option<f64> {
     let share = evidence.service_time.gathered(wait)?;
-    let queue = match evidence.contender_cpu.known() {
+    let queue = match evidence.loaded_cpu() {
         Some(used) => used.share() > evidence.contender_cores() / 2.0,
         None => f64::from(evidence.asked) >= IN_FLIGHT_PER_CORE,
     };

@@ -29,6 +29,7 @@ pub fn evidence_of(begin: &Begin, interval: &IntervalRecord) -> Evidence {
             backend: backend.zip(interval.backend_after.as_ref()),
             host: interval.host.as_ref(),
             tcp: tcp.as_ref(),
+            others: interval.others,
         },
     )
 }

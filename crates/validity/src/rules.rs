@@ -235,6 +235,14 @@ pub const RULES: &[Rule] = &[
         measure: measures::foreign_work,
     },
     Rule {
+        name: "idle-work",
+        condition: "CPU time of the contender outside of its turns, of one core",
+        side: Side::Above,
+        limits: &[limit(0.01, "1 %", Fair), limit(0.05, "5 %", Degraded)],
+        source: "the others have that much less of the core in their turns",
+        measure: measures::idle_work,
+    },
+    Rule {
         name: "memory-pressure",
         condition: "time in which the contender waited for memory (PSI)",
         side: Side::Above,

@@ -28,7 +28,7 @@ impl WarmUp {
     pub fn add(&mut self, slice: &IntervalRecord) {
         let load = &slice.load;
         let seconds = |ns: u64| as_f64(ns) / 1e9;
-        let length_ns = load.end_ns.saturating_sub(load.start_ns);
+        let length_ns = load.length_ns();
         let point = |value: f64| Point {
             from_s: seconds(load.start_ns),
             to_s: seconds(load.end_ns),

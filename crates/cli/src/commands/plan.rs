@@ -15,7 +15,7 @@ use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
-use bakeoff_session::stages::load_spec::{SpecInput, load_spec};
+use bakeoff_session::stages::load_spec::{Loaded, SpecInput, load_spec};
 use bakeoff_session::store::suite_folder::{self, SuiteFolder};
 use bakeoff_session::testbed::{self, cluster};
 use bakeoff_session::together::{self, Abilities};
@@ -30,7 +30,7 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
     let runtime = args.measured.selection.runtime.into();
-    let host = tokio::runtime::Runtime::new()?.block_on(testbed::abilities(runtime));
+    let host = testbed::abilities(runtime);
     let round = match args.round.as_deref() {
         Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args, &host),
         Some(name) => Some(selection::round(suite, name)?),
@@ -186,15 +186,10 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
         "{order:>4}  {label}  {}  run {}  {expected}",
         run.benchmark, run.repetition
     )?;
-    let load = match (connections.as_slice(), run.carousel) {
-        ([], _) => "cold start".to_owned(),
-        ([.., last], Some(carousel)) => {
-            format!(
-                "connections {last} in {} turns of a carousel",
-                carousel.cycles
-            )
-        }
-        (list, None) => format!("connections {}", list.join(" ")),
+    let in_turns = if run.in_turns { ", in turns" } else { "" };
+    let load = match connections.as_slice() {
+        [] => "cold start".to_owned(),
+        list => format!("connections {}{in_turns}", list.join(" ")),
     };
     writeln!(output, "      {load}")?;
     for step in run.steps.iter().filter(|step| step.at_least.is_some()) {
@@ -257,8 +252,11 @@ fn spec_of(
         .map(|profile| profile.slice)
         .unwrap_or_default();
     let mut spec = load_spec(&SpecInput {
-        host: None,
-        address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
+        loaded: vec![Loaded {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
+            host: None,
+            cpu_counter: None,
+        }],
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
         run,
@@ -269,7 +267,7 @@ fn spec_of(
     // By hand nobody sends the lines that a session sends, so warm-up takes its longest time.
     spec.stepwise = false;
     for (step, played) in spec.steps.iter_mut().zip(run.played()) {
-        step.duration_ns = duration_ns::whole(run.steps[played.step].duration);
+        step.duration_ns = duration_ns::whole(run.steps[played].duration);
     }
     Ok(spec)
 }

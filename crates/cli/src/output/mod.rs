@@ -6,6 +6,7 @@ pub(crate) mod documents;
 mod json;
 mod pace;
 pub(crate) mod progress;
+mod set;
 mod step_total;
 pub(crate) mod terminal;
 pub(crate) mod text;

@@ -1,7 +1,6 @@
 //! What a person sees while a session runs: one line a step, a live line where there is a
 //! terminal, within 80 columns.
 
-use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
@@ -19,6 +18,7 @@ use bakeoff_session::event::{Event, Observer};
 use super::builds::Builds;
 use super::capacity;
 use super::pace::Pace;
+use super::set::SetProgress;
 use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
 
@@ -36,17 +36,10 @@ pub(crate) struct Progress<W> {
     step: Option<StepTotal>,
     /// The run that began or went on last.
     run: String,
-    /// The runs of the carousel that goes round.
-    members: BTreeMap<String, Member>,
+    /// The contenders that take turns.
+    set: SetProgress,
     good: usize,
     checked: usize,
-}
-
-/// A contender of a carousel: the slices of its turns are shown added up, after the last one.
-struct Member {
-    label: String,
-    slices: usize,
-    total: StepTotal,
 }
 
 impl Progress<std::io::Stderr> {
@@ -69,7 +62,7 @@ impl<W: Write> Progress<W> {
             pace: Pace::default(),
             step: None,
             run: String::new(),
-            members: BTreeMap::new(),
+            set: SetProgress::default(),
             good: 0,
             checked: 0,
         }
@@ -122,13 +115,8 @@ impl<W: Write> Progress<W> {
     fn run_begins(&mut self, number: &str, run: &PlannedRun, attempt: u32) {
         self.finish_step();
         self.run.clone_from(&run.id);
-        if run.carousel.is_some() {
-            let member = Member {
-                label: run.case_label().to_string(),
-                slices: 0,
-                total: StepTotal::default(),
-            };
-            self.members.insert(run.id.clone(), member);
+        if run.in_turns {
+            self.set.add_member(&run.id, run.case_label());
         }
         let again = match attempt {
             0 | 1 => String::new(),
@@ -176,7 +164,8 @@ impl<W: Write> Progress<W> {
             Record::End(end) => {
                 self.pace.run_ends(Instant::now());
                 self.finish_step();
-                self.finish_turns();
+                let lines = self.set.ends(&self.run);
+                lines.iter().for_each(|line| self.line(line));
                 match &end.outcome {
                     Outcome::Completed => {}
                     Outcome::Interrupted => self.line("  interrupted"),
@@ -198,15 +187,10 @@ impl<W: Write> Progress<W> {
     }
 
     fn interval(&mut self, record: &IntervalRecord) {
-        if let (Some(turn), Some(member)) = (record.turn, self.members.get_mut(&self.run)) {
-            if !record.warm_up {
-                let established = self.step.as_ref().map(|step| step.established);
-                member.slices += 1;
-                member.total.established = established.unwrap_or(record.connections);
-                member.total.add(record);
-            }
-            let text = format!("    cycle {} · {}", turn.cycle + 1, member.label);
-            let text = format!("{text} · {}", self.time_left());
+        if self.set.has(&self.run) {
+            self.set.add(&self.run, record);
+            let ratio = self.set.ratio().unwrap_or_default();
+            let text = format!("    {ratio} · {}", self.time_left());
             return self.live_line(&text);
         }
         let step = self.step.get_or_insert_default();
@@ -218,17 +202,6 @@ impl<W: Write> Progress<W> {
     fn finish_step(&mut self) {
         if let Some(step) = self.step.take().filter(|step| !step.is_empty()) {
             self.line(&step.text());
-        }
-    }
-
-    fn finish_turns(&mut self) {
-        if let Some(member) = self
-            .members
-            .remove(&self.run)
-            .filter(|member| member.slices > 0)
-        {
-            self.line(&format!("  {}, {} slices", member.label, member.slices));
-            self.line(&member.total.text());
         }
     }
 
@@ -363,13 +336,10 @@ impl<W: Write> Observer for Progress<W> {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
                 self.decided(decision);
             }
-            Event::CarouselsReplaced {
-                carousels,
-                expected_ns,
-            } => {
+            Event::SetsReplaced { sets, expected_ns } => {
                 let expected = Duration::from_nanos(*expected_ns);
                 self.pace.decided(expected);
-                let (counted, time) = (counted(*carousels as u64, "carousel"), human(expected));
+                let (counted, time) = (counted(*sets as u64, "set"), human(expected));
                 self.line(&format!(
                     "\n{counted} had no cycle that counts: played once more, about {time}"
                 ));
@@ -390,7 +360,13 @@ impl<W: Write> Observer for Progress<W> {
                 ..
             } => {
                 self.finish_step();
-                self.step = Some(StepTotal::begin(*connections, *established));
+                if self.set.has(&self.run) {
+                    let (run, open) = (self.run.clone(), *established);
+                    let lines = self.set.step_begins(&run, *connections, open);
+                    lines.iter().for_each(|line| self.line(line));
+                } else {
+                    self.step = Some(StepTotal::begin(*connections, *established));
+                }
             }
             Event::Recorded { record } => self.record(record),
             Event::RunGoesOn { run } => {

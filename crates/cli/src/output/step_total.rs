@@ -1,10 +1,11 @@
-//! The slices of one step, or of all turns of a contender in a carousel, added up as reports do it:
-//! the numbers of a progress line are those of the table.
+//! The slices of one step added up as reports do it: the numbers of a progress line are those of
+//! the table.
 
 use bakeoff_base::number::{as_f64, significant, significant_or_dash};
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::totals::{Growth, Times, Totals, geometric_mean};
+use bakeoff_report::turns_of;
 
 /// Slices added up.
 #[derive(Debug, Default)]
@@ -44,10 +45,9 @@ impl StepTotal {
         self.cpu.add_contender(record, ResourceSample::cpu_ns);
         let memory = record.contender_after.as_ref().and_then(|it| it.memory);
         self.peak_bytes = memory.map(|it| it.peak_bytes).or(self.peak_bytes);
-        if record.turn.is_some() {
-            let rate = record.load.requests_per_s();
-            self.turns.push((rate, record.cpu_us_per_request()));
-        }
+        let turns = turns_of(record).into_iter();
+        self.turns
+            .extend(turns.map(|turn| (turn.requests_per_s, turn.cpu_us)));
         if !record.validity.is_fair() {
             self.unfair = Some(record.validity.name());
         }
@@ -83,8 +83,10 @@ impl StepTotal {
             (Some(unfair), false) => &format!(" {unfair}"),
             (None, false) => "",
         };
+        // The times of short turns are those of bursts.
+        let times = self.turns.is_empty().then(|| self.times.stated());
         let milliseconds = |share| {
-            let time_ns = self.times.stated().quantile_ns(share);
+            let time_ns = times.and_then(|times| times.quantile_ns(share));
             significant_or_dash(time_ns.map(|time_ns| as_f64(time_ns) / 1e6))
         };
         format!(

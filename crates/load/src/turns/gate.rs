@@ -65,7 +65,7 @@ pub(crate) struct Rotation {
     /// How many turns of the running block have begun.
     begun: usize,
     block: u64,
-    counters: Vec<Counter>,
+    /// CPU time of each side at the beginning of the turn that is being played, ns.
     readings_ns: Vec<Option<u64>>,
     /// The side of the turn that is being played.
     playing: Option<usize>,
@@ -87,9 +87,8 @@ pub(crate) struct StepOfTurns {
 }
 
 impl Rotation {
-    /// Before the first turn; a counter for each side.
-    pub(crate) fn new(step: &StepOfTurns, counters: Vec<Counter>) -> Self {
-        let sides = counters.len();
+    /// Before the first turn of so many sides.
+    pub(crate) fn new(step: &StepOfTurns, sides: usize) -> Self {
         let slice_ns = match step.slice_ns {
             0 => u64::MAX,
             slice_ns => slice_ns,
@@ -104,7 +103,6 @@ impl Rotation {
             order: (0..sides).collect(),
             begun: sides,
             block: 0,
-            counters,
             readings_ns: vec![None; sides],
             playing: None,
         }
@@ -112,8 +110,13 @@ impl Rotation {
 
     /// Ends the turn that was played, whose drain took the slowest thread this long, and says what
     /// is next.
-    fn go_on(&mut self, drain_ns: u64, is_stopped: bool) -> (Next, Option<TurnCpu>) {
-        let cpu = self.read(drain_ns);
+    fn go_on(
+        &mut self,
+        drain_ns: u64,
+        counters: &[Counter],
+        is_stopped: bool,
+    ) -> (Next, Option<TurnCpu>) {
+        let cpu = self.read(drain_ns, counters);
         let now = now_ns();
         let is_over = is_stopped || now >= self.end_ns;
         if self.begun == self.order.len() {
@@ -144,9 +147,9 @@ impl Rotation {
     }
 
     /// Reads the counters; what they grew by in the turn that was played.
-    fn read(&mut self, drain_ns: u64) -> Option<TurnCpu> {
-        let mut grew = vec![0; self.counters.len()];
-        for (side, counter) in self.counters.iter().enumerate() {
+    fn read(&mut self, drain_ns: u64, counters: &[Counter]) -> Option<TurnCpu> {
+        let mut grew = vec![0; self.readings_ns.len()];
+        for (side, counter) in counters.iter().enumerate() {
             let reading = counter.read_ns();
             let before = std::mem::replace(&mut self.readings_ns[side], reading);
             let between = before.zip(reading);
@@ -209,8 +212,9 @@ impl Gate {
     }
 
     /// Waits for all threads, and returns what they do next; one of them gets the CPU time of the
-    /// turn that ended. `drain_ns` is how long this thread waited for what was in flight.
-    pub(crate) fn pass(&self, drain_ns: u64) -> (Next, Option<TurnCpu>) {
+    /// turn that ended. `drain_ns` is how long this thread waited for what was in flight; `counters`
+    /// are those of the sides, opened by this thread, which has files of its own.
+    pub(crate) fn pass(&self, drain_ns: u64, counters: &[Counter]) -> (Next, Option<TurnCpu>) {
         let mut state = self.state();
         state.drain_ns = state.drain_ns.max(drain_ns);
         state.arrived += 1;
@@ -218,7 +222,7 @@ impl Gate {
             let drain_ns = std::mem::take(&mut state.drain_ns);
             let stopped = self.stop.is_stopped();
             let (next, cpu) = match &mut state.rotation {
-                Some(rotation) => rotation.go_on(drain_ns, stopped),
+                Some(rotation) => rotation.go_on(drain_ns, counters, stopped),
                 None => (Next::EndStep(now_ns()), None),
             };
             state.next = Some(next);
@@ -250,7 +254,6 @@ mod tests {
     use super::{Gate, Next, Rotation, StepOfTurns};
     use crate::clock::now_ns;
     use crate::shared::Stop;
-    use crate::turns::counters::Counter;
 
     fn rotation(sides: usize, duration_ns: u64) -> Rotation {
         let step = StepOfTurns {
@@ -263,7 +266,7 @@ mod tests {
             slice_ns: 200_000,
             seed: 3,
         };
-        Rotation::new(&step, (0..sides).map(|_| Counter::None).collect())
+        Rotation::new(&step, sides)
     }
 
     #[test]
@@ -272,7 +275,7 @@ mod tests {
         gate.begin(rotation(3, 3_000_000));
         let (mut blocks, mut slices) = (BTreeMap::<u64, Vec<usize>>::new(), 0);
         loop {
-            match gate.pass(0).0 {
+            match gate.pass(0, &[]).0 {
                 Next::Turn(turn) => blocks.entry(turn.block).or_default().push(turn.side),
                 Next::EndSlice(_) => slices += 1,
                 Next::EndStep(_) => break,
@@ -295,7 +298,7 @@ mod tests {
         let play = || {
             let mut played = Vec::new();
             loop {
-                let next = gate.pass(1).0;
+                let next = gate.pass(1, &[]).0;
                 played.push(next);
                 if matches!(next, Next::EndStep(_)) {
                     return played;
@@ -316,7 +319,7 @@ mod tests {
         let gate = Gate::new(2, Stop::default());
         gate.begin(rotation(2, u64::MAX));
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| gate.pass(0).0);
+            let waiting = scope.spawn(|| gate.pass(0, &[]).0);
             gate.abandon();
             assert!(matches!(waiting.join().unwrap(), Next::EndStep(_)));
         });
@@ -327,8 +330,8 @@ mod tests {
         let stop = Stop::default();
         let gate = Gate::new(1, stop.clone());
         gate.begin(rotation(5, u64::MAX));
-        assert!(matches!(gate.pass(0).0, Next::Turn(_)));
+        assert!(matches!(gate.pass(0, &[]).0, Next::Turn(_)));
         stop.stop();
-        assert!(matches!(gate.pass(0).0, Next::EndStep(_)));
+        assert!(matches!(gate.pass(0, &[]).0, Next::EndStep(_)));
     }
 }

@@ -209,6 +209,7 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
         commands,
         reports,
         gate: Arc::new(Gate::new(1, Stop::default())),
+        counters: Vec::new(),
         sides: vec![worker],
     };
     crew.run();

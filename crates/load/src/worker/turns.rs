@@ -63,6 +63,7 @@ impl<R: Reactor> Worker<'_, R> {
         tally.turns.push(TurnTally {
             block: turn.block,
             start_ns: turn.start_ns,
+            until_ns: turn.until_ns,
             end_ns,
             requests,
             failed,

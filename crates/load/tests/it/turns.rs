@@ -80,7 +80,10 @@ fn each_side_has_a_turn_in_every_block_and_keeps_its_connections() {
             assert_eq!(server.connections(), 7);
             assert!(slices.iter().all(|one| one.errors.is_empty()));
             let turns = turns(slices);
-            assert_eq!(turns.iter().map(|turn| turn.requests).sum::<u64>(), requests);
+            assert_eq!(
+                turns.iter().map(|turn| turn.requests).sum::<u64>(),
+                requests
+            );
             for slice in slices {
                 assert_eq!(slice.service_time.count(), slice.requests);
                 assert!(slice.length_ns() < slice.end_ns - slice.start_ns);

@@ -45,10 +45,10 @@ pub enum CpuCounter {
     Processes(Vec<u32>),
 }
 
-/// One turn of a side, in a file an array of seven numbers in this order.
+/// One turn of a side, in a file an array of eight numbers in this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "[u64; 7]", into = "[u64; 7]")]
-#[schemars(with = "[u64; 7]")]
+#[serde(from = "[u64; 8]", into = "[u64; 8]")]
+#[schemars(with = "[u64; 8]")]
 pub struct TurnCount {
     /// The block that it belongs to, counted over the step from 0.
     pub block: u64,
@@ -56,6 +56,8 @@ pub struct TurnCount {
     pub start_us: u64,
     /// How long it was, us: until nothing was in flight any more.
     pub length_us: u64,
+    /// The end of that, in which no request was sent any more and those in flight were awaited, us.
+    pub drain_us: u64,
     /// Successful requests.
     pub requests: u64,
     /// Failed requests.
@@ -66,12 +68,13 @@ pub struct TurnCount {
     pub others_cpu_us: u64,
 }
 
-impl From<[u64; 7]> for TurnCount {
-    fn from(numbers: [u64; 7]) -> Self {
+impl From<[u64; 8]> for TurnCount {
+    fn from(numbers: [u64; 8]) -> Self {
         let [
             block,
             start_us,
             length_us,
+            drain_us,
             requests,
             failed,
             own_cpu_us,
@@ -81,6 +84,7 @@ impl From<[u64; 7]> for TurnCount {
             block,
             start_us,
             length_us,
+            drain_us,
             requests,
             failed,
             own_cpu_us,
@@ -89,12 +93,13 @@ impl From<[u64; 7]> for TurnCount {
     }
 }
 
-impl From<TurnCount> for [u64; 7] {
+impl From<TurnCount> for [u64; 8] {
     fn from(turn: TurnCount) -> Self {
         [
             turn.block,
             turn.start_us,
             turn.length_us,
+            turn.drain_us,
             turn.requests,
             turn.failed,
             turn.own_cpu_us,

@@ -176,31 +176,12 @@ pub(crate) struct ProfileTable {
     /// Its steps also replace those of benchmarks that have steps of their own.
     #[serde(default)]
     pub(crate) replaces_steps: bool,
-    /// Short slices of all contenders in turn, all of them alive, instead of steps.
-    pub(crate) carousel: Option<CarouselTable>,
+    /// Contenders are measured one after the other also where they could take turns.
+    #[serde(default)]
+    pub(crate) whole_runs: bool,
     /// How long the last warm-up step before the measured ones takes; as long as it says unless
     /// given.
     pub(crate) warm_up: Option<WarmUpTable>,
-}
-
-/// All contenders alive, one of them loaded and the others frozen, in turn.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct CarouselTable {
-    /// Connections held open while a contender has its turn.
-    #[schemars(range(min = 1))]
-    pub(crate) connections: u32,
-    /// How long each contender is loaded before the first cycle, unless `warm-up` of the profile
-    /// says it.
-    pub(crate) warm_up: Option<DurationText>,
-    /// Slices of each contender.
-    #[schemars(range(min = 1))]
-    pub(crate) cycles: u32,
-    /// The length of a slice.
-    pub(crate) slice: DurationText,
-    /// Load before each slice that is not counted, because the contender has just been thawed;
-    /// `200ms` unless given.
-    pub(crate) discard: Option<DurationText>,
 }
 
 /// Limits of the contender.

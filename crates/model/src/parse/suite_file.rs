@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::backend::{self, names_of};
 use super::capacity;
-use super::carousel;
 use super::contender_file::environment;
 use super::probe;
 use super::raw::{
@@ -23,9 +22,7 @@ use super::warm_up;
 use crate::conditions::BackendName;
 use crate::load::{Pace, Protocol, RequestSpec};
 use crate::names;
-use crate::suite::{
-    Benchmark, BenchmarkKind, Carousel, Contender, Limits, Profile, Step, StepOrder, Suite,
-};
+use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, StepOrder, Suite};
 
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
@@ -115,25 +112,16 @@ fn profiles(
             reading.complain(&place, &message, shape::name_hint());
         }
         let mut steps = steps(reading, &place, table.ladder.as_ref(), &table.step);
-        carousel::alone(reading, &place, &table);
-        if let Some(carousel) = &table.carousel {
-            steps = carousel::steps(carousel);
-        }
-        if table.replaces_steps
-            && table.ladder.is_none()
-            && table.step.is_empty()
-            && table.carousel.is_none()
-        {
+        if table.replaces_steps && table.ladder.is_none() && table.step.is_empty() {
             let message = format!("`{place}` has no steps that could replace others");
-            let hint = Some("give it `ladder`, `[[step]]` tables or `carousel`".to_owned());
+            let hint = Some("give it `ladder` or `[[step]]` tables".to_owned());
             reading.complain(&place.key("replaces-steps"), &message, hint);
         }
-        let slice = table.carousel.as_ref().map(|carousel| &carousel.slice);
-        let slice = slice.or(table.slice.as_ref());
+        let slice = table.slice.as_ref();
         let slice = slice.map_or(SLICE_DEFAULT, |slice| slice.0);
         if let Some(warm_up) = &table.warm_up {
-            let (place, is_carousel) = (place.key("warm-up"), table.carousel.is_some());
-            warm_up::until_warm(reading, &place, warm_up, &mut steps, is_carousel, slice);
+            let place = place.key("warm-up");
+            warm_up::until_warm(reading, &place, warm_up, &mut steps, slice);
         }
         let runs = runs::runs(reading, &place.key("runs"), &table.runs);
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
@@ -147,9 +135,7 @@ fn profiles(
             runs,
             steps,
             step_order: step_order(table.ladder.as_ref()),
-            carousel: table.carousel.as_ref().map(|table| Carousel {
-                cycles: table.cycles,
-            }),
+            whole_runs: table.whole_runs,
             control: table.control.unwrap_or(runs.at_most() >= CONTROL_RUNS_MIN),
             replaces_steps: table.replaces_steps,
             lifecycle_every_run: table.lifecycle_every_run,
@@ -308,7 +294,6 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             probes,
             steps,
             step_order: step_order(table.ladder.as_ref()),
-            carousel: None,
             name: table.name,
             describe: table.describe,
             kind,
@@ -408,10 +393,7 @@ fn check_steps(
     let stepless = all().find(|one| is_load(one) && one.steps.is_empty());
     let has_loads = all().any(is_load);
     let has_searches = all().any(|one| one.kind == BenchmarkKind::Capacity);
-    // With a baseline, all loads are played in the turns of a carousel.
-    let is_used = |profile: &Profile| {
-        has_searches || (has_loads && (profile.replaces_steps || profile.carousel.is_some()))
-    };
+    let is_used = |profile: &Profile| has_searches || (has_loads && profile.replaces_steps);
     for profile in profiles.values() {
         let place = KeyPath::root().key("profile").key(&profile.name);
         if !reading.is_whole(&place) {
@@ -420,7 +402,7 @@ fn check_steps(
         let (message, hint) = match (profile.steps.is_empty(), stepless) {
             (true, Some(Benchmark { name, .. })) => (
                 format!("`{place}` has no steps, and the benchmark `{name}` has none of its own"),
-                "give the profile `ladder`, `[[step]]` tables or `carousel`",
+                "give the profile `ladder` or `[[step]]` tables",
             ),
             (false, None) if !is_used(profile) => (
                 format!("`{place}` has steps that no benchmark uses"),

@@ -36,14 +36,12 @@ pub(crate) enum UntilName {
     Steady,
 }
 
-/// Lets the warm-up step right before the first measured one last until the contender is warm; in
-/// a carousel, the step before the first cycle.
+/// Lets the warm-up step right before the first measured one last until the contender is warm.
 pub(super) fn until_warm(
     reading: &mut Reading<'_>,
     place: &KeyPath,
     table: &WarmUpTable,
     steps: &mut [Step],
-    is_carousel: bool,
     slice: Duration,
 ) {
     let UntilName::Steady = table.until;
@@ -68,10 +66,7 @@ pub(super) fn until_warm(
         reading.complain(&place.key("at-most"), &message, Some(hint));
     }
     let leading = steps.iter().take_while(|step| step.warm_up).count();
-    let index = match is_carousel {
-        true => Some(0),
-        false => leading.checked_sub(1),
-    };
+    let index = leading.checked_sub(1);
     let measured: Vec<u32> = steps
         .iter()
         .filter(|step| !step.warm_up)

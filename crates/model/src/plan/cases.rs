@@ -20,6 +20,8 @@ pub(super) struct Case<'s> {
     pub(super) parameters: BTreeMap<String, String>,
     /// It is another one's twin.
     pub(super) control: bool,
+    /// It takes turns with the others of its benchmark.
+    pub(super) in_turns: bool,
 }
 
 impl Case<'_> {
@@ -63,6 +65,7 @@ pub(super) fn cases<'s>(
                     contender,
                     parameters,
                     control: false,
+                    in_turns: false,
                 });
             }
         }
@@ -92,8 +95,8 @@ pub(super) fn add_control(cases: &mut Vec<Case<'_>>, seed: u64) {
     cases.extend(twins);
 }
 
-/// Sorts shuffled cases by benchmark, the one drawn first first: the cases of a carousel are alive
-/// together.
+/// Sorts shuffled cases by benchmark, the one drawn first first: cases that take turns are alive
+/// concurrently.
 pub(super) fn beside_each_other(cases: &mut [Case<'_>]) {
     let mut drawn: Vec<String> = Vec::new();
     for case in cases.iter() {

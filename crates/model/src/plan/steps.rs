@@ -5,30 +5,39 @@ use std::time::Duration;
 use bakeoff_base::random::Random;
 
 use super::{PlannedRun, RunKind};
-use crate::suite::{Benchmark, BenchmarkKind, Carousel, Profile, Step, StepOrder};
+use crate::load::{Pace, Protocol, RequestSpec};
+use crate::suite::{Benchmark, BenchmarkKind, Profile, Step, StepOrder};
 
 /// Time for starting, waiting and stopping, beside the load.
 const START_ALLOWANCE: Duration = Duration::from_secs(3);
 /// Time for the functional checks.
 const CHECKS_ALLOWANCE: Duration = Duration::from_secs(2);
-/// Time for thawing, opening connections and freezing, in each turn of a carousel.
-const TURN_ALLOWANCE: Duration = Duration::from_millis(100);
 /// Time for the slow lifecycle checks; a contender that takes its time to give up may need more.
 const LIFECYCLE_ALLOWANCE: Duration = Duration::from_secs(10);
 
 /// Sets the order of the steps apart from other draws of the same seed.
 const ORDER: u64 = 0x6f_7264_6572;
 
-/// The steps of a benchmark under a profile, and whether they are those of a carousel.
-pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> (Vec<Step>, Option<Carousel>) {
+/// The steps of a benchmark under a profile.
+pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> Vec<Step> {
     match (benchmark.kind, &benchmark.capacity) {
-        (BenchmarkKind::Startup { .. }, _) => (Vec::new(), None),
-        (BenchmarkKind::Capacity, Some(capacity)) => (profile.steps_before(capacity), None),
-        _ => {
-            let chosen = profile.steps_of(benchmark);
-            (chosen.steps.to_vec(), chosen.carousel)
-        }
+        (BenchmarkKind::Startup { .. }, _) => Vec::new(),
+        (BenchmarkKind::Capacity, Some(capacity)) => profile.steps_before(capacity),
+        _ => profile.steps_of(benchmark).steps.to_vec(),
     }
+}
+
+/// Whether contenders can take turns in a benchmark: closed load in every step, and users without
+/// pauses. An open load goes on while a contender has no turn, and so does a pause.
+pub(super) fn can_take_turns(profile: &Profile, benchmark: &Benchmark) -> bool {
+    let steps = profile.steps_of(benchmark).steps;
+    let is_closed = steps.iter().all(|step| step.pace == Pace::Closed);
+    let pauses = |request: &RequestSpec| request.pause.is_some_and(|pause| pause.max_ns > 0);
+    let is_pushed = matches!(benchmark.transport.protocol, Protocol::Websocket(_));
+    benchmark.kind == BenchmarkKind::Load
+        && is_closed
+        && !benchmark.requests.iter().any(pauses)
+        && !is_pushed
 }
 
 /// [`PlannedRun::step_order`]: the warm-up first, then the measured steps in an order that a seed
@@ -40,7 +49,7 @@ pub(super) fn order(
     repetition: u32,
 ) -> Vec<usize> {
     let chosen = profile.steps_of(benchmark);
-    let is_random = chosen.order == StepOrder::Random && chosen.carousel.is_none();
+    let is_random = chosen.order == StepOrder::Random;
     if benchmark.kind != BenchmarkKind::Load || !is_random {
         return Vec::new();
     }
@@ -60,10 +69,7 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
         return START_ALLOWANCE;
     }
     let played = run.played();
-    let load: Duration = played
-        .iter()
-        .map(|played| run.steps[played.step].duration)
-        .sum();
+    let load: Duration = played.iter().map(|step| run.steps[*step].duration).sum();
     let slow_checks = match run.lifecycle {
         true => LIFECYCLE_ALLOWANCE,
         false => Duration::ZERO,
@@ -71,6 +77,5 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
     let capacity = run.capacity.as_ref();
     let trials = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
     let load = load + trials;
-    let turns = run.carousel.map_or(0, |carousel| carousel.cycles);
-    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load + TURN_ALLOWANCE * turns
+    START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
 }

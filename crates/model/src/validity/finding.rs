@@ -140,6 +140,15 @@ pub enum Finding {
         /// Share of these cores' time.
         share: f64,
     },
+    /// The contender worked while others had their turns.
+    IdleWork {
+        /// Cores' worth of CPU time outside of its turns.
+        cores: f64,
+        /// Share of compilers in its CPU time.
+        jit_share: f64,
+        /// Share of garbage collectors in its CPU time.
+        gc_share: f64,
+    },
     /// The contender waited for memory.
     MemoryPressure {
         /// Share of the time in which some of its threads waited.

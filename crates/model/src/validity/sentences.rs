@@ -233,6 +233,18 @@ impl Finding {
                 "something else used {} of the contender's cores",
                 Percent(*share)
             ),
+            Self::IdleWork {
+                cores,
+                jit_share,
+                gc_share,
+            } => write!(
+                f,
+                "it used {} of a core while others had their turns (of all its CPU time, compilers \
+                 took {} and garbage collectors {})",
+                Percent(*cores),
+                Percent(*jit_share),
+                Percent(*gc_share)
+            ),
             Self::MemoryPressure { share } => write!(
                 f,
                 "the contender waited for memory in {} of the time",

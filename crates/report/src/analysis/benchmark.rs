@@ -13,6 +13,7 @@ use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 
 use super::labels::{conditions, step_labels, trial_labels};
+use super::turns::PlayedTurn;
 use super::validity;
 use crate::number::{milliseconds, seconds};
 
@@ -46,9 +47,9 @@ pub(crate) struct StepData<'a> {
     /// How many of its slices are unfair alone.
     pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
-    /// Of a step in a carousel, the slices of the cycles that count; empty for whole runs, and
-    /// where no cycle counts.
-    pub(crate) kept: Vec<&'a IntervalRecord>,
+    /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
+    /// where no block counts.
+    pub(crate) kept: Vec<PlayedTurn>,
 }
 
 /// One run: the last attempt at it.
@@ -56,7 +57,7 @@ pub(crate) struct StepData<'a> {
 pub(crate) struct RunData<'a> {
     pub(crate) records: &'a RunRecords,
     pub(crate) steps: Vec<StepData<'a>>,
-    /// It belongs to a carousel of which no cycle counts.
+    /// It belongs to a set of which no block counts.
     pub(crate) void: bool,
 }
 
@@ -230,9 +231,9 @@ impl Latency {
 }
 
 impl<'a> StepData<'a> {
-    /// Successful requests per second; in a carousel the geometric mean over its slices.
+    /// Successful requests per second; in a set the geometric mean over its slices.
     pub(crate) fn throughput(&self) -> f64 {
-        let kept = self.kept.iter().map(|slice| slice.load.requests_per_s());
+        let kept = self.kept.iter().map(|turn| turn.requests_per_s);
         totals::geometric_mean(kept).unwrap_or_else(|| self.totals.requests_per_s())
     }
 
@@ -263,9 +264,10 @@ impl<'a> StepData<'a> {
         growth.value()
     }
 
-    /// Whether its slices are turns in a carousel, with those of others between them.
+    /// Whether its slices are turns in a set, with those of others between them.
     pub(crate) fn is_in_turns(&self) -> bool {
-        self.slices.iter().any(|slice| slice.turn.is_some())
+        let mut slices = self.slices.iter();
+        slices.any(|slice| slice.turn.is_some() || !slice.load.turns.is_empty())
     }
 
     /// How warm the contender was before it; `None` where warm-up did not last until it was.
@@ -273,19 +275,30 @@ impl<'a> StepData<'a> {
         self.slices.iter().find_map(|slice| slice.warmth)
     }
 
-    pub(crate) fn cpu_s(&self) -> Option<f64> {
-        self.grew(ResourceSample::cpu_ns).map(seconds)
+    /// CPU time of the contender while it was loaded, ns.
+    fn cpu_ns(&self) -> Option<u64> {
+        let own_us = |slice: &IntervalRecord| -> u64 {
+            slice.load.turns.iter().map(|turn| turn.own_cpu_us).sum()
+        };
+        match self.slices.iter().map(|slice| own_us(slice)).sum::<u64>() {
+            0 => self.grew(ResourceSample::cpu_ns),
+            own_us => Some(own_us * 1000),
+        }
     }
 
-    /// CPU for each request that came to an end, microseconds; in a carousel the geometric mean
+    pub(crate) fn cpu_s(&self) -> Option<f64> {
+        self.cpu_ns().map(seconds)
+    }
+
+    /// CPU for each request that came to an end, microseconds; in a set the geometric mean
     /// over its slices. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         if self.kept.is_empty() {
-            let cpu_ns = self.grew(ResourceSample::cpu_ns)?;
+            let cpu_ns = self.cpu_ns()?;
             return self.totals.cpu_us_per_request(cpu_ns);
         }
         let kept = self.kept.iter();
-        let each: Option<Vec<f64>> = kept.map(|slice| slice.cpu_us_per_request()).collect();
+        let each: Option<Vec<f64>> = kept.map(|turn| turn.cpu_us).collect();
         totals::geometric_mean(each?.into_iter())
     }
 
@@ -304,7 +317,7 @@ impl<'a> StepData<'a> {
 
     /// Cores' worth of CPU that the contender used.
     pub(crate) fn contender_cores(&self) -> Option<f64> {
-        self.cores(self.grew(ResourceSample::cpu_ns)?)
+        self.cores(self.cpu_ns()?)
     }
 
     /// Cores' worth of CPU that the backend used.
@@ -371,13 +384,14 @@ impl<'a> RunData<'a> {
     }
 
     /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
-    /// carousel that of its one step.
+    /// set that of its one step.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
-        if let Some(step) = self.measured().find(|step| !step.kept.is_empty()) {
-            return step.cpu_us_per_request();
+        let mut in_turns = self.measured().filter(|step| !step.kept.is_empty());
+        if let (Some(only), None) = (in_turns.next(), in_turns.next()) {
+            return only.cpu_us_per_request();
         }
         let steps = self.measured();
-        let cpu_ns: Option<u64> = steps.map(|step| step.grew(ResourceSample::cpu_ns)).sum();
+        let cpu_ns: Option<u64> = steps.map(StepData::cpu_ns).sum();
         let totals: Totals = self.measured().map(|step| &step.totals).sum();
         totals.cpu_us_per_request(cpu_ns?)
     }
@@ -392,7 +406,7 @@ impl<'a> RunData<'a> {
 }
 
 impl<'a> CaseData<'a> {
-    /// The runs that numbers are read off: completed ones, but for carousels of which no cycle
+    /// The runs that numbers are read off: completed ones, but for sets of which no block
     /// counts.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
         let completed = self.runs.iter().filter(|run| run.completed());

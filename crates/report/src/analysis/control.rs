@@ -28,7 +28,7 @@ pub struct Control {
     pub cpu: Option<Comparison>,
     /// That step in words.
     at: String,
-    /// What is repeated: `run`, or `carousel`.
+    /// What is repeated: `run`, or `set`.
     unit: &'static str,
 }
 
@@ -110,14 +110,14 @@ pub(super) fn controls(benchmarks: &[BenchmarkData<'_>]) -> Vec<Option<Control>>
     let mut found = compare_family(&pairs).into_iter();
     let mut control = |both: &Both<'_>| {
         let throughput = both.throughput.as_ref();
-        let in_turns = throughput.is_some_and(|[first, _]| first.sample.is_of_carousels());
+        let in_turns = throughput.is_some_and(|[first, _]| first.sample.is_of_sets());
         Control {
             label: both.label.to_owned(),
             twin: both.twin.to_owned(),
             throughput: throughput.and_then(|_| found.next()),
             cpu: both.cpu.as_ref().and_then(|_| found.next()),
             at: both.at.clone(),
-            unit: if in_turns { "carousel" } else { "run" },
+            unit: if in_turns { "set" } else { "run" },
         }
     };
     let controls = all.iter().map(|both| both.as_ref().map(&mut control));

@@ -67,7 +67,7 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
         None if case.runs.iter().any(|run| run.void) => {
             let why = case.runs.iter().find_map(turns::why_void);
             let why = why.map_or_else(String::new, |why| format!(", for example: {why}"));
-            format!("no cycle of its carousels counts{why}")
+            format!("no block of its sets counts{why}")
         }
         None => "no measured step".to_owned(),
     }

@@ -69,7 +69,7 @@ fn load_ns(run: &RunData<'_>) -> Option<(u64, u64)> {
     Some((first.load.start_ns, last.load.end_ns))
 }
 
-/// The length of all slices, seconds: between its turns a carousel's contender is frozen.
+/// The length of all slices, seconds: between its turns a set's contender is frozen.
 fn loaded_s(run: &RunData<'_>) -> f64 {
     let loads = run.records.intervals.iter().map(|slice| &slice.load);
     let lengths = loads.map(|load| load.end_ns.saturating_sub(load.start_ns));

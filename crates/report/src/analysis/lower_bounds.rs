@@ -24,7 +24,7 @@ pub struct LowerBound {
     pub best: String,
     /// Its throughput against that of the best fair one.
     pub comparison: Comparison,
-    /// What is repeated: `run`, or `carousel`.
+    /// What is repeated: `run`, or `set`.
     pub(crate) unit: &'static str,
 }
 

@@ -119,7 +119,7 @@ impl Metric {
     ) -> Option<Self> {
         let steps: Vec<&StepData<'_>> = steps.collect();
         let sample = match steps.iter().any(|step| step.is_in_turns()) {
-            true => Sample::of_carousels(values)?,
+            true => Sample::of_sets(values)?,
             false => Sample::in_blocks(values)?,
         };
         let mut labels: Vec<(usize, &str)> = steps

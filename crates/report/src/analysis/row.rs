@@ -67,11 +67,11 @@ impl Row {
         &self.throughput.validity
     }
 
-    /// What is repeated: `run`, or `carousel`.
+    /// What is repeated: `run`, or `set`.
     #[must_use]
     pub fn unit(&self) -> &'static str {
-        match self.throughput.sample.is_of_carousels() {
-            true => "carousel",
+        match self.throughput.sample.is_of_sets() {
+            true => "set",
             false => "run",
         }
     }

@@ -90,8 +90,8 @@ fn first_index(run: &RunData<'_>) -> usize {
 }
 
 /// End of the slice in seconds since the load began, and its throughput: of the warm-up that is to
-/// end when the contender is warm, else for the leading steps with the same load; in a carousel,
-/// those before the first cycle.
+/// end when the contender is warm, else for the leading steps with the same load; in a set,
+/// those before the first block.
 pub(crate) fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let slices = &run.records.intervals[first_index(run).min(run.records.intervals.len())..];
     let (Some(first), Some(began)) = (slices.first(), run.records.intervals.first()) else {

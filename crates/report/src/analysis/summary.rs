@@ -15,7 +15,7 @@ use super::lower_bounds::{self, LowerBound};
 use super::metric::Metric;
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
-use super::turns::{self, Carousels};
+use super::turns::{self, Sets};
 use super::validity;
 
 /// The ranks of one benchmark with load.
@@ -36,8 +36,8 @@ pub struct BenchmarkSummary {
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
     pub failures: Vec<FailedRun>,
-    /// What its carousels show beside their ratios; `None` for whole runs.
-    pub carousels: Option<Carousels>,
+    /// What its sets show beside their ratios; `None` for whole runs.
+    pub sets: Option<Sets>,
     /// How the contender came out that was measured twice; `None` where none was.
     pub control: Option<Control>,
     /// A control of the session differs significantly from its twin: there are no verdicts.
@@ -140,7 +140,7 @@ pub(crate) fn of_benchmark(
         stated,
         unranked,
         failures: failures::failures(benchmark),
-        carousels: turns::carousels(benchmark),
+        sets: turns::sets(benchmark),
         control,
         void,
     }

@@ -1,4 +1,4 @@
-//! Carousels: which cycles count, and where the spread of ratios comes from.
+//! Sets: which blocks count, and where the spread of ratios comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,23 +12,23 @@ use super::metric::CONFIDENCE;
 use super::validity;
 use crate::number::{as_f64, seconds};
 
-/// The carousels of a benchmark.
+/// The sets of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Carousels {
+pub struct Sets {
     /// Each with its repetition, in order.
-    pub each: Vec<CycleCount>,
+    pub each: Vec<SetCount>,
     /// Every pair of contenders that both completed one, by requests per second.
     pub pairs: Vec<Spread>,
 }
 
-/// How many cycles of a carousel count.
+/// How many blocks of a set count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CycleCount {
+pub struct SetCount {
     /// The repetition.
     pub repetition: u32,
-    /// Cycles that were played.
-    pub cycles: usize,
-    /// Cycles that count.
+    /// Blocks that were played.
+    pub blocks: usize,
+    /// Blocks that count.
     pub kept: usize,
 }
 
@@ -39,38 +39,38 @@ pub struct Spread {
     pub first: String,
     /// The other.
     pub second: String,
-    /// Of each carousel that both completed, in order.
-    pub ratios: Vec<CarouselRatio>,
-    /// From cycle to cycle, and from carousel to carousel beyond that, which is what fresh
+    /// Of each set that both completed, in order.
+    pub ratios: Vec<SetRatio>,
+    /// From block to block, and from set to set beyond that, which is what fresh
     /// processes do.
     pub components: Components,
 }
 
-/// The ratio of two contenders in a carousel.
+/// The ratio of two contenders in a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CarouselRatio {
+pub struct SetRatio {
     /// The repetition.
     pub repetition: u32,
-    /// The geometric mean over its cycles, with the interval by which these determine it: of these
+    /// The geometric mean over its blocks, with the interval by which these determine it: of these
     /// processes only, since others may differ.
     pub ratio: Estimate,
 }
 
 impl Spread {
     /// The ratios of a contender to another one; `None` where they are not this pair.
-    pub(crate) fn of(&self, one: &str, other: &str) -> Option<Vec<CarouselRatio>> {
+    pub(crate) fn of(&self, one: &str, other: &str) -> Option<Vec<SetRatio>> {
         match (self.first.as_str(), self.second.as_str()) {
             (first, second) if (first, second) == (one, other) => Some(self.ratios.clone()),
             (first, second) if (second, first) == (one, other) => {
-                Some(self.ratios.iter().map(CarouselRatio::inverse).collect())
+                Some(self.ratios.iter().map(SetRatio::inverse).collect())
             }
             _ => None,
         }
     }
 }
 
-impl CarouselRatio {
-    /// Of the logarithms of the ratio in each cycle; `None` of nothing.
+impl SetRatio {
+    /// Of the logarithms of the ratio in each block; `None` of nothing.
     fn of(repetition: u32, logs: &[f64]) -> Option<Self> {
         let mut ratio = Sample::new(logs.to_vec())?.estimate(CONFIDENCE);
         ratio.point = ratio.point.exp();
@@ -93,17 +93,17 @@ impl CarouselRatio {
 /// A measured slice of a contender in its turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TurnSlice {
-    /// When its middle was, s since the carousel's first one began.
+    /// When its middle was, s since the set's first one began.
     pub(crate) at_s: f64,
     pub(crate) length_s: f64,
     pub(crate) requests: f64,
-    /// Whether its cycle counts.
+    /// Whether its block counts.
     pub(crate) counts: bool,
 }
 
-/// What was measured in one carousel.
+/// What was measured in one set.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlayedCarousel {
+pub(crate) struct PlayedSet {
     pub(crate) repetition: u32,
     /// Since its first slice began, s.
     pub(crate) length_s: f64,
@@ -111,51 +111,64 @@ pub(crate) struct PlayedCarousel {
     pub(crate) slices: Vec<(usize, Vec<TurnSlice>)>,
 }
 
-/// Every measured slice of every carousel, in order.
-pub(crate) fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedCarousel> {
-    let cases = benchmark.cases.iter().enumerate();
-    let steps = cases.flat_map(|(case, data)| {
-        let runs = data.runs.iter();
-        runs.filter_map(move |run| {
-            Some((
-                run.repetition(),
-                case,
-                run.steps.iter().find(|step| is_measured(step))?,
-            ))
-        })
-    });
+/// The sets of a benchmark as they were played, at the step of its ratios.
+pub(crate) fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
+    let Some(index) = shown_step(benchmark) else {
+        return Vec::new();
+    };
     let mut by_repetition: BTreeMap<u32, Vec<(usize, &StepData<'_>)>> = BTreeMap::new();
-    for (repetition, case, step) in steps {
-        by_repetition
-            .entry(repetition)
-            .or_default()
-            .push((case, step));
+    for (case, data) in benchmark.cases.iter().enumerate() {
+        for run in &data.runs {
+            let steps = run.steps.iter();
+            let steps = steps.filter(|step| step.index == index && is_measured(step));
+            let set = by_repetition.entry(run.repetition()).or_default();
+            set.extend(steps.map(|step| (case, step)));
+        }
     }
-    let carousels = by_repetition.into_iter();
-    carousels
-        .map(|(repetition, steps)| played_carousel(repetition, &steps))
+    let sets = by_repetition
+        .into_iter()
+        .filter(|(_, steps)| !steps.is_empty());
+    sets.map(|(repetition, steps)| played_set(repetition, &steps))
         .collect()
 }
 
-fn played_carousel(repetition: u32, steps: &[(usize, &StepData<'_>)]) -> PlayedCarousel {
+/// The measured step at which the contenders served most requests per second in all: ratios are
+/// shown there.
+fn shown_step(benchmark: &BenchmarkData<'_>) -> Option<usize> {
+    let mut by_step: BTreeMap<usize, f64> = BTreeMap::new();
+    let runs = benchmark.cases.iter().flat_map(|case| &case.runs);
+    for step in runs
+        .flat_map(|run| &run.steps)
+        .filter(|step| is_measured(step))
+    {
+        *by_step.entry(step.index).or_default() += step.totals.requests_per_s();
+    }
+    let most = by_step.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(most.0)
+}
+
+fn played_set(repetition: u32, steps: &[(usize, &StepData<'_>)]) -> PlayedSet {
     let all = || steps.iter().flat_map(|(_, step)| &step.slices);
     let begin_ns = all().map(|slice| slice.load.start_ns).min();
     let end_ns = all().map(|slice| slice.load.end_ns).max();
     let begin_ns = begin_ns.unwrap_or_default();
     let since = |at_ns: u64| seconds(at_ns.saturating_sub(begin_ns));
     let of_step = |step: &StepData<'_>| {
+        let kept: BTreeSet<u64> = step.kept.iter().map(|turn| turn.block).collect();
         let slices = step.slices.iter().map(|slice| {
             let (from, to) = (since(slice.load.start_ns), since(slice.load.end_ns));
             TurnSlice {
                 at_s: f64::midpoint(from, to),
-                length_s: to - from,
+                length_s: seconds(slice.load.length_ns()),
                 requests: as_f64(slice.load.requests),
-                counts: step.kept.iter().any(|kept| std::ptr::eq(*kept, *slice)),
+                counts: turns_of(slice)
+                    .iter()
+                    .any(|turn| kept.contains(&turn.block)),
             }
         });
         slices.collect()
     };
-    PlayedCarousel {
+    PlayedSet {
         repetition,
         length_s: end_ns.map_or(0.0, since),
         slices: steps
@@ -165,26 +178,73 @@ fn played_carousel(repetition: u32, steps: &[(usize, &StepData<'_>)]) -> PlayedC
     }
 }
 
-/// Notes in each carousel the slices of the cycles that count: those in which every contender with
-/// a number has an undisturbed slice. So ratios of means are means of ratios. A carousel without
-/// such a cycle has no say.
+/// A turn of a contender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlayedTurn {
+    /// Its block: the turns of all contenders that follow each other.
+    pub block: u64,
+    /// Successful requests per second.
+    pub requests_per_s: f64,
+    /// CPU time of the contender for each request that came to an end, us; `None` where it was not
+    /// read turn by turn.
+    pub cpu_us: Option<f64>,
+}
+
+/// The turns of a slice that have a successful request; of a carousel of before 2026-11-25 the
+/// slice itself, in its cycle.
+#[must_use]
+pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
+    if let Some(turn) = slice.turn {
+        let requests_per_s = slice.load.requests_per_s();
+        let played = PlayedTurn {
+            block: turn.cycle.into(),
+            requests_per_s,
+            cpu_us: slice.cpu_us_per_request(),
+        };
+        return Some(played)
+            .filter(|_| requests_per_s > 0.0)
+            .into_iter()
+            .collect();
+    }
+    let turns = slice.load.turns.iter();
+    let turns = turns.filter_map(|turn| {
+        let ended = turn.requests + turn.failed;
+        let cpu_us = as_f64(turn.own_cpu_us) / as_f64(ended.max(1));
+        Some(PlayedTurn {
+            block: turn.block,
+            requests_per_s: turn.requests_per_s()?,
+            cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us),
+        })
+    });
+    turns.collect()
+}
+
+/// Has every contender of a set keep only the turns of the blocks that count for all: what holds
+/// for some blocks of one would otherwise be compared with other blocks of another. A contender
+/// whose number is invalid has no say.
 pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
-    let counted = counted_cycles(benchmark);
+    let counted = counted_blocks(benchmark);
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
     for run in runs {
-        let Some(cycles) = counted.get(&run.repetition()) else {
-            continue;
-        };
-        if run.records.begin.run.carousel.is_none() {
+        let repetition = run.repetition();
+        let mut in_turns = run
+            .steps
+            .iter_mut()
+            .filter(|step| is_measured(step))
+            .peekable();
+        if in_turns.peek().is_none() {
             continue;
         }
-        run.void = cycles.is_empty();
-        for step in run.steps.iter_mut().filter(|step| is_measured(step)) {
-            let kept = step.slices.iter().copied();
-            step.kept = kept
-                .filter(|slice| slice.turn.is_some_and(|turn| cycles.contains(&turn.cycle)))
-                .collect();
+        let mut is_void = true;
+        for step in in_turns {
+            let Some(blocks) = counted.get(&(repetition, step.index)) else {
+                continue;
+            };
+            is_void &= blocks.is_empty();
+            let turns = step.slices.iter().flat_map(|slice| turns_of(slice));
+            step.kept = turns.filter(|turn| blocks.contains(&turn.block)).collect();
         }
+        run.void = is_void;
     }
 }
 
@@ -192,32 +252,33 @@ fn is_measured(step: &StepData<'_>) -> bool {
     !step.warm_up && step.is_in_turns()
 }
 
-/// Repetition -> the cycles that count.
-fn counted_cycles(benchmark: &BenchmarkData<'_>) -> BTreeMap<u32, BTreeSet<u32>> {
-    let mut counted: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+/// By repetition and step, the blocks in which every contender has a turn that counts.
+fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(u32, usize), BTreeSet<u64>> {
+    let mut counted: BTreeMap<(u32, usize), BTreeSet<u64>> = BTreeMap::new();
     for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
-        let good = undisturbed(&run.records.begin, step);
-        match counted.get_mut(&run.repetition()) {
-            Some(cycles) => cycles.retain(|cycle| good.contains(cycle)),
+        let good = good_blocks(&run.records.begin, step);
+        match counted.get_mut(&(run.repetition(), step.index)) {
+            Some(blocks) => blocks.retain(|block| good.contains(block)),
             None => {
-                counted.insert(run.repetition(), good);
+                counted.insert((run.repetition(), step.index), good);
             }
         }
     }
     counted
 }
 
-/// Completed runs with their step in a carousel, those without a number left out: what is wrong
-/// with one contender must not void the others' cycles.
+/// The measured steps of runs that were completed and have a number: one that broke off, or whose
+/// number is invalid, must not void the others' blocks.
 fn with_numbers<'s, 'a: 's>(
     cases: impl Iterator<Item = &'s CaseData<'a>>,
 ) -> impl Iterator<Item = (&'s RunData<'a>, &'s StepData<'a>)> {
-    let runs = cases.flat_map(CaseData::completed);
-    let steps = runs.filter_map(|run| Some((run, run.steps.iter().find(|one| is_measured(one))?)));
-    steps.filter(|(_, step)| validity::unranked(&step.validity).is_none())
+    let runs = cases.flat_map(|case| case.runs.iter().filter(|run| run.completed()));
+    let steps = runs.flat_map(|run| run.steps.iter().map(move |step| (run, step)));
+    let measured = steps.filter(|(_, step)| is_measured(step));
+    measured.filter(|(_, step)| validity::unranked(&step.validity).is_none())
 }
 
-/// What was wrong with a slice of a run that does not count; `None` where all of its own do.
+/// Why no block of a run counts: the first reason against one of its slices.
 pub(super) fn why_void(run: &RunData<'_>) -> Option<String> {
     let begin = &run.records.begin;
     let slices = run.steps.iter().filter(|step| is_measured(step));
@@ -225,13 +286,12 @@ pub(super) fn why_void(run: &RunData<'_>) -> Option<String> {
     slices.find_map(|slice| void_reason(begin, slice))
 }
 
-fn undisturbed(begin: &Begin, step: &StepData<'_>) -> BTreeSet<u32> {
+fn good_blocks(begin: &Begin, step: &StepData<'_>) -> BTreeSet<u64> {
     let good = step.slices.iter().filter(|slice| !is_void(begin, slice));
-    good.filter_map(|slice| Some(slice.turn?.cycle)).collect()
+    let turns = good.flat_map(|slice| turns_of(slice));
+    turns.map(|turn| turn.block).collect()
 }
 
-/// Whether a slice says nothing: it is invalid or cannot be judged, or somebody else had the
-/// contender's cores. What is so all the time, as cores that are shared, is the same for all.
 fn is_void(begin: &Begin, slice: &IntervalRecord) -> bool {
     void_reason(begin, slice).is_some()
 }
@@ -251,52 +311,52 @@ fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
     voids.map(ToString::to_string)
 }
 
-/// The cycles of the carousels of a benchmark, and the ratios in them; `None` without a carousel.
-pub(super) fn carousels(benchmark: &BenchmarkData<'_>) -> Option<Carousels> {
-    let counted = counted_cycles(benchmark);
-    let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
-    let in_turns = runs().filter(|run| run.records.begin.run.carousel.is_some());
-    let repetitions: BTreeSet<u32> = in_turns.map(RunData::repetition).collect();
-    let count = |repetition: u32| CycleCount {
+/// The sets of a benchmark, and the ratios in them; `None` without a set.
+pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
+    let index = shown_step(benchmark)?;
+    let counted = counted_blocks(benchmark);
+    let mut played: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
+        let steps = run.steps.iter().filter(|step| step.index == index);
+        let slices = steps.flat_map(|step| &step.slices);
+        let blocks = played.entry(run.repetition()).or_default();
+        blocks.extend(
+            slices
+                .flat_map(|slice| turns_of(slice))
+                .map(|turn| turn.block),
+        );
+    }
+    let each = played.into_iter().map(|(repetition, blocks)| SetCount {
         repetition,
-        cycles: runs()
-            .filter(|run| run.repetition() == repetition)
-            .flat_map(|run| run.steps.iter().filter(|step| is_measured(step)))
-            .map(|step| step.slices.len())
-            .max()
-            .unwrap_or_default(),
-        kept: counted.get(&repetition).map_or(0, BTreeSet::len),
-    };
-    let each: Vec<CycleCount> = repetitions.into_iter().map(count).collect();
-    (!each.is_empty()).then(|| Carousels {
-        each,
-        pairs: pairs(&benchmark.cases),
+        blocks: blocks.len(),
+        kept: counted.get(&(repetition, index)).map_or(0, BTreeSet::len),
+    });
+    Some(Sets {
+        each: each.collect(),
+        pairs: pairs(&benchmark.cases, index),
     })
 }
 
-fn pairs(cases: &[CaseData<'_>]) -> Vec<Spread> {
+fn pairs(cases: &[CaseData<'_>], index: usize) -> Vec<Spread> {
     let mut pairs = Vec::new();
     for (place, first) in cases.iter().enumerate() {
-        pairs.extend(
-            cases[place + 1..]
-                .iter()
-                .filter_map(|second| spread(first, second)),
-        );
+        let others = cases[place + 1..].iter();
+        pairs.extend(others.filter_map(|second| spread(first, second, index)));
     }
     pairs
 }
 
-fn spread(first: &CaseData<'_>, second: &CaseData<'_>) -> Option<Spread> {
-    let (one, other) = (logs(first), logs(second));
+fn spread(first: &CaseData<'_>, second: &CaseData<'_>, index: usize) -> Option<Spread> {
+    let (one, other) = (logs(first, index), logs(second, index));
     let differences = |repetition: &u32| -> Option<(u32, Vec<f64>)> {
         let (one, other) = (one.get(repetition)?, other.get(repetition)?);
         let both = one.iter();
-        let both = both.filter_map(|(cycle, log)| Some(log - other.get(cycle)?));
+        let both = both.filter_map(|(block, log)| Some(log - other.get(block)?));
         let both: Vec<f64> = both.filter(|log| log.is_finite()).collect();
         (!both.is_empty()).then_some((*repetition, both))
     };
     let found: Vec<(u32, Vec<f64>)> = one.keys().filter_map(differences).collect();
-    let ratio = |(repetition, logs): &(u32, Vec<f64>)| CarouselRatio::of(*repetition, logs);
+    let ratio = |(repetition, logs): &(u32, Vec<f64>)| SetRatio::of(*repetition, logs);
     let ratios = found.iter().filter_map(ratio).collect();
     let groups: Vec<Vec<f64>> = found.into_iter().map(|(_, logs)| logs).collect();
     Some(Spread {
@@ -307,14 +367,15 @@ fn spread(first: &CaseData<'_>, second: &CaseData<'_>) -> Option<Spread> {
     })
 }
 
-/// Repetition -> cycle that counts -> logarithm of the throughput.
-fn logs(case: &CaseData<'_>) -> BTreeMap<u32, BTreeMap<u32, f64>> {
-    let of_step = |step: &StepData<'_>| -> BTreeMap<u32, f64> {
+/// Repetition -> block that counts -> logarithm of the throughput.
+fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<u32, BTreeMap<u64, f64>> {
+    let of_step = |step: &StepData<'_>| -> BTreeMap<u64, f64> {
         let kept = step.kept.iter();
-        kept.filter_map(|slice| Some((slice.turn?.cycle, slice.load.requests_per_s().ln())))
+        kept.map(|turn| (turn.block, turn.requests_per_s.ln()))
             .collect()
     };
     with_numbers(std::iter::once(case))
+        .filter(|(_, step)| step.index == index)
         .map(|(run, step)| (run.repetition(), of_step(step)))
         .collect()
 }

@@ -15,7 +15,7 @@ pub(crate) fn warnings<'d, 'r: 'd>(
     loads: &'d [LoadAnalysis<'r>],
     searched: impl Iterator<Item = &'d BenchmarkData<'r>>,
 ) -> Vec<String> {
-    let whole = results.no_carousels.as_deref().map(whole_runs::sentence);
+    let whole = results.no_turns.as_deref().map(whole_runs::sentence);
     let mut warnings: Vec<String> = whole.into_iter().collect();
     if loads.iter().any(|load| load.summary.void) {
         warnings.push(format!("{VOID}, so no verdict of it holds"));

@@ -94,7 +94,7 @@ pub(crate) fn throughput_latency(benchmark: &BenchmarkData<'_>) -> Chart {
 }
 
 /// Requests and CPU since the start of the load and of the process, step by step. Nothing of
-/// carousels, where requests between the turns are not counted and their CPU time is.
+/// sets, where requests between the turns are not counted and their CPU time is.
 pub(crate) fn cumulative(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = over_runs(benchmark, |run| {
         let mut requests = 0;

@@ -1,11 +1,11 @@
-//! Charts of carousels: every slice in its turn over time, and the ratios of contenders.
+//! Charts of sets: every slice in its turn over time, and the ratios of contenders.
 
 use bakeoff_stats::{Better, Criteria, Estimate, compare};
 
 use crate::analysis::benchmark::BenchmarkData;
 use crate::analysis::row::Row;
 use crate::analysis::summary::BenchmarkSummary;
-use crate::analysis::turns::{self, CarouselRatio, PlayedCarousel, TurnSlice};
+use crate::analysis::turns::{self, PlayedSet, SetRatio, TurnSlice};
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
 use crate::number::{count, ratio_text, significant};
@@ -14,15 +14,15 @@ use crate::number::{count, ratio_text, significant};
 /// merged, with a band from the lowest to the highest.
 const POINTS_MAX: usize = 120;
 
-/// The space between two carousels, as a share of all of them.
+/// The space between two sets, as a share of all of them.
 const GAP: f64 = 0.02;
 
-/// More rows than this are not read: those of single carousels are left out.
+/// More rows than this are not read: those of single sets are left out.
 const ROWS_MAX: usize = 40;
 
-/// Throughput of every measured slice of every contender. Empty without a carousel.
+/// Throughput of every measured slice of every contender. Empty without a set.
 pub(crate) fn slices(benchmark: &BenchmarkData<'_>) -> Chart {
-    let carousels = turns::played(benchmark);
+    let sets = turns::played(benchmark);
     let series = benchmark
         .cases
         .iter()
@@ -32,41 +32,41 @@ pub(crate) fn slices(benchmark: &BenchmarkData<'_>) -> Chart {
             name: data.label.clone(),
             run: None,
             published: false,
-            points: points(&carousels, case),
+            points: points(&sets, case),
         });
     Chart {
         id: "turns",
         title: "Throughput in turn".to_owned(),
-        note: "Each point is a slice of a contender in its turn, one carousel after the other; \
+        note: "Each point is a slice of a contender in its turn, one set after the other; \
                where there are many slices, the mean of some that follow each other, with a band \
                from the lowest to the highest. What moves all lines is the host and is in no \
-               ratio. Hollow: the cycle does not count.",
+               ratio. Hollow: the block does not count.",
         shape: Shape::Lines,
-        x: axis("s in carousels", Scale::Linear),
+        x: axis("s in sets", Scale::Linear),
         y: axis("requests/s", Scale::Linear),
         series: series.collect(),
     }
 }
 
-/// The slices of a case in all carousels, a gap between these.
-fn points(carousels: &[PlayedCarousel], case: usize) -> Vec<Point> {
-    let of_case = |carousel: &PlayedCarousel| {
-        let found = carousel.slices.iter().find(|(index, _)| *index == case);
+/// The slices of a case in all sets, a gap between these.
+fn points(sets: &[PlayedSet], case: usize) -> Vec<Point> {
+    let of_case = |set: &PlayedSet| {
+        let found = set.slices.iter().find(|(index, _)| *index == case);
         found.map_or_else(Vec::new, |(_, slices)| slices.clone())
     };
-    let all: usize = carousels.iter().map(|one| of_case(one).len()).sum();
-    let length_s: f64 = carousels.iter().map(|one| one.length_s).sum();
+    let all: usize = sets.iter().map(|one| of_case(one).len()).sum();
+    let length_s: f64 = sets.iter().map(|one| one.length_s).sum();
     let merged = all.div_ceil(POINTS_MAX).max(1);
     let mut points = Vec::new();
     let mut begin_s = 0.0;
-    for carousel in carousels {
+    for set in sets {
         if !points.is_empty() {
             points.push(Point::new(begin_s, None));
         }
-        let chunks = of_case(carousel);
+        let chunks = of_case(set);
         let chunks = chunks.chunks(merged);
-        points.extend(chunks.map(|slices| point(slices, begin_s, carousel.repetition)));
-        begin_s += carousel.length_s + GAP * length_s;
+        points.extend(chunks.map(|slices| point(slices, begin_s, set.repetition)));
+        begin_s += set.length_s + GAP * length_s;
     }
     points
 }
@@ -78,7 +78,7 @@ fn point(slices: &[TurnSlice], begin_s: f64, repetition: u32) -> Point {
     let rate = sum(|slice| slice.requests) / sum(|slice| slice.length_s);
     let mut point = Point::new(at_s, Some(rate));
     point.fair = slices.iter().all(|slice| slice.counts);
-    let mut label = format!("carousel {repetition}");
+    let mut label = format!("set {repetition}");
     if slices.len() > 1 {
         let rates = slices.iter().map(|slice| slice.requests / slice.length_s);
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -94,8 +94,8 @@ fn point(slices: &[TurnSlice], begin_s: f64, repetition: u32) -> Point {
     point
 }
 
-/// Requests per second of each contender against the best, in each carousel and in all. Empty
-/// without a carousel, and with a single contender.
+/// Requests per second of each contender against the best, in each set and in all. Empty
+/// without a set, and with a single contender.
 pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Chart {
     let ranked: Vec<&Row> = summary
         .tables
@@ -125,8 +125,8 @@ pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) 
         id: "ratios",
         title: format!("Requests/s against {best}"),
         note: "The difference to the first contender of the ranks with its 95 % interval. Beside a \
-               name: in all carousels, by their spread, on which ranks rest. Below it: in each, by \
-               the spread of its cycles, for its processes only. Hollow: one of the two is not a \
+               name: in all sets, by their spread, on which ranks rest. Below it: in each, by \
+               the spread of its blocks, for its processes only. Hollow: one of the two is not a \
                fair number.",
         shape: Shape::Estimates,
         x: axis("% difference in requests/s", Scale::Linear),
@@ -159,18 +159,17 @@ impl RatioRow<'_> {
         point.fair = self.fair;
         let times = ratio_text(ratio.point);
         point.label = Some(match self.is_of_all {
-            true => format!("{times} times, in all carousels"),
+            true => format!("{times} times, in all sets"),
             false => format!("{times} times, in {}", self.name),
         });
         point
     }
 }
 
-/// Each of the ranked contenders against the first of them: in all carousels under its name, then
-/// in each. A single carousel is all of them, and there is no interval beyond its processes.
+/// Each of the ranked contenders against the first of them: in all sets under its name, then
+/// in each. A single set is all of them, and there is no interval beyond its processes.
 fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>> {
-    let Some((carousels, (best, others))) = summary.carousels.as_ref().zip(ranked.split_first())
-    else {
+    let Some((sets, (best, others))) = summary.sets.as_ref().zip(ranked.split_first()) else {
         return Vec::new();
     };
     let higher = Criteria::new(Better::Higher);
@@ -187,11 +186,11 @@ fn rows<'r>(summary: &BenchmarkSummary, ranked: &[&'r Row]) -> Vec<RatioRow<'r>>
         if all.point.is_finite() {
             rows.push(made(row.label.clone(), all, true));
         }
-        let mut pairs = carousels.pairs.iter();
+        let mut pairs = sets.pairs.iter();
         let each = pairs.find_map(|pair| pair.of(&row.label, &best.label));
-        let each: Vec<CarouselRatio> = each.unwrap_or_default();
+        let each: Vec<SetRatio> = each.unwrap_or_default();
         rows.extend(each.iter().map(|one| {
-            let name = format!("carousel {}", one.repetition);
+            let name = format!("set {}", one.repetition);
             made(name, one.ratio, false)
         }));
     }

@@ -19,7 +19,7 @@ use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::startup::{StartRow, StartupSummary};
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::turns::Carousels;
+use crate::analysis::turns::Sets;
 use crate::number::{range, significant, significant_or_dash};
 
 /// The results as GitHub-flavoured Markdown.
@@ -166,23 +166,23 @@ fn push_benchmark(text: &mut String, benchmark: &BenchmarkSummary) {
             let _ = writeln!(text, "\n{}", escape(&sentence));
         }
     }
-    if let Some(carousels) = &benchmark.carousels {
-        push_carousels(text, carousels);
+    if let Some(sets) = &benchmark.sets {
+        push_sets(text, sets);
     }
     push_rest(text, &benchmark.unranked, &benchmark.failures);
 }
 
-fn push_carousels(text: &mut String, carousels: &Carousels) {
-    text.push_str("\n### Carousels\n\n");
-    for sentence in turns::sentences(carousels) {
+fn push_sets(text: &mut String, sets: &Sets) {
+    text.push_str("\n### Sets\n\n");
+    for sentence in turns::sentences(sets) {
         let _ = writeln!(text, "{sentence}");
     }
-    if carousels.pairs.is_empty() {
+    if sets.pairs.is_empty() {
         return;
     }
     let columns = turns::COLUMNS.map(|(name, _)| name).join(" | ");
     let _ = writeln!(text, "\n| {columns} |\n|---|---|--:|--:|");
-    for pair in &carousels.pairs {
+    for pair in &sets.pairs {
         let cells = turns::row(pair).map(|cell| escape(&cell));
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }

@@ -102,9 +102,9 @@ pub fn terminal_table(analysis: &Analysis<'_>, width: usize) -> String {
             text.push('\n');
             wrap(&mut text, "", &control.sentence(), width);
         }
-        if let Some(carousels) = &benchmark.carousels {
+        if let Some(sets) = &benchmark.sets {
             text.push('\n');
-            for sentence in turns::sentences(carousels) {
+            for sentence in turns::sentences(sets) {
                 wrap(&mut text, "", &sentence, width);
             }
         }

@@ -1,43 +1,42 @@
-//! Carousels in words, for every document.
+//! Sets in words, for every document.
 
-use crate::analysis::turns::{Carousels, Spread};
+use crate::analysis::turns::{Sets, Spread};
 use crate::number::{counted, enumerated, ratio_text};
 
-/// How many carousels there were, how many cycles count, and what that allows to say: sentences.
-pub(super) fn sentences(carousels: &Carousels) -> Vec<String> {
-    let each = &carousels.each;
-    if each.iter().all(|one| one.cycles == 0) {
-        let nothing =
-            "Nothing was measured: no contender reached the first cycle of its carousels.";
+/// How many sets there were, how many blocks count, and what that allows to say: sentences.
+pub(super) fn sentences(sets: &Sets) -> Vec<String> {
+    let each = &sets.each;
+    if each.iter().all(|one| one.blocks == 0) {
+        let nothing = "Nothing was measured: no contender reached the first block of its sets.";
         return vec![nothing.to_owned()];
     }
     let list: Vec<String> = each
         .iter()
-        .map(|one| format!("{} of {}", one.kept, one.cycles))
+        .map(|one| format!("{} of {}", one.kept, one.blocks))
         .collect();
     let began = format!(
-        "{}, each with fresh processes. Cycles that count: {}; {}.",
-        counted(each.len(), "carousel"),
+        "{}, each with fresh processes. Blocks that count: {}; {}.",
+        counted(each.len(), "set"),
         enumerated(&list),
-        lost(carousels),
+        lost(sets),
     );
     let usable = each.iter().filter(|one| one.kept > 0).count();
     let allowed = match usable {
-        0 => "No cycle counts, so nothing is compared.",
+        0 => "No block counts, so nothing is compared.",
         1 => {
-            "One carousel has one process of each contender, and another process may differ: there \
+            "One set has one process of each contender, and another process may differ: there \
              is no interval and no verdict."
         }
-        2 => "Two carousels give intervals with one degree of freedom, which are very wide.",
+        2 => "Two sets give intervals with one degree of freedom, which are very wide.",
         _ => return vec![began],
     };
     vec![began, allowed.to_owned()]
 }
 
-/// How many cycles do not count and why.
-fn lost(carousels: &Carousels) -> String {
-    let each = &carousels.each;
-    let played: usize = each.iter().map(|one| one.cycles).sum();
+/// How many blocks do not count and why.
+fn lost(sets: &Sets) -> String {
+    let each = &sets.each;
+    let played: usize = each.iter().map(|one| one.blocks).sum();
     let kept: usize = each.iter().map(|one| one.kept).sum();
     if played == kept {
         return "none is lost".to_owned();
@@ -53,17 +52,17 @@ fn lost(carousels: &Carousels) -> String {
 pub(super) const COLUMNS: [(&str, &str); 4] = [
     ("requests/s of", ""),
     (
-        "ratio by carousel",
-        "geometric mean of the ratios within its cycles, one for each carousel that both completed",
+        "ratio by set",
+        "geometric mean of the ratios within its blocks, one for each set that both completed",
     ),
     (
-        "spread of cycles",
-        "standard deviation of the ratio from cycle to cycle of a carousel",
+        "spread of blocks",
+        "standard deviation of the ratio from block to block of a set",
     ),
     (
         "spread of processes",
-        "standard deviation of the ratio from carousel to carousel beyond what their cycles \
-         explain; only more carousels make it count for less",
+        "standard deviation of the ratio from set to set beyond what their blocks \
+         explain; only more sets make it count for less",
     ),
 ];
 

@@ -13,27 +13,27 @@ use serde_json::Value;
 
 use crate::turns::{self, Slice};
 
-/// Carousels of four cycles in which the head takes so many times the CPU of its base for each
+/// Sets of four blocks in which the head takes so many times the CPU of its base for each
 /// request. Each process is its own by up to half a percent.
-fn session(carousels: u32, dearer: f64, conditions: &[&str]) -> Results {
+fn session(sets: u32, dearer: f64, conditions: &[&str]) -> Results {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "made-up numbers are small and positive"
     )]
-    let slices = |cpu_us: f64, carousel: u32| -> Vec<Slice> {
-        let own = 1.0 + 0.005 * f64::from(carousel % 3) - 0.002 * f64::from(carousel % 2);
-        let of_cycle = |cycle: u32| {
-            let cpu_us = cpu_us * own * (1.0 + 0.01 * f64::from(cycle % 2));
+    let slices = |cpu_us: f64, set: u32| -> Vec<Slice> {
+        let own = 1.0 + 0.005 * f64::from(set % 3) - 0.002 * f64::from(set % 2);
+        let of_block = |block: u32| {
+            let cpu_us = cpu_us * own * (1.0 + 0.01 * f64::from(block % 2));
             let requests = 1e6 / cpu_us;
             (requests as u64, (requests.floor() * cpu_us * 1000.0) as u64)
         };
-        (0..4).map(of_cycle).collect()
+        (0..4).map(of_block).collect()
     };
     let mut played = Vec::new();
-    for carousel in 1..=carousels {
-        played.push(("shop", carousel, slices(200.0 * dearer, carousel)));
-        played.push(("shop@base", carousel, slices(200.0, carousel + 1)));
+    for set in 1..=sets {
+        played.push(("shop", set, slices(200.0 * dearer, set)));
+        played.push(("shop@base", set, slices(200.0, set + 1)));
     }
     let mut results = turns::results(&played, true);
     results.baseline = Some(Baseline {
@@ -116,7 +116,7 @@ fn an_undecided_condition_passes_with_what_could_be_detected() {
         &session(1, 1.5, &["slower>5%"]),
         BaselineConclusion::Passed,
         &[Outcome::Undecided],
-        "slower>5%: shop: only 1 carousel can be used, and an interval takes 2",
+        "slower>5%: shop: only 1 set can be used, and an interval takes 2",
     );
     let report = Report::deserialize_from_str(&junit(&analyse(&near)).unwrap()).unwrap();
     let undecided = &report.test_suites[0].test_cases[1];
@@ -279,7 +279,7 @@ fn the_summary_is_short_and_says_how() {
         "| locations | shop | ",
         "**\u{2212}9.",
         "- **FAILED**: locations: slower>5%: shop is 9.",
-        "5 carousels",
+        "5 sets",
         "Left out: new: not in the baseline",
     ] {
         assert!(summary.contains(text), "{text:?} is missing in {summary}");

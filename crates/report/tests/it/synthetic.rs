@@ -264,7 +264,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             },
             steps: Vec::new(),
             step_order: Vec::new(),
-            carousel: None,
+            set: None,
             capacity: None,
             transport: Transport::default(),
             work: Work::default(),

@@ -1,4 +1,4 @@
-//! Carousels: contenders in turn on a host whose speed changes.
+//! Sets: contenders in turn on a host whose speed changes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use bakeoff_base::random::Random;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{CpuTime, Pace};
 use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Turn};
-use bakeoff_model::suite::{Carousel, Step};
+use bakeoff_model::suite::{Set, Step};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{Analysis, BenchmarkSummary, ReportInput, html, markdown, terminal_table};
 use bakeoff_stats::{Comparison, Method, Tie, Verdict};
@@ -49,8 +49,8 @@ fn run(
     let steps = vec![step(20, true), step(1, true), step(1, false)];
     let one = contender(name, 5000.0, 100.0);
     let mut records = run_of_steps("locations", &one, repetition, order, steps);
-    let cycles = u32::try_from(slices.len()).unwrap();
-    records.begin.run.carousel = in_turns.then_some(Carousel { cycles });
+    let blocks = u32::try_from(slices.len()).unwrap();
+    records.begin.run.set = in_turns.then_some(Set { blocks });
     let (measured, warm_up): (Vec<_>, Vec<_>) = records
         .intervals
         .into_iter()
@@ -59,25 +59,25 @@ fn run(
         .into_iter()
         .filter(|slice| slice.load.step == 0)
         .collect();
-    for (cycle, slice) in (0..).zip(slices) {
+    for (block, slice) in (0..).zip(slices) {
         let mut made = measured[0].clone();
-        made.turn = in_turns.then_some(Turn { cycle, position: 0 });
-        play(&one, &mut made, cycle, *slice);
+        made.turn = in_turns.then_some(Turn { block, position: 0 });
+        play(&one, &mut made, block, *slice);
         records.intervals.push(made);
     }
     records
 }
 
 /// Makes a slice one of that second with so many requests and so much CPU.
-fn play(one: &Contender, made: &mut IntervalRecord, cycle: u32, (requests, cpu_ns): Slice) {
+fn play(one: &Contender, made: &mut IntervalRecord, block: u32, (requests, cpu_ns): Slice) {
     let rate = f64::from(u32::try_from(requests).unwrap());
-    let begin_ns = (40 + u64::from(cycle)) * SECOND;
-    made.load = load(one, 2, cycle, begin_ns, rate, 64);
+    let begin_ns = (40 + u64::from(block)) * SECOND;
+    made.load = load(one, 2, block, begin_ns, rate, 64);
     let at = |ns| CpuTime {
         user_ns: ns,
         system_ns: 0,
     };
-    let start_ns = u64::from(cycle) * SECOND;
+    let start_ns = u64::from(block) * SECOND;
     made.contender_before.as_mut().unwrap().cpu = Some(at(start_ns));
     made.contender_after.as_mut().unwrap().cpu = Some(at(start_ns + cpu_ns));
 }
@@ -85,7 +85,7 @@ fn play(one: &Contender, made: &mut IntervalRecord, cycle: u32, (requests, cpu_n
 fn analyse(results: &Results) -> Analysis<'_> {
     Analysis::of(&ReportInput {
         results,
-        title: "Synthetic carousels",
+        title: "Synthetic sets",
         rounds: &[],
     })
 }
@@ -102,11 +102,11 @@ fn compared(summary: &BenchmarkSummary, one: &str, other: &str) -> Comparison {
     *table.throughput_matrix.pairs.get(one, other).unwrap()
 }
 
-fn invalidate(results: &mut Results, run: usize, cycle: u32) {
+fn invalidate(results: &mut Results, run: usize, block: u32) {
     let slices = &mut results.runs[run].intervals;
     let slice = slices
         .iter_mut()
-        .find(|slice| !slice.warm_up && slice.load.slice == cycle)
+        .find(|slice| !slice.warm_up && slice.load.slice == block)
         .unwrap();
     slice.validity = Validity::recorded(validity::Verdict::Invalid, "stalled");
 }
@@ -143,17 +143,17 @@ fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
     let mut random = Random::new(7);
     let mut played = Vec::new();
     for repetition in 0..repetitions {
-        // Whose turn is first in each cycle.
+        // Whose turn is first in each block.
         let drawn = |_| u32::try_from(random.below(3)).unwrap();
         let first: Vec<u32> = (0..CYCLES).map(drawn).collect();
         for (place, (name, peak)) in (0..).zip(CONTENDERS) {
             let own = peak * (1.0 + 0.015 * (random.unit() - 0.5));
-            let turn = |cycle: u32| (place + first[cycle as usize]) % 3;
-            let second = |cycle: u32| match in_turns {
-                true => (repetition * CYCLES + cycle) * 3 + turn(cycle),
-                false => (repetition * 3 + place) * CYCLES + cycle,
+            let turn = |block: u32| (place + first[block as usize]) % 3;
+            let second = |block: u32| match in_turns {
+                true => (repetition * CYCLES + block) * 3 + turn(block),
+                false => (repetition * 3 + place) * CYCLES + block,
             };
-            let slices = (0..CYCLES).map(|cycle| slice(own, second(cycle), &mut random));
+            let slices = (0..CYCLES).map(|block| slice(own, second(block), &mut random));
             played.push((name, repetition + 1, slices.collect()));
         }
     }
@@ -161,7 +161,7 @@ fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
 }
 
 #[test]
-fn ratios_within_cycles_see_what_whole_runs_do_not() {
+fn ratios_within_blocks_see_what_whole_runs_do_not() {
     let (turns, whole) = (on_the_host(5, true), on_the_host(5, false));
     let found = summary(&turns);
     for same in ["synthetic-same-1", "synthetic-same-2"] {
@@ -184,11 +184,11 @@ fn ratios_within_cycles_see_what_whole_runs_do_not() {
     let rows = &found.tables[0].rows;
     assert_eq!((rows[0].rank, rows[0].tie), (Some(1), Tie::Alone));
     assert!(rows[1].rank == Some(2) && rows[2].rank == Some(2));
-    assert!(summary(&whole).carousels.is_none());
+    assert!(summary(&whole).sets.is_none());
 }
 
 #[test]
-fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
+fn one_set_has_no_interval_across_processes_and_no_verdict() {
     let results = on_the_host(1, true);
     let analysis = analyse(&results);
     let summary = &analysis.loads[0].summary;
@@ -199,20 +199,20 @@ fn one_carousel_has_no_interval_across_processes_and_no_verdict() {
     let rows = summary.tables[0].rows.iter();
     assert!(rows.clone().all(|row| row.rank == Some(1)));
     assert!(rows.clone().all(|row| row.tie == Tie::Unknown));
-    let pairs = &summary.carousels.as_ref().unwrap().pairs;
+    let pairs = &summary.sets.as_ref().unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].components.between), (3, None));
     let said =
-        "One carousel has one process of each contender, and another process may differ: there is";
+        "One set has one process of each contender, and another process may differ: there is";
     let (table, text) = (terminal_table(&analysis, 400), markdown(&analysis));
     for document in [&text, &table, &html(&analysis)] {
         assert!(document.contains(said), "{document}");
-        assert!(!document.contains("Two carousels give"));
+        assert!(!document.contains("Two sets give"));
     }
-    assert!(text.contains("(one carousel, no interval): inconclusive"));
+    assert!(text.contains("(one set, no interval): inconclusive"));
 }
 
 #[test]
-fn two_carousels_are_compared_by_pairs_with_a_wide_interval() {
+fn two_sets_are_compared_by_pairs_with_a_wide_interval() {
     let results = on_the_host(2, true);
     let found = summary(&results);
     let fast = compared(&found, "synthetic-fast", "synthetic-same-1");
@@ -223,7 +223,7 @@ fn two_carousels_are_compared_by_pairs_with_a_wide_interval() {
 const FIXED: [&str; 2] = ["synthetic-one", "synthetic-other"];
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("../fixtures/carousels.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/sets.json")).unwrap()
 }
 
 fn numbers(list: &Value) -> Vec<u64> {
@@ -244,9 +244,9 @@ fn of_fixture(fixture: &Value) -> Results {
     }
     let mut results = results(&played, true);
     let lost = numbers(&fixture["lost"]);
-    let carousel = usize::try_from(lost[0]).unwrap();
-    let cycle = u32::try_from(lost[1]).unwrap();
-    invalidate(&mut results, played.len() / 2 + carousel, cycle);
+    let set = usize::try_from(lost[0]).unwrap();
+    let block = u32::try_from(lost[1]).unwrap();
+    invalidate(&mut results, played.len() / 2 + set, block);
     results
 }
 
@@ -268,7 +268,7 @@ fn check_comparison(found: &Comparison, expected: &Value) {
 }
 
 #[test]
-fn figures_are_those_of_scipy_and_a_cycle_is_lost_for_all() {
+fn figures_are_those_of_scipy_and_a_block_is_lost_for_all() {
     let fixture = fixture();
     let results = of_fixture(&fixture);
     let found = summary(&results);
@@ -277,14 +277,14 @@ fn figures_are_those_of_scipy_and_a_cycle_is_lost_for_all() {
     check_comparison(&compared(&found, one, other), throughput);
     let cpu = found.tables[0].cpu_matrix.pairs.get(0, 1).unwrap();
     check_comparison(cpu, &fixture["cpu"]);
-    let carousels = found.carousels.as_ref().unwrap();
-    let kept = carousels.each.iter().map(|each| (each.cycles, each.kept));
+    let sets = found.sets.as_ref().unwrap();
+    let kept = sets.each.iter().map(|each| (each.blocks, each.kept));
     assert_eq!(
         kept.collect::<Vec<_>>(),
         [(12, 12), (10, 10), (14, 13), (11, 11)]
     );
-    let [pair] = carousels.pairs.as_slice() else {
-        panic!("{carousels:?}");
+    let [pair] = sets.pairs.as_slice() else {
+        panic!("{sets:?}");
     };
     assert_eq!((pair.first.as_str(), pair.second.as_str()), (one, other));
     for (ratio, expected) in pair
@@ -320,23 +320,23 @@ fn what_was_lost_and_where_the_spread_is_from_is_said() {
     let page = html(&analysis);
     // Left in the target folder to be looked at.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    fs::write(folder.join("synthetic-carousels.html"), &page).unwrap();
+    fs::write(folder.join("synthetic-sets.html"), &page).unwrap();
     let text = markdown(&analysis);
     for part in [
-        "4 carousels, each with fresh processes. Cycles that count: 12 of 12, 10 of 10, 13 of 14 \
+        "4 sets, each with fresh processes. Blocks that count: 12 of 12, 10 of 10, 13 of 14 \
          and 11 of 11; 1 of 47 lost for all contenders, because a slice was invalid",
         "| synthetic-one / synthetic-other | ",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    assert!(text.contains(", 4 carousels): "), "{text}");
+    assert!(text.contains(", 4 sets): "), "{text}");
     assert!(page.contains("13 of 14") && page.contains("spread of processes"));
 }
 
 #[test]
 fn one_that_fails_takes_only_itself_out() {
     let mut results = on_the_host(4, true);
-    // The second one of the same in the third carousel.
+    // The second one of the same in the third set.
     let failure = Failure::new(Stage::Load, "killed for memory");
     results.runs[8].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
     results.runs[8].intervals.truncate(6);
@@ -344,41 +344,41 @@ fn one_that_fails_takes_only_itself_out() {
     let of = |one, other| compared(&found, one, other).ratio.runs;
     assert_eq!(of("synthetic-fast", "synthetic-same-1"), 4);
     assert_eq!(of("synthetic-fast", "synthetic-same-2"), 3);
-    let each = &found.carousels.as_ref().unwrap().each;
-    assert!(each.iter().all(|each| (each.cycles, each.kept) == (20, 20)));
+    let each = &found.sets.as_ref().unwrap().each;
+    assert!(each.iter().all(|each| (each.blocks, each.kept) == (20, 20)));
 }
 
 #[test]
-fn one_without_a_valid_number_does_not_void_the_others_cycles() {
+fn one_without_a_valid_number_does_not_void_the_others_blocks() {
     let mut results = on_the_host(3, true);
-    for cycle in 0..CYCLES / 2 {
-        invalidate(&mut results, 2, cycle);
+    for block in 0..CYCLES / 2 {
+        invalidate(&mut results, 2, block);
     }
     let found = summary(&results);
     assert_eq!(found.unranked[0].label, "synthetic-same-2");
-    let kept = found.carousels.as_ref().unwrap().each.iter();
+    let kept = found.sets.as_ref().unwrap().each.iter();
     assert!(kept.clone().all(|each| each.kept == 20));
 }
 
-/// Ten contenders; in the second carousel two slices of each are invalid, another's in each cycle.
+/// Ten contenders; in the second set two slices of each are invalid, another's in each block.
 #[test]
-fn a_carousel_of_which_no_cycle_counts_has_no_say() {
+fn a_set_of_which_no_block_counts_has_no_say() {
     const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let mut played = Vec::new();
     let mut random = Random::new(3);
     for repetition in 1..=3 {
         for name in NAMES {
-            let slices = (0..CYCLES).map(|cycle| slice(5000.0, cycle, &mut random));
+            let slices = (0..CYCLES).map(|block| slice(5000.0, block, &mut random));
             played.push((name, repetition, slices.collect()));
         }
     }
     let mut results = results(&played, true);
-    for cycle in 0..CYCLES {
-        let run = NAMES.len() + cycle as usize / 2;
-        invalidate(&mut results, run, cycle);
+    for block in 0..CYCLES {
+        let run = NAMES.len() + block as usize / 2;
+        invalidate(&mut results, run, block);
     }
     let found = summary(&results);
-    let kept = found.carousels.as_ref().unwrap().each.iter();
+    let kept = found.sets.as_ref().unwrap().each.iter();
     assert_eq!(kept.map(|each| each.kept).collect::<Vec<_>>(), [20, 0, 20]);
     assert_eq!(compared(&found, "a", "b").ratio.runs, 2);
     assert!(found.tables[0].rows.iter().all(|row| row.runs == 2));
@@ -387,7 +387,7 @@ fn a_carousel_of_which_no_cycle_counts_has_no_say() {
     assert!(found.tables.is_empty());
     assert_eq!(
         found.unranked[0].reason,
-        "no cycle of its carousels counts, for example: invalid: stalled"
+        "no block of its sets counts, for example: invalid: stalled"
     );
 }
 
@@ -406,7 +406,7 @@ fn chart(analysis: &Analysis<'_>, id: &str) -> Value {
 }
 
 #[test]
-fn a_carousel_has_charts_of_its_own_and_none_over_connections() {
+fn a_set_has_charts_of_its_own_and_none_over_connections() {
     let results = on_the_host(3, true);
     let analysis = analyse(&results);
     let charts = charts(&analysis);
@@ -429,7 +429,7 @@ fn a_carousel_has_charts_of_its_own_and_none_over_connections() {
     let rows = ratios["yAxis"]["data"].as_array().unwrap();
     assert_eq!(rows.len(), 2 * (1 + 3));
     assert_eq!(rows[7], "synthetic-same-1");
-    assert_eq!(rows[6], "carousel 1");
+    assert_eq!(rows[6], "set 1");
     let all = compared(
         &analysis.loads[0].summary,
         "synthetic-same-1",
@@ -445,14 +445,14 @@ fn a_carousel_has_charts_of_its_own_and_none_over_connections() {
         let percent = 100.0 * (expected[place] - 1.0);
         assert!((found - percent).abs() < 1e-3, "{found} for {percent}");
     }
-    // Twenty slices in each of three carousels, a gap between these.
+    // Twenty slices in each of three sets, a gap between these.
     let slices = charts[2]["option"]["series"][0]["data"].as_array().unwrap();
     assert_eq!(slices.len(), 3 * 20 + 2);
     assert!(slices[20][1].is_null() && slices[41][1].is_null());
 }
 
 #[test]
-fn a_cycle_that_does_not_count_is_hollow() {
+fn a_block_that_does_not_count_is_hollow() {
     let mut results = on_the_host(1, true);
     invalidate(&mut results, 0, 4);
     let turns = chart(&analyse(&results), "turns");
@@ -468,7 +468,7 @@ fn thousands_of_turns_are_merged_into_bands() {
     let mut random = Random::new(5);
     let mut turns = |peak: f64| {
         (0..1500)
-            .map(|cycle| slice(peak, cycle, &mut random))
+            .map(|block| slice(peak, block, &mut random))
             .collect()
     };
     let played = [("a", 1, turns(5000.0)), ("b", 1, turns(6000.0))];

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 use bollard::query_parameters::KillContainerOptions;
@@ -288,6 +289,12 @@ impl Instance for DockerInstance {
     fn sample(&self) -> BoxFuture<'_, Sampled> {
         let sampling = Arc::clone(&self.shared).sample();
         Box::pin(async { Sampled::here(sampling.await) })
+    }
+
+    fn cpu_counter(&self) -> Option<CpuCounter> {
+        let pid = self.shared.pid?;
+        let meter = self.shared.meter.get_or_init(|| Meter::of_pid(pid));
+        Some(meter.cpu_counter())
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

@@ -14,7 +14,7 @@ mod threads;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use bakeoff_model::load::CpuTime;
+use bakeoff_model::load::{CpuCounter, CpuTime};
 use bakeoff_model::resource::{Network, ResourceSample, TcpCounters};
 
 use crate::cgroup::{Group, Version, dir_of, membership, mounts};
@@ -33,6 +33,8 @@ pub(crate) use self::members::{Stat, TICK_NS, all_processes, tree};
 #[derive(Debug)]
 pub struct Meter {
     files: Option<GroupFiles>,
+    /// The file with the CPU time of the group.
+    counter: Option<PathBuf>,
     members: Members,
     state: Mutex<State>,
 }
@@ -93,6 +95,7 @@ impl Meter {
     pub fn of_tree(pid: u32) -> Self {
         Self {
             files: None,
+            counter: None,
             members: Members::Tree(pid),
             state: Mutex::default(),
         }
@@ -108,6 +111,7 @@ impl Meter {
         let members = Members::of_dirs(dirs);
         Self {
             files: Some(files),
+            counter: counter_file(version, dirs),
             members,
             state: Mutex::default(),
         }
@@ -117,6 +121,16 @@ impl Meter {
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
         self.members.list()
+    }
+
+    /// Where the CPU time of the group can be read without this meter: in its control group, or by
+    /// the clocks of the processes that it has now.
+    #[must_use]
+    pub fn cpu_counter(&self) -> CpuCounter {
+        match &self.counter {
+            Some(file) => CpuCounter::File(file.clone()),
+            None => CpuCounter::Processes(self.processes()),
+        }
     }
 
     /// How many processes of the group the kernel killed for memory; `None` where it cannot tell.
@@ -168,6 +182,16 @@ impl Meter {
         sample.jvm = state.jvm.read(&processes);
         sample
     }
+}
+
+/// The file with the CPU time of a group, if it is there.
+fn counter_file(version: Version, dirs: &[(String, PathBuf)]) -> Option<PathBuf> {
+    let (controller, file) = match version {
+        Version::V1 => ("cpuacct", "cpuacct.usage"),
+        Version::V2 => ("cpu", "cpu.stat"),
+    };
+    let (_, dir) = dirs.iter().find(|(name, _)| name == controller)?;
+    Some(dir.join(file)).filter(|path| path.exists())
 }
 
 /// Reads all figures of the group in which a process is, once. For repeated samples keep a

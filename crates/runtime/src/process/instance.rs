@@ -8,6 +8,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 use rustix::process::{Pid, Signal, kill_process};
@@ -376,6 +377,10 @@ impl Instance for ProcessInstance {
 
     fn processes(&self) -> Vec<u32> {
         self.shared.processes()
+    }
+
+    fn cpu_counter(&self) -> Option<CpuCounter> {
+        Some(self.shared.meter.cpu_counter())
     }
 
     fn logs(&self) -> String {

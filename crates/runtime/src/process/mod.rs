@@ -84,11 +84,6 @@ impl ProcessRuntime {
         let network = Network::of_this_session()?;
         let runtime = Self::with(options, Hierarchy::of_this_host(), Some(network))
             .map_err(|error| format!("no folder for temporary files can be made: {error}"))?;
-        let hierarchy = runtime.inner.hierarchy.as_ref();
-        let hierarchy = hierarchy.map_err(|reason| format!("nothing can be frozen: {reason}"))?;
-        let mut probe = Group::make(hierarchy, &unique_name("probe"), Limits::default(), &[])?;
-        probe.freeze()?;
-        probe.remove()?;
         Ok(runtime)
     }
 
@@ -96,13 +91,15 @@ impl ProcessRuntime {
     ///
     /// # Errors
     /// Why not, as a clause.
-    pub fn can_freeze(options: ProcessOptions) -> Result<(), String> {
+    pub fn can_be_side_by_side(options: ProcessOptions) -> Result<(), String> {
         match Self::side_by_side(options) {
             Ok(_) => Ok(()),
             Err(_) if !rustix::process::geteuid().is_root() => {
-                Err("contenders cannot be frozen without root".to_owned())
+                Err("without root contenders have no network of their own".to_owned())
             }
-            Err(reason) => Err(format!("contenders cannot be frozen here ({reason})")),
+            Err(reason) => Err(format!(
+                "contenders have no network of their own here ({reason})"
+            )),
         }
     }
 

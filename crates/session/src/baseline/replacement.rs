@@ -1,4 +1,4 @@
-//! Carousels that were lost to the host: of each no cycle counts, while others of its benchmark
+//! Sets that were lost to the host: of each no block counts, while others of its benchmark
 //! have some. It is played once more, as the next attempt at its runs. What the comparison says is
 //! not looked at, so this favors neither side.
 
@@ -8,14 +8,14 @@ use std::path::Path;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_report::{Analysis, Carousels, CycleCount, ReportInput};
+use bakeoff_report::{Analysis, ReportInput, SetCount, Sets};
 
 use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
 use crate::event::{Event, Observer};
 use crate::store::results;
 
-/// Plays the lost carousels of a results folder once more, after the `made` runs of the session;
+/// Plays the lost sets of a results folder once more, after the `made` runs of the session;
 /// the number of runs then.
 pub(crate) async fn play<L: LoadGenerator>(
     driver: &Driver<'_, L>,
@@ -38,12 +38,12 @@ pub(crate) async fn play_again<L: LoadGenerator>(
     if lost.is_empty() {
         return Ok(made);
     }
-    let carousels: BTreeSet<(&str, u32)> = lost
+    let sets: BTreeSet<(&str, u32)> = lost
         .iter()
         .map(|one| (one.run.benchmark.as_str(), one.run.repetition))
         .collect();
-    observer.observe(&Event::CarouselsReplaced {
-        carousels: carousels.len(),
+    observer.observe(&Event::SetsReplaced {
+        sets: sets.len(),
         expected_ns: duration_ns::whole(lost.iter().map(|one| one.run.expected).sum()),
     })?;
     let part = Part {
@@ -54,7 +54,7 @@ pub(crate) async fn play_again<L: LoadGenerator>(
     Ok(part.runs)
 }
 
-/// The runs of lost carousels that were played once, in the order of the plan.
+/// The runs of lost sets that were played once, in the order of the plan.
 pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
     let mut attempts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for records in &results.runs {
@@ -69,9 +69,8 @@ pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
         .iter()
         .flat_map(|load| {
             let name = load.summary.name.as_str();
-            let carousels = load.summary.carousels.iter();
-            carousels
-                .flat_map(lost_of)
+            let sets = load.summary.sets.iter();
+            sets.flat_map(lost_of)
                 .map(move |repetition| (name, repetition))
         })
         .collect();
@@ -86,13 +85,13 @@ pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
     again.collect()
 }
 
-/// The repetitions of which no cycle counts; none where that is so of all, for then the next one
+/// The repetitions of which no block counts; none where that is so of all, for then the next one
 /// would be lost as well.
-fn lost_of(carousels: &Carousels) -> Vec<u32> {
-    let is_lost = |count: &&CycleCount| count.cycles > 0 && count.kept == 0;
-    if carousels.each.iter().all(|count| is_lost(&count)) {
+fn lost_of(sets: &Sets) -> Vec<u32> {
+    let is_lost = |count: &&SetCount| count.blocks > 0 && count.kept == 0;
+    if sets.each.iter().all(|count| is_lost(&count)) {
         return Vec::new();
     }
-    let lost = carousels.each.iter().filter(is_lost);
+    let lost = sets.each.iter().filter(is_lost);
     lost.map(|count| count.repetition).collect()
 }

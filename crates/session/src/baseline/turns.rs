@@ -1,25 +1,23 @@
-//! Steps as turns of a carousel, for profiles and benchmarks that have others: head and base are
-//! always compared in carousels.
+//! Steps for heads and bases, which take turns: of a profile or benchmark with other steps, closed
+//! load at the number of connections that tables are about.
 
 use std::time::Duration;
 
 use bakeoff_model::load::Pace;
 use bakeoff_model::runs::Runs;
 use bakeoff_model::step;
-use bakeoff_model::suite::{Carousel, Profile, Step, Suite};
+use bakeoff_model::suite::{Profile, Step, Suite};
 
 use crate::hint::hinted;
 
-/// As much as a duel measures: so many carousels, a warm-up where the steps have none, and ten
-/// seconds of each contender in turns that are short, so that both meet the same host.
-const CAROUSELS: u32 = 5;
+/// As much as a duel measures: so many sets of fresh processes, a warm-up where the steps have
+/// none, and ten seconds of each contender.
+const SETS: u32 = 5;
 const WARM_UP: Duration = Duration::from_secs(5);
-const CYCLES: u32 = 20;
-const SLICE: Duration = Duration::from_millis(500);
-const DISCARD: Duration = Duration::from_millis(200);
+const MEASURED: Duration = Duration::from_secs(10);
 
-/// Gives the profile and those of these benchmarks that have steps of their own turns; sentences
-/// about what was done.
+/// Gives the profile, and those of these benchmarks that have steps of their own, steps that can be
+/// played in turns; sentences about what was done.
 pub(super) fn make(
     suite: &mut Suite,
     profile: &str,
@@ -30,133 +28,71 @@ pub(super) fn make(
     };
     // Two of each contender are measured as it is.
     profile.control = false;
+    profile.whole_runs = false;
     let mut notes = Vec::new();
-    let own = profile
-        .carousel
-        .map(|carousel| Shape::of(profile, carousel));
     for benchmark in &mut suite.benchmarks {
         let has_own = !benchmark.steps.is_empty() && !profile.replaces_steps;
         if !has_own || !benchmarks.contains(&benchmark.name) {
             continue;
         }
-        let whole = std::mem::take(&mut benchmark.steps);
         let about = format!("the benchmark {}", benchmark.name);
-        let shape = own.unwrap_or_else(|| Shape::of_steps(&whole));
-        let (steps, note) = shape.steps(&whole, &about)?;
-        (benchmark.steps, benchmark.carousel) = (steps, Some(shape.carousel()));
-        notes.push(note);
+        notes.extend(in_turns(&mut benchmark.steps, &about)?);
     }
-    if own.is_none() {
-        if !profile.steps.is_empty() {
-            let whole = std::mem::take(&mut profile.steps);
-            let about = format!("the profile {}", profile.name);
-            let shape = Shape::of_steps(&whole);
-            let (steps, note) = shape.steps(&whole, &about)?;
-            profile.steps = steps;
-            notes.push(note);
-        }
-        profile.runs = Runs::Fixed(CAROUSELS);
-        // Also where only benchmarks have steps: it keeps their cases beside each other.
-        profile.carousel = Some(Carousel { cycles: CYCLES });
+    if !profile.steps.is_empty() {
+        let about = format!("the profile {}", profile.name);
+        notes.extend(in_turns(&mut profile.steps, &about)?);
+    }
+    if !notes.is_empty() {
+        profile.runs = sets(profile);
     }
     Ok(notes)
 }
 
-/// How a carousel goes.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    warm_up: Duration,
-    /// Makes it a warm-up that ends when the contender is warm.
-    at_least: Option<Duration>,
-    cycles: u32,
-    discard: Duration,
-    slice: Duration,
+fn sets(profile: &Profile) -> Runs {
+    match profile.runs.at_most() {
+        fewer if fewer < SETS => Runs::Fixed(SETS),
+        _ => profile.runs,
+    }
 }
 
-impl Shape {
-    /// That of a profile with a carousel: warm-up, what is discarded, and the slice.
-    fn of(profile: &Profile, carousel: Carousel) -> Self {
-        let length = |index: usize, otherwise: Duration| {
-            let step = profile.steps.get(index);
-            step.map_or(otherwise, |step| step.duration)
-        };
-        Self {
-            warm_up: length(0, WARM_UP),
-            at_least: profile.steps.first().and_then(|step| step.at_least),
-            cycles: carousel.cycles,
-            discard: length(1, DISCARD),
-            slice: length(2, SLICE),
-        }
+/// Makes steps a warm-up and closed load at the stated step; a sentence that says so. Steps that
+/// are one measured step of closed load after a warm-up stay.
+fn in_turns(steps: &mut Vec<Step>, about: &str) -> anyhow::Result<Option<String>> {
+    let measured = steps.iter().filter(|step| !step.warm_up);
+    let is_closed = |step: &Step| step.pace == Pace::Closed;
+    if measured.clone().count() == 1 && steps.len() > 1 && steps.iter().all(is_closed) {
+        return Ok(None);
     }
-
-    /// One for steps that are no carousel's: warmed up for as long as they are.
-    fn of_steps(steps: &[Step]) -> Self {
-        let all = || steps.iter().filter(|step| step.warm_up);
-        let warm_up: Duration = all().map(|step| step.duration).sum();
-        let until_warm = all().any(|step| step.at_least.is_some());
-        Self {
-            warm_up: if warm_up.is_zero() { WARM_UP } else { warm_up },
-            at_least: until_warm.then(|| all().map(Step::shortest).sum()),
-            cycles: CYCLES,
-            discard: DISCARD,
-            slice: SLICE,
-        }
-    }
-
-    fn carousel(self) -> Carousel {
-        Carousel {
-            cycles: self.cycles,
-        }
-    }
-
-    /// The turns at the stated step of these steps, and a sentence that says so.
-    fn steps(self, whole: &[Step], about: &str) -> anyhow::Result<(Vec<Step>, String)> {
-        let measured = whole.iter().filter(|step| !step.warm_up);
-        let even: Vec<Step> = measured.copied().filter(|step| !is_ramp(step)).collect();
-        let Some(stated) = step::stated(&even).map(|index| even[index]) else {
-            return Err(hinted(
-                format_args!("{about} has only ramps, which cannot be played in turns"),
-                "use a profile with `carousel`, or with steps of even load",
-            ));
-        };
-        // Users who go once through a scenario and leave would be gone after the first turn.
-        let pace = match stated.pace {
-            Pace::Users { .. } => Pace::Closed,
-            pace => pace,
-        };
-        let step = |duration, warm_up| Step {
-            connections: stated.connections,
-            duration,
-            pace,
-            warm_up,
-            at_least: None,
-        };
-        let rate = match pace {
-            Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } => {
-                format!(" at {rate_per_s}/s")
-            }
-            _ => String::new(),
-        };
-        let note = format!(
-            "{about}: base and head alternate, {} turns of {:?} each, {} connections{rate}, after \
-             {}{:?} of warm-up",
-            self.cycles,
-            self.slice,
-            stated.connections,
-            if self.at_least.is_some() {
-                "up to "
-            } else {
-                ""
-            },
-            self.warm_up
-        );
-        let warm_up = Step {
-            at_least: self.at_least,
-            ..step(self.warm_up, true)
-        };
-        let steps = vec![warm_up, step(self.discard, true), step(self.slice, false)];
-        Ok((steps, note))
-    }
+    let even: Vec<Step> = measured.copied().filter(|step| !is_ramp(step)).collect();
+    let Some(stated) = step::stated(&even).map(|index| even[index]) else {
+        return Err(hinted(
+            format_args!("{about} has only ramps, which cannot be played in turns"),
+            "use a profile with steps of even load",
+        ));
+    };
+    let all = || steps.iter().filter(|step| step.warm_up);
+    let warm_up: Duration = all().map(|step| step.duration).sum();
+    let until_warm = all().any(|step| step.at_least.is_some());
+    let closed = |duration, warm_up| Step {
+        connections: stated.connections,
+        duration,
+        pace: Pace::Closed,
+        warm_up,
+        at_least: None,
+    };
+    let warm_up = Step {
+        at_least: until_warm.then(|| all().map(Step::shortest).sum()),
+        ..closed(if warm_up.is_zero() { WARM_UP } else { warm_up }, true)
+    };
+    let note = format!(
+        "{about}: base and head take turns, {MEASURED:?} each with closed load over {} \
+         connections, after {}{:?} of warm-up",
+        stated.connections,
+        if until_warm { "up to " } else { "" },
+        warm_up.duration
+    );
+    *steps = vec![warm_up, closed(MEASURED, false)];
+    Ok(Some(note))
 }
 
 fn is_ramp(step: &Step) -> bool {

@@ -39,9 +39,10 @@ pub(crate) async fn make<L: LoadGenerator>(
         case,
         instance: instance.as_mut(),
     };
-    let mut loading = Loading::begin(&on).await?;
+    let mut loading = Loading::begin(std::slice::from_ref(&on)).await?;
     let loaded = search(&mut loading, &mut on, former, observer).await;
-    run::finish(&mut on, loading, counted, loaded, notes, observer).await
+    let account = loading.close(0);
+    run::finish(&mut on, account, counted, loaded, notes, observer).await
 }
 
 /// The steps before the search, then all of its trials.
@@ -57,8 +58,8 @@ async fn search<L: LoadGenerator>(
         return Err(Failure::new(Stage::Load, "the plan does not say what is looked for").into());
     };
     let mut seen = Seen::of(observer, 0);
-    while loading.next().is_some() {
-        loading.play(on, 0, &mut seen).await?;
+    while loading.has_next() {
+        loading.play_alone(on, &mut seen).await?;
     }
     loading.end().await?;
     let steps = run.steps.len();
@@ -103,8 +104,8 @@ async fn trial<L: LoadGenerator>(
         instance: &mut *on.instance,
     };
     let mut seen = Seen::of(observer, index);
-    let mut own = Loading::begin(&on).await?;
-    own.play(&mut on, 0, &mut seen).await?;
+    let mut own = Loading::begin(std::slice::from_ref(&on)).await?;
+    own.play_alone(&mut on, &mut seen).await?;
     own.end().await?;
     loading.take_over(own);
     let slices = seen.slices.iter();

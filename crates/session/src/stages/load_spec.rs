@@ -3,8 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use bakeoff_base::number::length_as_f64;
 use bakeoff_model::duration_ns;
-use bakeoff_model::load::{LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target};
+use bakeoff_model::load::{
+    CpuCounter, LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target, Turns,
+};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
@@ -14,13 +17,22 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 /// One response in this many is checked whole; status and length are checked on every one.
 const CHECK_BODY_EVERY: u32 = 64;
 
-/// Everything that the load spec depends on.
+/// A contender that is loaded.
 #[derive(Debug)]
-pub struct SpecInput<'a> {
-    /// Where the contender listens.
+pub struct Loaded<'a> {
+    /// Where it listens.
     pub address: SocketAddr,
     /// What requests name in `Host`; the address when absent.
     pub host: Option<&'a str>,
+    /// Where its CPU time can be read.
+    pub cpu_counter: Option<CpuCounter>,
+}
+
+/// Everything that the load spec depends on.
+#[derive(Debug)]
+pub struct SpecInput<'a> {
+    /// The contenders; several take turns.
+    pub loaded: Vec<Loaded<'a>>,
     /// What it is asked.
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
@@ -39,24 +51,27 @@ pub struct SpecInput<'a> {
 #[must_use]
 pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
     let transport = input.run.transport;
+    let mut targets = input.loaded.iter().map(|loaded| Target {
+        address: loaded.address.to_string(),
+        host: loaded.host.map(str::to_owned),
+        tls: false,
+        insecure: false,
+        unix_socket: None,
+        protocol: transport.protocol,
+        cpu_counter: loaded.cpu_counter.clone(),
+    });
+    let sides = u32::try_from(input.loaded.len()).unwrap_or(u32::MAX).max(1);
     LoadSpec {
-        target: Target {
-            address: input.address.to_string(),
-            host: input.host.map(str::to_owned),
-            tls: false,
-            insecure: false,
-            unix_socket: None,
-            protocol: transport.protocol,
-            cpu_counter: None,
-        },
+        target: targets.next().unwrap_or_default(),
+        further_targets: targets.collect(),
         requests: input.requests.to_vec(),
         scenario: input.scenario.cloned(),
-        steps: steps(input.run, input.slice),
+        steps: steps(input, sides),
         threads: input.cores.generator.len().max(1),
         cores: input.cores.generator.clone(),
         timeout_connect_ns: duration_ns::whole(TIMEOUT),
         timeout_answer_ns: duration_ns::whole(TIMEOUT),
-        slice_ns: duration_ns::whole(input.slice),
+        slice_ns: duration_ns::whole(input.slice * sides),
         seed: input.seed,
         check_body_every: CHECK_BODY_EVERY,
         stepwise: true,
@@ -64,26 +79,39 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         keep_alive_off: !transport.keep_alive,
         in_flight: transport.in_flight,
         part: None,
-        further_targets: Vec::new(),
     }
 }
 
-/// The steps as they are played. In a carousel a contender has no connections while it is frozen.
-/// A warm-up that ends when the contender is warm is a step of one block, which is played again.
-fn steps(run: &PlannedRun, slice: Duration) -> Vec<StepSpec> {
-    let played = run.played();
-    let steps = played.iter().enumerate().map(|(index, one)| {
-        let step = &run.steps[one.step];
-        let next = played.get(index + 1);
+/// The steps as they are played: of contenders that take turns, so long that each of them is loaded
+/// for as long as the step says. A warm-up that ends when the contenders are warm is a step of one
+/// block, which is played again.
+fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
+    let run = input.run;
+    let turns = (sides > 1).then(|| turns(input));
+    let steps = run.played().into_iter().map(|index| {
+        let step = &run.steps[index];
         StepSpec {
             connections: step.connections,
-            duration_ns: duration_ns::whole(step.block(slice)),
+            duration_ns: duration_ns::whole(step.block(input.slice) * sides),
             pace: step.pace,
             warm_up: step.warm_up,
-            requests_max: 0,
-            close_after: run.carousel.is_some() && next.is_none_or(|next| next.cycle != one.cycle),
+            turns,
             ..StepSpec::default()
         }
     });
     steps.collect()
+}
+
+/// How long turns may be: long enough for a CPU quota, where one holds the contenders.
+fn turns(input: &SpecInput<'_>) -> Turns {
+    let cores = input.cores.contender.len();
+    let is_held = |quota: f64| cores == 0 || quota < length_as_f64(cores);
+    let shortest_ns = match input.run.limits.cpus.is_some_and(is_held) {
+        true => Turns::SHORTEST_NS_UNDER_QUOTA,
+        false => Turns::SHORTEST_NS,
+    };
+    Turns {
+        shortest_ns,
+        longest_ns: Turns::LONGEST_NS,
+    }
 }

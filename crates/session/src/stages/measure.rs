@@ -1,5 +1,5 @@
-//! The load of one run: drives the load generator step by step and meters every slice. Whether
-//! the steps come one after the other or between those of others is the caller's business.
+//! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
+//! step by step and meters every slice.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{
     Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
 };
-use bakeoff_model::plan::PlayedStep;
-use bakeoff_model::record::{IntervalRecord, Record, Turn};
+use bakeoff_model::record::{IntervalRecord, Others, Record};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::validity::{Finding, Reason, Validity};
@@ -18,7 +17,7 @@ use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::{Instance, Sampled};
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
-use super::load_spec::{self, SpecInput};
+use super::load_spec::{self, Loaded, SpecInput};
 use super::rows::Requests;
 use super::work::Logged;
 use crate::case::Case;
@@ -26,6 +25,7 @@ use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
 
 /// What was read at one boundary of a slice.
+#[derive(Clone)]
 struct Reading {
     contender: Sampled,
     backend: Option<ResourceSample>,
@@ -38,110 +38,147 @@ pub(crate) struct On<'a, L> {
     pub(crate) instance: &'a mut dyn Instance,
 }
 
-/// The load of one contender, played step by step. Dropping it ends its load generator.
-pub(crate) struct Loading<G> {
-    generator: G,
-    played: Vec<PlayedStep>,
-    /// How many of them have been played.
-    done: usize,
+/// What a load has shown of one contender.
+#[derive(Default)]
+pub(crate) struct Account {
     /// Connections of the current step, so that a failure can say where it happened.
-    last: Connections,
+    pub(crate) last: Connections,
+    /// What has been asked, and how long the log was before that.
+    pub(crate) logged: Logged,
+    /// What became of the requests.
+    pub(crate) requests: Requests,
     /// What was judged, by planned step.
     judged: BTreeMap<usize, Step>,
-    logged: Logged,
-    /// What became of the requests so far.
-    requests: Requests,
-    /// Slices of the current step so far.
-    slices: u32,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     warmth: Option<Warmth>,
+    /// It takes no part any more, for this reason.
+    lost: Option<Failure>,
 }
 
-/// What a block of a step is: the whole step, but for warm-up that ends when the contender is warm.
+impl Account {
+    /// What a reader should know about the steps that were played.
+    pub(crate) fn notes(self, case: &Case) -> Vec<String> {
+        let steps = &case.begin.run.steps;
+        let notes = self.judged.into_iter().flat_map(|(step, judged)| {
+            let at = steps.get(step).map(at).unwrap_or_default();
+            notes_of(&judged.validity(), &at)
+        });
+        notes.collect()
+    }
+}
+
+/// A load, played step by step. Dropping it ends its load generator.
+pub(crate) struct Loading<G> {
+    generator: G,
+    played: Vec<usize>,
+    /// How many of them have been played.
+    done: usize,
+    /// Slices of the current step so far.
+    slices: u32,
+    /// Each contender of the load.
+    accounts: Vec<Account>,
+}
+
+/// What the load generator plays at a time: the whole step, but for warm-up that ends when the
+/// contenders are warm.
 struct Block<'w> {
-    played: PlayedStep,
-    /// Whose turn it is in a carousel.
-    position: u32,
+    step: usize,
     /// The first of the step; the others are the same step once more.
     is_first: bool,
-    /// Takes the slices of a warm-up.
-    warm_up: Option<&'w mut WarmUp>,
+    /// Take the slices of a warm-up, one for each contender; none otherwise.
+    warm_ups: &'w mut [WarmUp],
 }
 
 impl<G: RunningLoad> Loading<G> {
-    /// Starts the load generator, which opens the first step's connections.
-    pub(crate) async fn begin<L>(on: &On<'_, L>) -> Result<Self, Halt>
+    /// Starts the load generator, which opens the first step's connections to all contenders.
+    pub(crate) async fn begin<L>(on: &[On<'_, L>]) -> Result<Self, Halt>
     where
         L: LoadGenerator<Load = G>,
     {
-        let run = &on.case.begin.run;
-        let spec = load_spec::load_spec(&SpecInput {
-            address: on.instance.address(),
-            host: on.instance.host(),
-            requests: &on.case.requests,
-            scenario: on.case.scenario.as_ref(),
-            run,
-            cores: &on.case.begin.cores,
-            slice: on.case.slice,
-            seed: on.case.seed,
+        let Some(first) = on.first() else {
+            return Err(failed("there is nothing to load"));
+        };
+        let loaded = on.iter().map(|one| Loaded {
+            address: one.instance.address(),
+            host: one.instance.host(),
+            cpu_counter: one.instance.cpu_counter(),
         });
-        let before = on.instance.sample().await.resources.log_lines;
+        let spec = load_spec::load_spec(&SpecInput {
+            loaded: loaded.collect(),
+            requests: &first.case.requests,
+            scenario: first.case.scenario.as_ref(),
+            run: &first.case.begin.run,
+            cores: &first.case.begin.cores,
+            slice: first.case.slice,
+            seed: first.case.seed,
+        });
+        let mut accounts = Vec::new();
+        for one in on {
+            let before = one.instance.sample().await.resources.log_lines;
+            accounts.push(Account {
+                logged: Logged {
+                    requests: 0,
+                    before,
+                },
+                ..Account::default()
+            });
+        }
         Ok(Self {
-            generator: on.parts.generator.start(&spec).await?,
-            played: run.played(),
+            generator: first.parts.generator.start(&spec).await?,
+            played: first.case.begin.run.played(),
             done: 0,
-            last: Connections::default(),
-            judged: BTreeMap::new(),
-            logged: Logged {
-                requests: 0,
-                before,
-            },
-            requests: Requests::default(),
             slices: 0,
-            warmth: None,
+            accounts,
         })
     }
 
-    /// The step that is played next; `None` after the last one.
-    pub(crate) fn next(&self) -> Option<PlayedStep> {
-        self.played.get(self.done).copied()
+    /// Whether there is a step to play.
+    pub(crate) fn has_next(&self) -> bool {
+        self.done < self.played.len()
     }
 
-    /// Connections of the step that was begun last.
-    pub(crate) fn last(&self) -> Connections {
-        self.last
+    /// Why a contender takes no part any more; `None` while it does.
+    pub(crate) fn lost(&self, index: usize) -> Option<&Failure> {
+        self.accounts.get(index)?.lost.as_ref()
     }
 
-    /// What has been asked, and how long the log was before that.
-    pub(crate) fn logged(&self) -> Logged {
-        self.logged
+    /// Ends the account of a contender.
+    pub(crate) fn close(&mut self, index: usize) -> Account {
+        let account = self.accounts.get_mut(index);
+        account.map(std::mem::take).unwrap_or_default()
     }
 
-    /// What became of the requests so far, which is counted from nothing again.
-    pub(crate) fn take_requests(&mut self) -> Requests {
-        std::mem::take(&mut self.requests)
-    }
-
-    /// Plays the next step. In a carousel it is that contender's turn, the one of this `position`.
-    pub(crate) async fn play<L>(
+    /// Plays the next step on a contender alone.
+    pub(crate) async fn play_alone<L>(
         &mut self,
         on: &mut On<'_, L>,
-        position: u32,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
-        let Some(played) = self.next() else {
+        self.play(std::slice::from_mut(on), observer).await?;
+        match self.lost(0) {
+            Some(failure) => Err(failure.clone().into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Plays the next step on all contenders with which the load began.
+    pub(crate) async fn play<L>(
+        &mut self,
+        on: &mut [On<'_, L>],
+        observer: &mut dyn Observer,
+    ) -> Result<(), Halt> {
+        let (Some(step), Some(first)) = (self.played.get(self.done).copied(), on.first()) else {
             return Ok(());
         };
         self.slices = 0;
-        let step = on.case.begin.run.steps.get(played.step).copied();
-        match step.filter(|step| step.at_least.is_some()) {
-            Some(step) => self.until_warm(on, played, &step, observer).await?,
+        let planned = first.case.begin.run.steps.get(step).copied();
+        match planned.filter(|planned| planned.at_least.is_some()) {
+            Some(planned) => self.until_warm(on, step, &planned, observer).await?,
             None => {
                 let block = Block {
-                    played,
-                    position,
+                    step,
                     is_first: true,
-                    warm_up: None,
+                    warm_ups: &mut [],
                 };
                 self.block(on, block, observer).await?;
             }
@@ -150,28 +187,35 @@ impl<G: RunningLoad> Loading<G> {
         Ok(())
     }
 
-    /// Plays a warm-up block by block, until the contender is warm or its time is over.
+    /// Plays a warm-up block by block, until every contender is warm or its time is over.
     async fn until_warm<L>(
         &mut self,
-        on: &mut On<'_, L>,
-        played: PlayedStep,
-        step: &PlannedStep,
+        on: &mut [On<'_, L>],
+        step: usize,
+        planned: &PlannedStep,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
-        let length = step.block(on.case.slice);
-        let (mut warm_up, mut loaded) = (WarmUp::default(), Duration::ZERO);
+        let length = on
+            .first()
+            .map_or(Duration::ZERO, |one| planned.block(one.case.slice));
+        let mut warm_ups = vec![WarmUp::default(); on.len()];
+        let mut loaded = Duration::ZERO;
         loop {
             let block = Block {
-                played,
-                position: 0,
+                step,
                 is_first: loaded.is_zero(),
-                warm_up: Some(&mut warm_up),
+                warm_ups: &mut warm_ups,
             };
             self.block(on, block, observer).await?;
             loaded += length;
-            self.warmth = warm_up.warmth();
-            let is_warm = loaded >= step.shortest() && self.warmth.as_ref().is_some_and(is_warm);
-            if is_warm || loaded + length > step.duration {
+            let mut all_warm = true;
+            for (account, warm_up) in self.accounts.iter_mut().zip(&warm_ups) {
+                account.warmth = warm_up.warmth();
+                let is_warm = account.warmth.as_ref().is_some_and(is_warm);
+                all_warm &= is_warm || account.lost.is_some();
+            }
+            let is_over = loaded + length > planned.duration || self.all_lost();
+            if is_over || (all_warm && loaded >= planned.shortest()) {
                 return Ok(());
             }
         }
@@ -180,11 +224,10 @@ impl<G: RunningLoad> Loading<G> {
     /// Plays what the load generator plays at a time.
     async fn block<L>(
         &mut self,
-        on: &mut On<'_, L>,
-        mut block: Block<'_>,
+        on: &mut [On<'_, L>],
+        block: Block<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
-        let played = block.played;
         // The last slice has been read: what opening connections costs is not its own.
         match (block.is_first, self.done) {
             (false, _) => self.tell(StepCommand::Again).await?,
@@ -193,68 +236,125 @@ impl<G: RunningLoad> Loading<G> {
         }
         let mut before = self.ready(on, block.is_first, observer).await?;
         let first = self.slices;
-        let mut slices = Vec::new();
+        let mut ended: Vec<LoadInterval> = Vec::new();
         loop {
             match self.event().await? {
                 LoadEvent::Interval(mut interval) => {
-                    self.logged.requests += interval.requests;
-                    self.requests.add(&on.case.requests, &interval);
-                    let after = read(on.parts, on.instance).await;
                     interval.slice += first;
                     self.slices = interval.slice + 1;
-                    let readings = [&before, &after];
-                    let mut record =
-                        interval_record(on.case, played, block.position, *interval, readings);
-                    record.warmth = self.warmth.filter(|_| !record.warm_up);
-                    if let Some(warm_up) = &mut block.warm_up {
-                        warm_up.add(&record);
+                    ended.push(*interval);
+                    // Every contender of the load has a slice of the same time.
+                    if ended.len() < on.len() {
+                        continue;
                     }
-                    let slice = Judged::new(evidence_of(&on.case.begin, &record));
-                    record.validity = slice.validity.clone();
-                    slices.push(slice);
-                    event::record(observer, Record::Interval(Box::new(record)))?;
+                    let after = read_all(on).await;
+                    let slices = Slices {
+                        ended: std::mem::take(&mut ended),
+                        before: &before,
+                        after: &after,
+                    };
+                    self.record(on, slices, block.step, block.warm_ups, observer)
+                        .await?;
                     before = after;
-                    alive(on.instance, self.last.asked).await?;
+                    if self.all_lost() {
+                        return Ok(());
+                    }
                 }
                 LoadEvent::StepDone { fleet, .. } => {
-                    if let Some(receipt) = fleet {
-                        record_fleet(on.case, played, *receipt, observer)?;
+                    if let (Some(receipt), Some(one)) = (fleet, on.first()) {
+                        record_fleet(one.case, block.step, *receipt, observer)?;
                     }
-                    break;
+                    return Ok(());
                 }
                 other => return Err(unexpected(other)),
             }
         }
-        let judged = self.judged.entry(played.step).or_default();
-        slices.iter().for_each(|slice| judged.add(slice));
+    }
+
+    /// Records the slices of all contenders that take part, and looks whether these still live.
+    async fn record<L>(
+        &mut self,
+        on: &mut [On<'_, L>],
+        slices: Slices<'_>,
+        step: usize,
+        warm_ups: &mut [WarmUp],
+        observer: &mut dyn Observer,
+    ) -> Result<(), Halt> {
+        let all: Vec<Others> = slices.costs();
+        let is_set = on.len() > 1;
+        for load in slices.ended {
+            let side = load.side as usize;
+            let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
+                return Err(failed("it counted for a target that it does not have"));
+            };
+            if account.lost.is_some() {
+                continue;
+            }
+            account.logged.requests += load.requests;
+            account.requests.add(&one.case.requests, &load);
+            let readings = [&slices.before[side], &slices.after[side]];
+            let mut record = interval_record(one.case, step, load, readings);
+            record.warmth = account.warmth.filter(|_| !record.warm_up);
+            record.others = is_set.then(|| {
+                let mut others = Others::default();
+                let beside = all.iter().enumerate().filter(|(other, _)| *other != side);
+                beside.for_each(|(_, cost)| others += *cost);
+                others
+            });
+            if let Some(warm_up) = warm_ups.get_mut(side) {
+                warm_up.add(&record);
+            }
+            let judged = Judged::new(evidence_of(&one.case.begin, &record));
+            record.validity = judged.validity.clone();
+            account.judged.entry(step).or_default().add(&judged);
+            goes_on(is_set, one.case, observer)?;
+            event::record(observer, Record::Interval(Box::new(record)))?;
+            account.lost = death(one.instance, account.last.asked).await;
+        }
         Ok(())
     }
 
     /// Waits for the step's connections, reads the counters and opens the window.
     async fn ready<L>(
         &mut self,
-        on: &mut On<'_, L>,
+        on: &mut [On<'_, L>],
         is_first: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Reading, Halt> {
+    ) -> Result<Vec<Reading>, Halt> {
         let connections = match self.event().await? {
-            LoadEvent::Ready { connections, .. } => connections,
+            LoadEvent::Ready {
+                connections,
+                further,
+                ..
+            } => std::iter::once(connections).chain(further),
             other => return Err(unexpected(other)),
         };
-        self.last = connections;
-        if is_first {
-            observer.observe(&Event::StepBegan {
-                run: on.case.begin.run.id.clone(),
-                step: self.done,
-                steps: self.played.len(),
-                connections: connections.asked,
-                established: connections.established,
-            })?;
+        let is_set = on.len() > 1;
+        let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
+        for ((one, account), connections) in all {
+            if account.lost.is_some() {
+                continue;
+            }
+            account.last = connections;
+            if is_first {
+                goes_on(is_set, one.case, observer)?;
+                observer.observe(&Event::StepBegan {
+                    run: one.case.begin.run.id.clone(),
+                    step: self.done,
+                    steps: self.played.len(),
+                    connections: connections.asked,
+                    established: connections.established,
+                })?;
+            }
+            account.lost = death(one.instance, connections.asked).await;
         }
-        alive(on.instance, connections.asked).await?;
-        let before = read(on.parts, on.instance).await;
+        let before = read_all(on).await;
         self.tell(StepCommand::Go).await?;
         Ok(before)
+    }
+
+    fn all_lost(&self) -> bool {
+        self.accounts.iter().all(|account| account.lost.is_some())
     }
 
     async fn event(&mut self) -> Result<LoadEvent, Halt> {
@@ -277,21 +377,52 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Takes over what another load of the same contender asked for, once that has ended.
-    pub(crate) fn take_over(&mut self, other: Self) {
-        self.last = other.last;
-        self.logged.requests += other.logged.requests;
-        self.requests.add_all(&other.requests);
+    pub(crate) fn take_over(&mut self, mut other: Self) {
+        let other = other.close(0);
+        if let Some(own) = self.accounts.first_mut() {
+            own.last = other.last;
+            own.logged.requests += other.logged.requests;
+            own.requests.add_all(&other.requests);
+        }
     }
+}
 
-    /// What a reader should know about the steps that were played.
-    pub(crate) fn notes(self, case: &Case) -> Vec<String> {
-        let steps = &case.begin.run.steps;
-        let notes = self.judged.into_iter().flat_map(|(step, judged)| {
-            let at = steps.get(step).map(at).unwrap_or_default();
-            notes_of(&judged.validity(), &at)
-        });
-        notes.collect()
+/// The slices of all contenders over the same time, and what was read at both of its ends.
+struct Slices<'r> {
+    ended: Vec<LoadInterval>,
+    before: &'r [Reading],
+    after: &'r [Reading],
+}
+
+impl Slices<'_> {
+    /// What each contender cost and did.
+    fn costs(&self) -> Vec<Others> {
+        let mut costs = vec![Others::default(); self.before.len()];
+        for load in &self.ended {
+            let side = load.side as usize;
+            let (Some(before), Some(after)) = (self.before.get(side), self.after.get(side)) else {
+                continue;
+            };
+            let cpu_ns = |reading: &Reading| reading.contender.resources.cpu_ns();
+            let used = cpu_ns(after).zip(cpu_ns(before));
+            costs[side] = Others {
+                cpu_ns: used.map_or(0, |(after, before)| after.saturating_sub(before)),
+                generator_cpu_ns: load.generator_cpu.total_ns(),
+                requests: load.requests,
+            };
+        }
+        costs
     }
+}
+
+/// Has the records that follow go to the run of a contender that is one of several.
+fn goes_on(is_set: bool, case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    if !is_set {
+        return Ok(());
+    }
+    observer.observe(&Event::RunGoesOn {
+        run: case.begin.run.id.clone(),
+    })
 }
 
 fn unexpected(event: LoadEvent) -> Halt {
@@ -309,11 +440,9 @@ fn failed(message: &str) -> Halt {
     Failure::new(Stage::Load, format!("the load generator failed: {message}")).into()
 }
 
-/// Ends the load of a contender that has died.
-async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt> {
-    let Some(exit) = instance.exited().await else {
-        return Ok(());
-    };
+/// How a contender ended under load; `None` while it lives.
+async fn death(instance: &mut dyn Instance, connections: u32) -> Option<Failure> {
+    let exit = instance.exited().await?;
     let at = counted(connections.into(), "connection");
     let message = if let Some(why) = instance.ended_because() {
         format!("{why}, at {at}")
@@ -328,33 +457,39 @@ async fn alive(instance: &mut dyn Instance, connections: u32) -> Result<(), Halt
         .with_oom_killed(exit.oom_killed)
         .with_evidence(instance.logs())
         .with_hints(log);
-    Err(failure.into())
+    Some(failure)
 }
 
-async fn read<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> Reading {
-    Reading {
-        contender: instance.sample().await,
-        backend: match parts.backend {
-            Some(backend) => Some(backend.sample().await),
-            None => None,
-        },
+/// Reads the counters of all contenders, and of the backend, now.
+async fn read_all<L>(on: &[On<'_, L>]) -> Vec<Reading> {
+    let mut all: Vec<Reading> = Vec::new();
+    let backend = match on.first().and_then(|one| one.parts.backend) {
+        Some(backend) => Some(backend.sample().await),
+        None => None,
+    };
+    for one in on {
+        all.push(Reading {
+            contender: one.instance.sample().await,
+            backend: backend.clone(),
+        });
     }
+    all
 }
 
 /// Records what each of several load generators did in a step that is measured.
 fn record_fleet(
     case: &Case,
-    played: PlayedStep,
+    step: usize,
     receipt: FleetReceipt,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
-    let step = case.begin.run.steps.get(played.step);
-    if step.is_none_or(|step| step.warm_up) {
+    let planned = case.begin.run.steps.get(step);
+    if planned.is_none_or(|planned| planned.warm_up) {
         return Ok(());
     }
     let record = Record::Fleet(FleetRecord {
-        step: played.step,
-        cycle: played.cycle,
+        step,
+        cycle: None,
         receipt,
     });
     Ok(event::record(observer, record)?)
@@ -363,23 +498,22 @@ fn record_fleet(
 /// A slice as it is recorded, before anybody has judged it.
 fn interval_record(
     case: &Case,
-    played: PlayedStep,
-    position: u32,
+    step: usize,
     mut load: LoadInterval,
     readings: [&Reading; 2],
 ) -> IntervalRecord {
     let [before, after] = readings;
     let host = after.contender.host.as_ref();
     let host = host.zip(before.contender.host.as_ref());
-    let step = case.begin.run.steps.get(played.step);
-    // By the plan: a carousel's load generator plays some steps many times, with one slice each.
-    load.step = played.step;
-    load.slice = played.cycle.unwrap_or(load.slice);
+    // By the plan: they may be played in another order.
+    load.step = step;
+    let step = case.begin.run.steps.get(step);
     IntervalRecord {
         connections: step.map_or(0, |step| step.connections),
         warm_up: step.is_some_and(|step| step.warm_up),
-        turn: played.cycle.map(|cycle| Turn { cycle, position }),
+        turn: None,
         warmth: None,
+        others: None,
         load,
         contender_before: Some(before.contender.resources.clone()),
         contender_after: Some(after.contender.resources.clone()),

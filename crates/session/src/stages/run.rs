@@ -9,7 +9,7 @@ use bakeoff_model::resource::GcLog;
 use bakeoff_runtime::Instance;
 use bakeoff_runtime::meter::gc_log;
 
-use super::measure::{Loading, On};
+use super::measure::{Account, Loading, On};
 use super::rows::Counted;
 use super::start::{stage, start, started};
 use super::verify::Destination;
@@ -34,9 +34,10 @@ pub(crate) async fn make<L: LoadGenerator>(
         case,
         instance: instance.as_mut(),
     };
-    let mut loading = Loading::begin(&on).await?;
+    let mut loading = Loading::begin(std::slice::from_ref(&on)).await?;
     let loaded = play_all(&mut loading, &mut on, observer).await;
-    finish(&mut on, loading, counted, loaded, notes, observer).await
+    let account = loading.close(0);
+    finish(&mut on, account, counted, loaded, notes, observer).await
 }
 
 /// Loads the contender through all steps.
@@ -45,8 +46,8 @@ async fn play_all<L, G: RunningLoad>(
     on: &mut On<'_, L>,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
-    while loading.next().is_some() {
-        loading.play(on, 0, observer).await?;
+    while loading.has_next() {
+        loading.play_alone(on, observer).await?;
     }
     loading.end().await
 }
@@ -102,18 +103,18 @@ pub(crate) async fn checked_apart<L>(
 
 /// What comes after the load, however that ended: a last look, the stop, and what was `counted`
 /// before it once more.
-pub(crate) async fn finish<L, G: RunningLoad>(
+pub(crate) async fn finish<L>(
     on: &mut On<'_, L>,
-    mut loading: Loading<G>,
+    mut account: Account,
     counted: Option<Counted<'_>>,
     loaded: Result<(), Halt>,
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {
     let (parts, case) = (on.parts, on.case);
-    let (last, logged) = (loading.last(), loading.logged());
-    let requests = loading.take_requests();
-    notes.extend(loading.notes(case));
+    let (last, logged) = (account.last, account.logged);
+    let requests = std::mem::take(&mut account.requests);
+    notes.extend(account.notes(case));
     let ended = on.instance.exited().await;
     if ended.is_none() {
         after_load(on, logged, observer).await?;

@@ -30,7 +30,7 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
         return Ok(results);
     };
     results.skipped = session.skipped;
-    results.no_carousels = session.plan.no_carousels;
+    results.no_turns = session.plan.no_turns;
     results.qualifications = session.qualified;
     results.baseline = session.baseline;
     results.runs_decision = session.runs_decision;

@@ -39,9 +39,6 @@ impl Cases for Testbed {
             .profiles
             .get(&self.options.profile)
             .map(|profile| profile.slice);
-        // The slices of a carousel are as long as its plan says.
-        let turn = run.steps.last().filter(|_| run.carousel.is_some());
-        let turn = turn.map(|step| step.duration);
         let gc_log = self.gc_log(&log_name);
         let is_first = run.repetition == 1;
         let probes = match (contender, benchmark, &start) {
@@ -58,8 +55,9 @@ impl Cases for Testbed {
                 .map(|one| one.requests.clone())
                 .unwrap_or_default(),
             scenario: benchmark.and_then(|one| one.scenario.clone()),
-            slice: turn
-                .or(self.options.slice)
+            slice: self
+                .options
+                .slice
                 .or(slice)
                 .unwrap_or(Duration::from_secs(1)),
             seed: self.options.seed,

@@ -1,13 +1,13 @@
 //! The test bed on which contenders are put: the runtime, the built contenders, the backend, the
 //! load generator. Shared by everything that starts contenders.
 
+mod abilities;
 pub mod builds;
 mod cases;
 pub mod ceiling;
 pub mod client;
 pub mod cluster;
 pub mod contender;
-mod freezing;
 pub mod generator;
 pub mod images;
 pub mod load_generator;
@@ -34,10 +34,10 @@ use crate::event::{Event, Observer};
 use crate::hint::Hinted;
 use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
+pub use abilities::abilities;
 use builds::{News, Which, build_options};
 use client::HttpClient;
 use contender::Ready;
-pub use freezing::abilities;
 use generator::Generator;
 use load_generator::ProcessGenerator;
 use runtimes::{RunningBackend, Runtimes, WantedBackend, WantedRuntime};

@@ -3,16 +3,13 @@
 use bakeoff_base::random::Random;
 use bakeoff_stats::{LogRatio, Sample, Side, against_bounds};
 
-/// Carousels with these ratios: a sample of them and one of ones.
+/// Sets with these ratios: a sample of them and one of ones.
 fn both(ratios: &[f64]) -> (Sample, Sample) {
-    let carousels = |values: Vec<f64>| {
+    let sets = |values: Vec<f64>| {
         let values = (1..).zip(values);
-        Sample::of_carousels(values.collect()).unwrap()
+        Sample::of_sets(values.collect()).unwrap()
     };
-    (
-        carousels(ratios.to_vec()),
-        carousels(vec![1.0; ratios.len()]),
-    )
+    (sets(ratios.to_vec()), sets(vec![1.0; ratios.len()]))
 }
 
 #[track_caller]

@@ -309,30 +309,30 @@ fn the_random_sequence_never_changes() {
     assert_eq!(random.below(0), 0);
 }
 
-fn carousels(values: &[(u32, f64)]) -> Sample {
-    Sample::of_carousels(values.to_vec()).unwrap()
+fn sets(values: &[(u32, f64)]) -> Sample {
+    Sample::of_sets(values.to_vec()).unwrap()
 }
 
-/// Of a host that is four times as fast in the second carousel.
+/// Of a host that is four times as fast in the second set.
 #[test]
-fn carousels_are_compared_with_those_in_common_only() {
+fn sets_are_compared_with_those_in_common_only() {
     let criteria = Criteria::new(Better::Higher);
-    let first = carousels(&[(1, 105.0), (2, 424.0), (3, 206.0)]);
-    let found = compare(&first, &carousels(&[(1, 100.0)]), &criteria);
+    let first = sets(&[(1, 105.0), (2, 424.0), (3, 206.0)]);
+    let found = compare(&first, &sets(&[(1, 100.0)]), &criteria);
     assert_eq!((found.method, found.ratio.runs), (Method::None, 1));
     assert!((found.ratio.point - 1.05).abs() < 1e-12, "{found:?}");
     assert_eq!(found.verdict, Verdict::Inconclusive);
-    let found = compare(&first, &carousels(&[(2, 400.0), (3, 200.0)]), &criteria);
+    let found = compare(&first, &sets(&[(2, 400.0), (3, 200.0)]), &criteria);
     assert_eq!((found.method, found.ratio.runs), (Method::Paired, 2));
     assert!((found.ratio.point - (1.06_f64 * 1.03).sqrt()).abs() < 1e-12);
     assert!(found.ratio.interval.is_some());
-    let found = compare(&first, &carousels(&[(4, 100.0)]), &criteria);
+    let found = compare(&first, &sets(&[(4, 100.0)]), &criteria);
     assert!(
         found.ratio.point.is_nan() && found.ratio.runs == 0,
         "{found:?}"
     );
     // Without a spread there is a ratio and no interval.
-    let same = carousels(&[(1, 52.5), (2, 212.0), (3, 103.0)]);
+    let same = sets(&[(1, 52.5), (2, 212.0), (3, 103.0)]);
     let found = compare(&first, &same, &criteria);
     assert_eq!((found.method, found.ratio.runs), (Method::None, 3));
     assert!((found.ratio.point - 2.0).abs() < 1e-12, "{found:?}");

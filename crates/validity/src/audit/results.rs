@@ -50,8 +50,7 @@ fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
 /// A measured step that was recorded as one to be ranked, and is none.
 fn unfair(run: &RunRecords, slices: &[&IntervalRecord]) -> Option<Found> {
     let first = slices.first().filter(|slice| !slice.warm_up)?;
-    let length =
-        |slice: &IntervalRecord| as_f64(slice.load.end_ns.saturating_sub(slice.load.start_ns));
+    let length = |slice: &IntervalRecord| as_f64(slice.load.length_ns());
     let all: f64 = slices.iter().map(|slice| length(slice)).sum();
     let unranked = slices
         .iter()

@@ -92,25 +92,25 @@ fn with(
 
 /// Everything that a host of this runtime may be able to do.
 fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
-    let freezing = match (together::never_frozen(runtime), runtime) {
-        (Some(who), _) => vec![Err(who.to_owned())],
-        (None, RuntimeKind::Process) => vec![Ok(()), Err("there is no root".to_owned())],
-        (None, _) => vec![Ok(())],
+    let concurrent = match runtime {
+        RuntimeKind::Process => vec![Ok(()), Err("there is no root".to_owned())],
+        RuntimeKind::Kubernetes => vec![Err("these are Pods".to_owned())],
+        RuntimeKind::Docker | RuntimeKind::External => vec![Ok(())],
     };
-    let of = |freezing: &Result<(), String>| {
-        let freezing = freezing.clone();
+    let of = |concurrent: &Result<(), String>| {
+        let concurrent = concurrent.clone();
         MEMORY_BYTES.map(|memory_bytes| Abilities {
-            freezing: freezing.clone(),
+            concurrent: concurrent.clone(),
             memory_bytes,
         })
     };
-    freezing.iter().flat_map(of).collect()
+    concurrent.iter().flat_map(of).collect()
 }
 
 fn can_be_made(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
     ensure!(!plan.runs.is_empty(), "nothing would be run");
     match together::obstacle(plan, host) {
-        Some(obstacle) => bail!("there can be no carousel: {}", obstacle.why),
+        Some(obstacle) => bail!("there can be no turns: {}", obstacle.why),
         None => Ok(()),
     }
 }
@@ -136,9 +136,8 @@ fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
             let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
             can_be_made(&plan, host)?;
         }
-        // Head and base are compared where contenders can be frozen.
-        if let (Some(_), Some(who)) = (&new.baseline, together::never_frozen(options.runtime)) {
-            bail!("head and base are compared in carousels, and {who}");
+        if new.baseline.is_some() && hosts.iter().all(|host| host.concurrent.is_err()) {
+            bail!("head and base are compared in turns");
         }
     }
     Ok(())

@@ -157,6 +157,7 @@ fn judged<'l>(
             backend: None,
             host: None,
             tcp: None,
+            others: None,
         };
         (Judged::new(Evidence::of(&setting, &slice)), load)
     };

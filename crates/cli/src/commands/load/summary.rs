@@ -86,6 +86,7 @@ impl Summary {
                 backend: None,
                 host: None,
                 tcp: tcp.as_ref(),
+                others: None,
             };
             self.judged.add(&Judged::new(Evidence::of(setting, &slice)));
         }

@@ -1,7 +1,7 @@
 //! Contenders as they are (head) against what they were (base), and which conditions hold.
 //!
 //! Head and base of a contender are two cases of the session, so their numbers are those of the
-//! tables; ratios are those of the same carousels.
+//! tables; ratios are those of the same sets.
 
 mod words;
 
@@ -63,7 +63,7 @@ impl HeadAndBase {
 pub struct Change {
     /// Which one.
     pub figure: Figure,
-    /// Mean over the carousels of the base.
+    /// Mean over the sets of the base.
     pub base: f64,
     /// The same of the head.
     pub head: Estimate,
@@ -216,7 +216,7 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
     validity::unranked(row.validity()).filter(|_| invalid)
 }
 
-/// Failed requests of all measured ones, also of cycles that do not count.
+/// Failed requests of all measured ones, also of blocks that do not count.
 fn error_share(case: &CaseData<'_>) -> Option<f64> {
     let completed = case.runs.iter().filter(|run| run.completed());
     let steps = completed.flat_map(|run| run.measured());
@@ -256,7 +256,7 @@ fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Chan
         .collect()
 }
 
-/// A percentile of the times of each carousel, ms.
+/// A percentile of the times of each set, ms.
 fn latency(case: &CaseData<'_>, value: fn(&Latency) -> f64) -> Option<Metric> {
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     Metric::of_runs(

@@ -30,11 +30,11 @@ pub(super) fn judged(
     let ratio = &change.ratio;
     let (verb, more, less) = words(change.figure);
     let (point, range) = (side(ratio.point, more, less), range(ratio, more, less));
-    let runs = counted(ratio.runs, "carousel");
+    let runs = counted(ratio.runs, "set");
     let label = &case.label;
     let Some(range) = range else {
         let why = match ratio.runs {
-            1 => "only 1 carousel can be used, and an interval takes 2".to_owned(),
+            1 => "only 1 set can be used, and an interval takes 2".to_owned(),
             _ => format!("{runs} that do not differ have no interval"),
         };
         return format!("{label}: {why}");
@@ -52,7 +52,7 @@ pub(super) fn judged(
             let from = significant(sure_from(change, condition));
             format!(
                 "{found}: {condition} is undecided; this session would detect it from about \
-                 {from} % on, one with more carousels (--runs) from less"
+                 {from} % on, one with more sets (--runs) from less"
             )
         }
     }

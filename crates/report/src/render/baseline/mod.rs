@@ -214,8 +214,8 @@ fn method(analysis: &Analysis<'_>, all: &AgainstBase) -> Vec<String> {
     for load in &analysis.loads {
         let summary = &load.summary;
         sentences.push(format!("{}: {}.", summary.name, summary.conditions));
-        let carousels = summary.carousels.iter();
-        sentences.extend(carousels.flat_map(turns::sentences));
+        let sets = summary.sets.iter();
+        sentences.extend(sets.flat_map(turns::sentences));
     }
     for case in &all.cases {
         let caveats = case.caveats.iter();

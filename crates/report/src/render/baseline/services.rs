@@ -81,6 +81,6 @@ fn extra(all: &AgainstBase, change: &Change) -> String {
         change_text(change.ratio.point),
         range(change),
         all.baseline.words(),
-        counted(change.ratio.runs, "carousel")
+        counted(change.ratio.runs, "set")
     )
 }

@@ -11,7 +11,7 @@ use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::stated::StatedStep;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::turns::Carousels;
+use crate::analysis::turns::Sets;
 use crate::number::{range, ratio_text, significant, significant_or_dash};
 use crate::render::turns;
 
@@ -58,7 +58,7 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
             @for table in &summary.tables {
                 (ranked(table, &summary.bound_sentences(table)))
             }
-            @if let Some(carousels) = &summary.carousels { (in_turns(carousels)) }
+            @if let Some(sets) = &summary.sets { (in_turns(sets)) }
             @if !summary.unranked.is_empty() {
                 h4.unfair { "Not ranked" }
                 (failures::unranked(&summary.unranked))
@@ -69,25 +69,25 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
     }
 }
 
-/// What the carousels show beside their ratios.
-fn in_turns(carousels: &Carousels) -> Markup {
+/// What the sets show beside their ratios.
+fn in_turns(sets: &Sets) -> Markup {
     html! {
-        h4 { "Carousels" }
-        @for sentence in turns::sentences(carousels) { p { (sentence) } }
-        @if !carousels.pairs.is_empty() {
+        h4 { "Sets" }
+        @for sentence in turns::sentences(sets) { p { (sentence) } }
+        @if !sets.pairs.is_empty() {
             details {
                 summary { "Where the spread comes from" }
-                (table::framed("", &spreads(carousels)))
+                (table::framed("", &spreads(sets)))
             }
         }
     }
 }
 
-fn spreads(carousels: &Carousels) -> Markup {
+fn spreads(sets: &Sets) -> Markup {
     html! {
         (table::head(&turns::COLUMNS))
         tbody {
-            @for pair in &carousels.pairs {
+            @for pair in &sets.pairs {
                 @let [pair, cells @ ..] = turns::row(pair);
                 tr { th scope="row" { (pair) } @for cell in cells { td { (cell) } } }
             }

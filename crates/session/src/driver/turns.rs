@@ -1,0 +1,187 @@
+//! A set: the contenders of a benchmark are started and checked one after the other, and then one
+//! load generator loads all of them in turns. Each stays a run with records of its own, and one
+//! that fails takes only itself out.
+
+use bakeoff_runtime::Instance;
+
+use super::{Driver, Place};
+use crate::case::Case;
+use crate::contracts::{Halt, LoadGenerator, Parts, PendingRun};
+use crate::event::{Event, Observer};
+use crate::stages::measure::{Account, Loading, On};
+use crate::stages::rows::{self, Counted};
+use crate::stages::run;
+use crate::stages::start::stage;
+use bakeoff_model::failure::Stage;
+
+/// One contender of a set, alive.
+struct Member<'a> {
+    case: Case,
+    notes: Vec<String>,
+    instance: Box<dyn Instance>,
+    counted: Option<Counted<'a>>,
+    /// Its run has ended.
+    has_left: bool,
+}
+
+/// Plays one set; `place` is that of each of its runs.
+pub(super) async fn play<L: LoadGenerator>(
+    driver: &Driver<'_, L>,
+    pending: &[PendingRun],
+    place: impl Fn(usize) -> Place,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    let mut members = Vec::new();
+    for (offset, one) in pending.iter().enumerate() {
+        let case = driver.begin(one, place(offset), observer)?;
+        let mounted = mount(&driver.parts, &case, observer).await;
+        let notes: Vec<String> = driver.unknown_requests().await.collect();
+        match mounted {
+            Ok((instance, counted)) => members.push(Member {
+                case,
+                notes,
+                instance,
+                counted,
+                has_left: false,
+            }),
+            Err(halt) => conclude_unloaded(driver, &case, halt, notes, observer).await?,
+        }
+    }
+    let all = members.iter_mut();
+    let mut ons: Vec<On<'_, L>> = all.map(|member| member.on(&driver.parts)).collect();
+    if ons.is_empty() {
+        return Ok(());
+    }
+    let loading = Loading::begin(&ons).await;
+    drop(std::mem::take(&mut ons));
+    match loading {
+        Ok(loading) => load(driver, &mut members, loading, observer).await,
+        Err(halt) => leave_all(driver, &mut members, None, Err(halt), observer).await,
+    }
+}
+
+/// Starts and checks a contender.
+async fn mount<'a, L>(
+    parts: &Parts<'a, L>,
+    case: &Case,
+    observer: &mut dyn Observer,
+) -> Result<(Box<dyn Instance>, Option<Counted<'a>>), Halt> {
+    let instance = run::verified(parts, case, observer).await?;
+    let counted = rows::before(parts, case).await?;
+    stage(observer, case, Stage::Load)?;
+    Ok((instance, counted))
+}
+
+/// Ends the run of a contender that was not loaded.
+async fn conclude_unloaded<L: LoadGenerator>(
+    driver: &Driver<'_, L>,
+    case: &Case,
+    halt: Halt,
+    notes: Vec<String>,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    if !matches!(halt, Halt::Fatal(_)) {
+        run::checked_apart(&driver.parts, case, observer).await?;
+    }
+    driver.conclude(Err(halt), notes, observer)
+}
+
+/// Plays all steps on the contenders that live, and ends their runs.
+async fn load<'a, L: LoadGenerator>(
+    driver: &Driver<'a, L>,
+    members: &mut [Member<'a>],
+    mut loading: Loading<L::Load>,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    while loading.has_next() {
+        let mut ons: Vec<On<'_, L>> = members
+            .iter_mut()
+            .map(|one| one.on(&driver.parts))
+            .collect();
+        let played = loading.play(&mut ons, observer).await;
+        drop(ons);
+        if played.is_err() {
+            return leave_all(driver, members, Some(&mut loading), played, observer).await;
+        }
+        for (index, member) in members.iter_mut().enumerate() {
+            member.notes.extend(driver.unknown_requests().await);
+            let Some(failure) = loading.lost(index).filter(|_| !member.has_left).cloned() else {
+                continue;
+            };
+            let account = loading.close(index);
+            member
+                .leave(driver, account, Err(failure.into()), observer)
+                .await?;
+        }
+        if members.iter().all(|member| member.has_left) {
+            return Ok(());
+        }
+    }
+    let ended = loading.end().await;
+    leave_all(driver, members, Some(&mut loading), ended, observer).await
+}
+
+/// Ends all runs that have not ended.
+async fn leave_all<L: LoadGenerator>(
+    driver: &Driver<'_, L>,
+    members: &mut [Member<'_>],
+    mut loading: Option<&mut Loading<L::Load>>,
+    loaded: Result<(), Halt>,
+    observer: &mut dyn Observer,
+) -> anyhow::Result<()> {
+    let failure = match loaded {
+        Ok(()) => None,
+        Err(Halt::Failed(failure)) => Some(failure),
+        Err(Halt::Fatal(error)) => return Err(error),
+    };
+    for (index, member) in members.iter_mut().enumerate() {
+        if member.has_left {
+            continue;
+        }
+        let account = loading.as_mut().map(|loading| loading.close(index));
+        let loaded = match &failure {
+            None => Ok(()),
+            Some(failure) => Err(failure.clone().into()),
+        };
+        member
+            .leave(driver, account.unwrap_or_default(), loaded, observer)
+            .await?;
+    }
+    Ok(())
+}
+
+impl<'a> Member<'a> {
+    fn on<'s, L>(&'s mut self, parts: &'s Parts<'a, L>) -> On<'s, L> {
+        On {
+            parts,
+            case: &self.case,
+            instance: self.instance.as_mut(),
+        }
+    }
+
+    /// Ends the run: the contender is looked at and stopped.
+    async fn leave<L: LoadGenerator>(
+        &mut self,
+        driver: &Driver<'_, L>,
+        account: Account,
+        loaded: Result<(), Halt>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        self.has_left = true;
+        observer.observe(&Event::RunGoesOn {
+            run: self.case.begin.run.id.clone(),
+        })?;
+        let counted = self.counted.take();
+        let mut notes = std::mem::take(&mut self.notes);
+        let mut on = On {
+            parts: &driver.parts,
+            case: &self.case,
+            instance: self.instance.as_mut(),
+        };
+        let made = run::finish(&mut on, account, counted, loaded, &mut notes, observer).await;
+        if !matches!(made, Err(Halt::Fatal(_))) {
+            run::checked_apart(&driver.parts, &self.case, observer).await?;
+        }
+        driver.conclude(made, notes, observer)
+    }
+}
