@@ -20,6 +20,7 @@ pub mod power;
 pub mod rank;
 pub mod rise;
 pub mod sample;
+pub mod sequential;
 pub mod steady;
 
 pub use bound::{Bounded, Side, against_bounds};
@@ -32,4 +33,5 @@ pub use power::{Exactness, Threshold};
 pub use rank::{Ranked, Tie, rank};
 pub use rise::{Point, Rise, rise};
 pub use sample::{Estimate, Interval, Sample};
+pub use sequential::{Budget, Decision, Look, Sequential};
 pub use steady::{SteadyState, steady_state};

@@ -35,9 +35,9 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogRatio {
     /// First minus second.
-    difference: f64,
+    pub(crate) difference: f64,
     /// Standard error of the difference; above 0.
-    error: f64,
+    pub(crate) error: f64,
     /// Degrees of freedom; at least 1.
     freedom: f64,
     /// How it was found.
@@ -64,7 +64,7 @@ impl LogRatio {
 
     /// Student's t for pairs ("The Probable Error of a Mean", Biometrika 1908): what a block did
     /// to both is in neither.
-    fn paired(differences: &[f64]) -> Option<Self> {
+    pub(crate) fn paired(differences: &[f64]) -> Option<Self> {
         let runs = differences.len();
         let error = (variance(differences)? / count(runs)).sqrt();
         Self::new(

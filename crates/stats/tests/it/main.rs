@@ -9,5 +9,6 @@ mod bounds;
 mod capacity;
 mod planner;
 mod scipy;
+mod sequential;
 mod simulation;
 mod verdicts;
