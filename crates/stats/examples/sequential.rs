@@ -365,11 +365,11 @@ impl Tally {
 
 /// Student's t of these sets, without an early look: what stopping early is to be compared with.
 fn is_found_by_student(alpha: f64, log_ratios: &[f64]) -> bool {
-    let carousels = |values: Vec<f64>| {
-        Sample::of_carousels((1..).zip(values).collect()).expect("values are finite")
+    let sets = |values: Vec<f64>| {
+        Sample::of_sets((1..).zip(values).collect()).expect("values are finite")
     };
-    let ones = carousels(vec![1.0; log_ratios.len()]);
-    let ratios = carousels(log_ratios.iter().map(|log| log.exp()).collect());
+    let ones = sets(vec![1.0; log_ratios.len()]);
+    let ratios = sets(log_ratios.iter().map(|log| log.exp()).collect());
     let found = LogRatio::of(&ratios, &ones).expect("there is a spread");
     found.p_equal() <= alpha
 }
