@@ -50,6 +50,10 @@ impl Runs {
 pub struct RunsUntil {
     /// The difference, as a share: 0.05 = 5 %.
     pub difference: f64,
+    /// It is decided after every run instead of once: the session ends as soon as every pair of
+    /// contenders is significantly different, or equivalent within the difference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sequential: bool,
     /// The most runs of each contender.
     pub at_most: u32,
     /// The longest time for all of them, without builds, ns.
@@ -64,9 +68,25 @@ pub struct RunsUntil {
 }
 
 impl RunsUntil {
+    /// The same of a session that ends as soon as every pair is decided.
+    fn sequential_sentence(&self) -> String {
+        let within = self
+            .within
+            .map_or_else(String::new, |within| format!(" within {}", time(within)));
+        format!(
+            "At most {} runs of each contender{within}: the session ends as soon as every pair is \
+             significantly different, or equivalent within {}.",
+            self.at_most,
+            percent(self.difference),
+        )
+    }
+
     /// What is going to be decided, and when.
     #[must_use]
     pub fn sentence(&self) -> String {
+        if self.sequential {
+            return self.sequential_sentence();
+        }
         let within = self
             .within
             .map_or_else(String::new, |within| format!(", at most {}", time(within)));
@@ -104,6 +124,8 @@ pub enum DecisionReason {
     AtMost,
     /// More would take longer than they may.
     Within,
+    /// Every pair is decided: significantly different, or equivalent.
+    Decided,
     /// The pilot has no two contenders to compare.
     NothingToCompare,
 }
@@ -169,6 +191,15 @@ impl RunsDecision {
     fn sentence(&self) -> String {
         let (runs, asked) = (self.runs, percent(self.asked.difference));
         let why = match self.because {
+            DecisionReason::Decided => {
+                format!("every pair is significantly different, or equivalent within {asked}")
+            }
+            DecisionReason::AtMost if self.asked.sequential => {
+                "the most that there may be; not every pair is decided".to_owned()
+            }
+            DecisionReason::Within if self.asked.sequential => {
+                "as many as the time allows; not every pair is decided".to_owned()
+            }
             DecisionReason::Enough => {
                 format!("by the pilot that is enough to tell a difference of {asked} apart")
             }

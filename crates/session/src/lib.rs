@@ -24,6 +24,7 @@ mod rounds;
 pub mod run;
 mod scalar;
 pub mod selection;
+mod sequential;
 pub mod session;
 pub mod stages;
 pub mod standing;

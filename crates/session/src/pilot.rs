@@ -16,10 +16,11 @@ use jiff::Timestamp;
 use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
 use crate::event::{Event, Observer};
+use crate::sequential;
 use crate::store::session_file::SessionFile;
 
-/// Decides from what is recorded up to now.
-pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<RunsDecision>;
+/// Decides from what is recorded up to now; `None` where that is too early.
+pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Option<RunsDecision>>;
 
 /// Plays what is left of a session: all at once, or where a pilot is to decide its runs, then the
 /// decision, then what that leaves. Returns how many runs were made.
@@ -34,6 +35,9 @@ pub(crate) async fn play<L: LoadGenerator>(
         driver.play(pending, observer).await?;
         return Ok(pending.len());
     };
+    if asked.sequential {
+        return sequential::play(driver, session, pending, decide, observer).await;
+    }
     // Cold starts beyond the pilot's repetitions are certain too, and wait for their place.
     let of_pilot = |one: &&PendingRun| one.run.repetition <= PILOT_RUNS;
     let (pilot, rest): (Vec<&PendingRun>, Vec<&PendingRun>) = pending.iter().partition(of_pilot);
@@ -44,7 +48,9 @@ pub(crate) async fn play<L: LoadGenerator>(
     };
     driver.play_part(&pilot, &part, observer).await?;
     let mut left: Vec<PendingRun> = rest.into_iter().cloned().collect();
-    let decision = decide(&session.plan, asked)?;
+    let Some(decision) = decide(&session.plan, asked)? else {
+        return Ok(pilot.len());
+    };
     left.retain(|one| one.run.is_in(&decision));
     observer.observe(&decided(&decision, &left))?;
     session.decide(&decision);
@@ -56,7 +62,7 @@ pub(crate) async fn play<L: LoadGenerator>(
     Ok(part.runs)
 }
 
-fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
+pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
     let sum = |time: fn(&PlannedRun) -> Duration| -> u64 {
         duration_ns::whole(left.iter().map(|one| time(&one.run)).sum())
     };
@@ -185,7 +191,7 @@ fn affordable(plan: &Plan, runs: &[RunRecords], within: Duration) -> u32 {
 
 /// The time that the chosen runs took, from the begin to the end of their last attempts. Those of a
 /// carousel are alive together, so of them it is from the first begin to the last end.
-fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
+pub(crate) fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
     let mut whole = Duration::ZERO;
     let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;
     // Attempts at a run are beside each other.

@@ -10,6 +10,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun};
+use bakeoff_model::runs::RunsUntil;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -24,6 +25,7 @@ use crate::flame;
 use crate::hint::hinted;
 use crate::pilot;
 use crate::selection::{self, Selection};
+use crate::sequential;
 use crate::store::recorder::Recorder;
 use crate::store::results::{self, Progress};
 use crate::store::round_file::RoundFile;
@@ -269,8 +271,13 @@ async fn play(
         now: clock::now_rfc3339,
         former: &|run| results::capacities_before(results, run),
     };
-    let decide =
-        |plan: &Plan, asked| Ok(pilot::decide(plan, asked, &results::read_records(results)?));
+    let decide = |plan: &Plan, asked: RunsUntil| {
+        let records = results::read_records(results)?;
+        Ok(match asked.sequential {
+            true => sequential::decide(plan, asked, &records),
+            false => Some(pilot::decide(plan, asked, &records)),
+        })
+    };
     let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
     if let (Ok(made), Some(_)) = (&played, base) {
         played = replacement::play(&driver, &session.plan, results, *made, observers).await;

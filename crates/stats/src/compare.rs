@@ -4,7 +4,8 @@
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, Method, is_ratio};
 use crate::power::{Exactness, RELEVANCE};
-use crate::sample::{Estimate, Sample};
+use crate::sample::{Estimate, Interval, Sample};
+use crate::sequential::{Look, Sequential};
 
 /// Which direction is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +119,7 @@ impl Comparison {
 /// a ratio, there is no verdict: inconclusive.
 #[must_use]
 pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparison {
-    let found = LogRatio::of(first, second);
+    let found = Found::of(first, second);
     let p_value = found.map(|found| found.p_equal());
     comparison(first, second, found.as_ref(), p_value, criteria)
 }
@@ -127,9 +128,9 @@ pub fn compare(first: &Sample, second: &Sample, criteria: &Criteria) -> Comparis
 /// "slower" is at most 5 %.
 #[must_use]
 pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison> {
-    let found = pairs.iter().map(|pair| LogRatio::of(pair.0, pair.1));
-    let found: Vec<Option<LogRatio>> = found.collect();
-    let values: Vec<f64> = found.iter().flatten().map(LogRatio::p_equal).collect();
+    let found = pairs.iter().map(|pair| Found::of(pair.0, pair.1));
+    let found: Vec<Option<Found>> = found.collect();
+    let values: Vec<f64> = found.iter().flatten().map(Found::p_equal).collect();
     let mut adjusted = holm::adjusted(&values).into_iter();
     let both = pairs.iter().zip(&found);
     both.map(|((first, second, criteria), found)| {
@@ -139,15 +140,79 @@ pub fn compare_family(pairs: &[(&Sample, &Sample, Criteria)]) -> Vec<Comparison>
     .collect()
 }
 
+/// The ratio of two samples, and what a look at it says where their number of sets was decided by
+/// looking.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    ratio: LogRatio,
+    look: Option<Look>,
+}
+
+impl Found {
+    fn of(first: &Sample, second: &Sample) -> Option<Self> {
+        let ratio = LogRatio::of(first, second)?;
+        let budget = first.looks_with(second);
+        let looked = budget.zip(log_ratio::differences(first, second));
+        let rule = Sequential::default();
+        Some(Self {
+            ratio,
+            look: looked.map(|(budget, differences)| rule.look(&differences, budget)),
+        })
+    }
+
+    fn p_equal(&self) -> f64 {
+        match self.look {
+            Some(look) => look.p_value,
+            None => self.ratio.p_equal(),
+        }
+    }
+
+    fn interval(&self, confidence: f64) -> Option<Interval> {
+        match self.look {
+            Some(look) => look.interval_ln.map(|ln| Interval {
+                low: ln.low.exp(),
+                high: ln.high.exp(),
+            }),
+            None => self.ratio.interval(confidence),
+        }
+    }
+
+    /// Different: the p-value, corrected for the family, is at most 5 %. Relevant: the point is
+    /// outside `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval is
+    /// inside. Where the number of sets was decided by looking, they are many enough to find small
+    /// differences, and every significant one is relevant.
+    fn verdict(&self, p_adjusted: f64, criteria: &Criteria) -> Verdict {
+        let error = 1.0 - criteria.confidence;
+        let point = self.ratio.point();
+        let (is_equivalent, is_relevant) = match self.look {
+            Some(look) => (look.is_within_margin && p_adjusted > error, true),
+            None => (
+                self.ratio.p_different(criteria.relevance) <= error,
+                point.ln().abs() > criteria.relevance.ln_1p(),
+            ),
+        };
+        if is_equivalent {
+            return Verdict::Equivalent;
+        }
+        if p_adjusted > error || !is_relevant {
+            return Verdict::Inconclusive;
+        }
+        match (point > 1.0, criteria.better) {
+            (true, Better::Higher) | (false, Better::Lower) => Verdict::Faster,
+            (true, Better::Lower) | (false, Better::Higher) => Verdict::Slower,
+        }
+    }
+}
+
 fn comparison(
     first: &Sample,
     second: &Sample,
-    found: Option<&LogRatio>,
+    found: Option<&Found>,
     p_adjusted: Option<f64>,
     criteria: &Criteria,
 ) -> Comparison {
     let (point, runs) = match found {
-        Some(found) => (found.point(), found.runs),
+        Some(found) => (found.ratio.point(), found.ratio.runs),
         None => log_ratio::without_spread(first, second),
     };
     let point = if is_ratio(point) { point } else { f64::NAN };
@@ -157,30 +222,13 @@ fn comparison(
             interval: found.and_then(|found| found.interval(criteria.confidence)),
             runs,
         },
-        method: found.map_or(Method::None, |found| found.method),
-        exactness: found.map(LogRatio::exactness),
-        p_value: found.map(LogRatio::p_equal),
+        method: found.map_or(Method::None, |found| found.ratio.method),
+        exactness: found.map(|found| found.ratio.exactness()),
+        p_value: found.map(Found::p_equal),
         p_adjusted,
         verdict: found.zip(p_adjusted).map_or(Verdict::Inconclusive, |both| {
-            verdict(both.0, both.1, criteria)
+            both.0.verdict(both.1, criteria)
         }),
-    }
-}
-
-/// Different: the p-value, corrected for the family, is at most 5 %. Relevant: the point is outside
-/// `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval is inside.
-fn verdict(found: &LogRatio, p_adjusted: f64, criteria: &Criteria) -> Verdict {
-    let error = 1.0 - criteria.confidence;
-    if found.p_different(criteria.relevance) <= error {
-        return Verdict::Equivalent;
-    }
-    let relevant = found.point().ln().abs() > criteria.relevance.ln_1p();
-    if p_adjusted > error || !relevant {
-        return Verdict::Inconclusive;
-    }
-    match (found.point() > 1.0, criteria.better) {
-        (true, Better::Higher) | (false, Better::Lower) => Verdict::Faster,
-        (true, Better::Lower) | (false, Better::Higher) => Verdict::Slower,
     }
 }
 
@@ -200,7 +248,7 @@ impl Pairs {
         for (row, first) in samples.iter().enumerate() {
             for (column, second) in samples.iter().enumerate().skip(row + 1) {
                 if let Some((first, second)) = first.zip(*second) {
-                    pairs.push((row, column, first, second, LogRatio::of(first, second)));
+                    pairs.push((row, column, first, second, Found::of(first, second)));
                 }
             }
         }

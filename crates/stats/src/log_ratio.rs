@@ -52,13 +52,11 @@ impl LogRatio {
     /// show their noise, and would make anything certain.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
-        let (a, b) = (logs(first)?, logs(second)?);
-        let common = first.common_blocks(second);
-        if are_sets(first, second) || common.len() >= PAIRED_BLOCKS_MIN {
-            let differences: Vec<f64> = common.iter().map(|(i, j)| a[*i] - b[*j]).collect();
+        let differences = differences(first, second)?;
+        if are_sets(first, second) || differences.len() >= PAIRED_BLOCKS_MIN {
             Self::paired(&differences)
         } else {
-            Self::welch(&a, &b)
+            Self::welch(&logs(first)?, &logs(second)?)
         }
     }
 
@@ -152,6 +150,19 @@ impl LogRatio {
         let margin = relevance.ln_1p();
         student_cdf((self.difference.abs() - margin) / self.error, self.freedom)
     }
+}
+
+/// The log ratios of the blocks that both have, in order; none where a value is not positive.
+#[must_use]
+pub fn log_ratios(first: &Sample, second: &Sample) -> Vec<f64> {
+    differences(first, second).unwrap_or_default()
+}
+
+/// The same; `None` where a value is not positive.
+pub(crate) fn differences(first: &Sample, second: &Sample) -> Option<Vec<f64>> {
+    let (a, b) = (logs(first)?, logs(second)?);
+    let common = first.common_blocks(second);
+    Some(common.iter().map(|(i, j)| a[*i] - b[*j]).collect())
 }
 
 /// The logarithms; `None` when there is a value that is not positive.

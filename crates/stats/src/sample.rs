@@ -12,6 +12,17 @@ pub struct Sample {
     blocks: Vec<u32>,
     /// The blocks are sets.
     sets: bool,
+    /// Their number was decided by looking at them, and whether the budget is spent.
+    looks: Option<Budget>,
+}
+
+/// Whether further sets may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    /// They may: the looks up to now are early ones.
+    Left,
+    /// They may not: this look is the last one.
+    Spent,
 }
 
 /// A confidence interval.
@@ -99,6 +110,22 @@ impl Sample {
         })
     }
 
+    /// The same where the number of sets was decided by looking at them: intervals and p-values hold
+    /// at whichever set that was.
+    #[must_use]
+    pub fn looked_at(self, budget: Budget) -> Self {
+        Self {
+            looks: Some(budget),
+            ..self
+        }
+    }
+
+    /// Whether, and how, both were looked at set by set.
+    pub(crate) fn looks_with(&self, other: &Self) -> Option<Budget> {
+        self.looks
+            .filter(|_| self.sets && other.looks == self.looks)
+    }
+
     /// Whether each value is of a set.
     #[must_use]
     pub fn is_of_sets(&self) -> bool {
@@ -111,6 +138,7 @@ impl Sample {
             values,
             blocks,
             sets: false,
+            looks: None,
         })
     }
 
@@ -122,6 +150,7 @@ impl Sample {
             values: self.values.clone(),
             blocks: Vec::new(),
             sets: false,
+            looks: None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::distribution::student_quantile;
 use crate::holm;
 use crate::log_ratio::LogRatio;
 use crate::power::RELEVANCE;
-use crate::sample::Interval;
+use crate::sample::{Budget, Interval};
 
 /// What may be wrong with which probability, and what counts as a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,16 +37,6 @@ pub struct Sequential {
     /// The session does not stop early after fewer sets. The last look is taken however few there
     /// are.
     pub early_sets_min: usize,
-}
-
-/// Whether there is time for more sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
-    /// There is: the e-process alone is asked.
-    Left,
-    /// There is none: the last look, at which Student's t is asked too. It is taken once, and after
-    /// a number of sets that does not depend on their log ratios.
-    Spent,
 }
 
 /// What a look at a pair comes to.

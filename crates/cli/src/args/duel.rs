@@ -77,18 +77,24 @@ pub(crate) struct DuelArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) connections: u32,
-    /// How long each run is measured.
-    #[arg(short = 'd', long, value_name = "TIME", default_value = "10s")]
+    /// How long each service is loaded in each repetition.
+    #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
     pub(crate) duration: Time,
-    /// How long each run is loaded before that; `none` for not at all.
-    #[arg(long, alias = "warmup", value_name = "TIME", default_value = "5s")]
+    /// How long each service is loaded before that; `none` for not at all.
+    #[arg(long, alias = "warmup", value_name = "TIME", default_value = "1s")]
     pub(crate) warm_up: WarmUp,
-    /// Repetitions of each.
+    /// Repetitions, each with fresh processes, follow each other until every pair is significantly
+    /// different or equivalent within 3 %, or this time is over.
     #[arg(
-        long, value_name = "N", default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..)
+        long,
+        value_name = "TIME",
+        default_value = "2m",
+        conflicts_with = "runs"
     )]
-    pub(crate) runs: u32,
+    pub(crate) within: Time,
+    /// So many repetitions instead.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

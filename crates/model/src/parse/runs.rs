@@ -10,6 +10,9 @@ use crate::runs::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
 use crate::slo;
 use crate::units::DurationText;
 
+/// What [`RunsTable::until`] says where the session ends as soon as every pair is decided.
+const SURE: &str = "sure";
+
 /// Repetitions: a number, or as many as tell a difference apart.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
@@ -25,7 +28,8 @@ pub(crate) enum RunsValue {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RunsTable {
     /// The difference between any two contenders that four of five sessions are to tell apart:
-    /// `5%`.
+    /// `5%`. Or `sure`: the session ends as soon as every pair is significantly different, or
+    /// equivalent within 3 %, which is looked at after every run.
     pub(crate) until: String,
     /// The most runs of each contender.
     #[schemars(range(min = 4))]
@@ -59,12 +63,21 @@ pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue
         RunsValue::Number(runs) => return Runs::Fixed(*runs),
         RunsValue::Until(table) => table,
     };
+    if table.until == SURE {
+        return Runs::Until(RunsUntil {
+            difference: DIFFERENCE_MIN,
+            sequential: true,
+            at_most: table.at_most.max(PILOT_RUNS),
+            within: table.within.map(|within| within.0),
+        });
+    }
     let difference = slo::share(&table.until).filter(|share| (..=1.0).contains(share));
     let place = place.key("until");
     let (message, hint) = match difference {
         Some(share) if share > DIFFERENCE_MIN => {
             return Runs::Until(RunsUntil {
                 difference: share,
+                sequential: false,
                 at_most: table.at_most.max(PILOT_RUNS),
                 within: table.within.map(|within| within.0),
             });
@@ -75,7 +88,7 @@ pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue
         ),
         None => (
             format!("`{place}`: {:?} is not a share up to 100%", table.until),
-            "the difference that is to be told apart: \"5%\"",
+            "the difference that is to be found, \"5%\", or \"sure\"",
         ),
     };
     reading.complain(&place, &message, Some(hint.to_owned()));

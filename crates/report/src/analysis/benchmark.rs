@@ -8,9 +8,11 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
+use bakeoff_model::runs::DecisionReason;
 use bakeoff_model::totals::{self, Growth, Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
+use bakeoff_stats::Budget;
 
 use super::labels::{conditions, step_labels, trial_labels};
 use super::turns::PlayedTurn;
@@ -47,6 +49,8 @@ pub(crate) struct StepData<'a> {
     /// How many of its slices are unfair alone.
     pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
+    /// Where the number of sets was decided by looking at them, whether more might follow.
+    pub(crate) looks: Option<Budget>,
     /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
     /// where no block counts.
     pub(crate) kept: Vec<PlayedTurn>,
@@ -126,7 +130,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         }
         let run = RunData {
             records,
-            steps: steps(records, &labels),
+            steps: steps(records, &labels, looks(results)),
             void: false,
         };
         let label = begin.run.case_label();
@@ -163,7 +167,20 @@ pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecor
     results.runs.iter().filter(wanted)
 }
 
-fn steps<'a>(records: &'a RunRecords, labels: &[String]) -> Vec<StepData<'a>> {
+/// How the sets of a session were looked at, where these looks decided how many there are.
+fn looks(results: &Results) -> Option<Budget> {
+    let decision = results.runs_decision.as_ref()?;
+    decision.asked.sequential.then_some(match decision.because {
+        DecisionReason::Decided => Budget::Left,
+        _ => Budget::Spent,
+    })
+}
+
+fn steps<'a>(
+    records: &'a RunRecords,
+    labels: &[String],
+    looks: Option<Budget>,
+) -> Vec<StepData<'a>> {
     let indices: BTreeSet<usize> = records
         .intervals
         .iter()
@@ -179,7 +196,7 @@ fn steps<'a>(records: &'a RunRecords, labels: &[String]) -> Vec<StepData<'a>> {
             .get(index)
             .cloned()
             .unwrap_or_else(|| format!("step {}", index + 1));
-        step(&records.begin, index, label, slices)
+        step(&records.begin, index, label, slices, looks)
     };
     indices.into_iter().filter_map(of_step).collect()
 }
@@ -189,6 +206,7 @@ fn step<'a>(
     index: usize,
     label: String,
     slices: Vec<&'a IntervalRecord>,
+    looks: Option<Budget>,
 ) -> Option<StepData<'a>> {
     let first = slices.first()?;
     let loads = slices.iter().map(|slice| &slice.load);
@@ -206,6 +224,7 @@ fn step<'a>(
         unfair,
         slices,
         kept: Vec::new(),
+        looks,
     })
 }
 

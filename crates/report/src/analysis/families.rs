@@ -17,6 +17,8 @@ pub struct Family<'a> {
     pub benchmark: &'a str,
     /// The metric.
     pub metric: String,
+    /// That is requests per second of a benchmark with load.
+    pub is_throughput: bool,
     /// Label and sample of each contender with a number.
     pub samples: Vec<(&'a str, &'a Sample)>,
 }
@@ -41,23 +43,25 @@ fn of_capacity(summary: &CapacitySummary) -> impl Iterator<Item = Family<'_>> {
         Family {
             benchmark: &summary.name,
             metric: format!("the rate with {}", table.objective),
+            is_throughput: false,
             samples: samples.collect(),
         }
     })
 }
 
 fn of_load(summary: &BenchmarkSummary) -> [Family<'_>; 2] {
-    let family = |name: &str, metric: fn(&Row) -> Option<&Metric>| {
+    let family = |name: &str, is_throughput, metric: fn(&Row) -> Option<&Metric>| {
         let rows = summary.tables.iter().flat_map(|table| &table.rows);
         let samples = rows.filter_map(|row| Some((row.label.as_str(), &metric(row)?.sample)));
         Family {
             benchmark: &summary.name,
             metric: name.to_owned(),
+            is_throughput,
             samples: samples.collect(),
         }
     };
     [
-        family("requests per second", |row| Some(&row.throughput)),
-        family("CPU per request", |row| row.cpu_us.as_ref()),
+        family("requests per second", true, |row| Some(&row.throughput)),
+        family("CPU per request", false, |row| row.cpu_us.as_ref()),
     ]
 }

@@ -122,6 +122,10 @@ impl Metric {
             true => Sample::of_sets(values)?,
             false => Sample::in_blocks(values)?,
         };
+        let sample = match steps.iter().find_map(|step| step.looks) {
+            Some(budget) => sample.looked_at(budget),
+            None => sample,
+        };
         let mut labels: Vec<(usize, &str)> = steps
             .iter()
             .map(|step| (step.index, step.label.as_str()))

@@ -9,7 +9,7 @@ use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use serde_json::{Map, Value, json};
 
-use super::order::{Duel, NAME, Service, Side};
+use super::order::{Duel, DuelRuns, NAME, Service, Side};
 use crate::store::suite_folder::{self, SuiteFolder};
 
 /// Where a suite keeps its checks.
@@ -123,10 +123,11 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         "env": env,
         "profile": {
             NAME: {
-                "describe": "One number of connections after a warm-up.",
+                "describe": "One number of connections after a warm-up, in turns.",
                 "limits": limits(duel),
-                "runs": duel.runs,
-                "control": false,
+                "slice": "500ms",
+                "runs": runs(duel.runs),
+                "control": true,
                 "step": steps,
             },
         },
@@ -141,6 +142,20 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         other => format!(" --runtime {other}"),
     };
     format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
+}
+
+/// More sets than this are not made, however short they are.
+const SETS_MAX: u32 = 60;
+
+fn runs(runs: DuelRuns) -> Value {
+    match runs {
+        DuelRuns::Fixed(runs) => json!(runs),
+        DuelRuns::Within(within) => json!({
+            "until": "sure",
+            "within": duration_text(within),
+            "at-most": SETS_MAX,
+        }),
+    }
 }
 
 fn limits(duel: &Duel) -> Value {

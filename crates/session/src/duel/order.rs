@@ -43,10 +43,19 @@ pub struct Duel {
     pub warm_up: Option<Duration>,
     /// Length of the measured step.
     pub duration: Duration,
-    /// Repetitions.
-    pub runs: u32,
+    /// Repetitions, each with fresh processes.
+    pub runs: DuelRuns,
     /// The sides may answer differently.
     pub may_differ: bool,
+}
+
+/// How many repetitions there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DuelRuns {
+    /// So many.
+    Fixed(u32),
+    /// As many as it takes to decide every pair, within this time.
+    Within(Duration),
 }
 
 /// One of the services.

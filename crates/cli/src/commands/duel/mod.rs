@@ -11,7 +11,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{self, Agreement, Duel, Request, Service, Unprepared};
+use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, Request, Service, Unprepared};
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{Audience, NewSession, Order};
@@ -115,7 +115,10 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
         connections: args.connections,
         warm_up: args.warm_up.0.map(|time| time.0),
         duration: args.duration.0,
-        runs: args.runs,
+        runs: match args.runs {
+            Some(runs) => DuelRuns::Fixed(runs),
+            None => DuelRuns::Within(args.within.0),
+        },
         may_differ: args.differ,
     })
 }
