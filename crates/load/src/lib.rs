@@ -12,6 +12,7 @@
 
 mod clock;
 mod coordinator;
+mod core_sharing;
 mod error;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
@@ -32,6 +33,7 @@ mod worker;
 
 pub use clock::{wall_ahead_ns, wall_ns};
 pub use coordinator::run;
+pub use core_sharing::core_sharing;
 pub use error::LoadError;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;
