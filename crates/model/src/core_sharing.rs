@@ -45,13 +45,18 @@ impl fmt::Display for CoreSharing {
             1 => ("core", "works"),
             _ => ("cores", "work"),
         };
+        let change = if self.slowdown < 0.0 {
+            "faster"
+        } else {
+            "slower"
+        };
         let [lower, upper] = self.quartiles.map(|quartile| quartile * 100.0);
         write!(
             f,
-            "the contender's core {} is {:.1} % slower while the load generator's {cores} {} \
-             {work} (quartiles {lower:.1} and {upper:.1} %): {}",
+            "the contender's core {} is {:.1} % {change} while the load generator's {cores} {} \
+             {work} (slowdown by quartiles {lower:.1} and {upper:.1} %): {}",
             self.contender,
-            self.slowdown * 100.0,
+            self.slowdown.abs() * 100.0,
             numbers.join(","),
             self.meaning()
         )
@@ -77,21 +82,21 @@ mod tests {
         check(
             -0.002,
             &[1],
-            "the contender's core 0 is -0.2 % slower while the load generator's core 1 works \
-             (quartiles -1.2 and 1.8 %): separate physical cores",
+            "the contender's core 0 is 0.2 % faster while the load generator's core 1 works \
+             (slowdown by quartiles -1.2 and 1.8 %): separate physical cores",
         );
         check(
             0.07,
             &[2, 3],
             "the contender's core 0 is 7.0 % slower while the load generator's cores 2,3 work \
-             (quartiles 6.0 and 9.0 %): more than turbo clocks explain, less than hyper-threads \
-             of one core lose",
+             (slowdown by quartiles 6.0 and 9.0 %): more than turbo clocks explain, less than \
+             hyper-threads of one core lose",
         );
         check(
             0.41,
             &[1],
             "the contender's core 0 is 41.0 % slower while the load generator's core 1 works \
-             (quartiles 40.0 and 43.0 %): these two cores are one physical core",
+             (slowdown by quartiles 40.0 and 43.0 %): these two cores are one physical core",
         );
     }
 }

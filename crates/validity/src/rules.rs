@@ -228,7 +228,7 @@ pub const RULES: &[Rule] = &[
             limit(CoreSharing::SEPARATE, "5 %", Fair),
             limit(CoreSharing::ONE_CORE, "15 %", Degraded),
         ],
-        source: "separate cores lose 2 to 5 % of turbo at most, hyper-threads 30 to 50 %, see below",
+        source: "separate cores lose 2 to 5 % of turbo, hyper-threads 30 to 50 %, see below",
         measure: measures::shared_physical_core,
     },
     Rule {
