@@ -2,7 +2,8 @@
 //!
 //! [`run`] carries out a [`LoadSpec`]: it opens connections, sends requests by the pace of each
 //! step, reads and judges the responses, and hands out one interval per slice. It knows no
-//! contender, starts no service and writes no file.
+//! contender, starts no service and writes no file. [`core_sharing()`] measures what its cores take
+//! from those of the service, which tells hyper-threads of one core from separate cores.
 //!
 //! One thread per core and next to nothing shared: each thread owns its sockets, buffers, random
 //! state and histograms, all of it allocated before the window opens and merged after a slice
@@ -12,6 +13,7 @@
 
 mod clock;
 mod coordinator;
+mod core_sharing;
 mod crew;
 mod error;
 #[cfg(feature = "fuzz")]
@@ -34,6 +36,7 @@ mod worker;
 
 pub use clock::{wall_ahead_ns, wall_ns};
 pub use coordinator::run;
+pub use core_sharing::core_sharing;
 pub use error::LoadError;
 pub use limits::raise_nofile;
 pub use null_server::NullServer;

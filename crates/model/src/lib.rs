@@ -8,6 +8,7 @@ pub mod baseline;
 pub mod capacity;
 pub mod check;
 pub mod conditions;
+pub mod core_sharing;
 pub mod cpu_parts;
 pub mod database_url;
 pub mod delay;

@@ -11,6 +11,7 @@ use crate::baseline::Baseline;
 use crate::capacity::{CapacityRecord, TrialRecord};
 use crate::check::CheckOutcome;
 use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
+use crate::core_sharing::CoreSharing;
 use crate::failure::Failure;
 use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, FleetRecord, LoadInterval};
@@ -162,6 +163,9 @@ pub struct Host {
     /// What the load generator can do here at best; absent where it was not measured.
     #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
+    /// What the contender's cores lose to the load generator's; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_sharing: Option<CoreSharing>,
 }
 
 /// What the load generator can do on a host at best, in closed load on a server that does nothing.

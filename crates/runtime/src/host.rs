@@ -1,6 +1,8 @@
 //! What the host is, as far as it matters to a measurement. A fact that the host does not tell is
 //! absent.
 
+pub mod topology;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -30,6 +32,7 @@ pub fn describe() -> Host {
             .unwrap_or(u64::MAX),
         versions: BTreeMap::new(),
         generator: None,
+        core_sharing: None,
     }
 }
 

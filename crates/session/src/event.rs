@@ -144,6 +144,11 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// Whether load generator and contender share a physical core could not be measured.
+    CoreSharingUnknown {
+        /// Why.
+        why: String,
+    },
     /// A run begins.
     RunBegan {
         /// Its position among the runs to make, from 0.

@@ -8,6 +8,7 @@ use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{Round, Suite};
+use bakeoff_runtime::host::topology;
 
 use crate::hint::hinted;
 use crate::placement::{Placement, place};
@@ -187,5 +188,9 @@ pub fn placement(plan: &Plan) -> Placement {
         };
     }
     let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
-    place(host_cores(), &limits, plan.backend != BackendName::None)
+    place(
+        &topology::read(),
+        &limits,
+        plan.backend != BackendName::None,
+    )
 }

@@ -258,6 +258,7 @@ async fn play(
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
     testbed.measure_generator(&program, observers).await?;
+    testbed.measure_core_sharing(observers).await?;
     let driver = Driver {
         parts: Parts {
             suite: testbed.suite(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::cpu_parts::CpuParts;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount, LoadInterval, MinMax};
@@ -26,6 +27,8 @@ const MEMORY_ROOM: f64 = 0.9;
 pub struct Setting {
     /// Which cores each part may use; empty = all.
     pub cores: Cores,
+    /// What the contender's cores lose to the load generator's; `None` where it was not measured.
+    pub core_sharing: Option<CoreSharing>,
     /// Cores of the host; in a cluster of the contender's node.
     pub host_cores: usize,
     /// Which part is on which node of a cluster.

@@ -24,6 +24,7 @@ impl Setting {
         };
         Self {
             cores: Cores::default(),
+            core_sharing: None,
             host_cores: 1,
             nodes: None,
             limits: Limits::default(),

@@ -253,6 +253,12 @@ fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
     evidence.generator_cores() * nodes.generators_on(node) + backend
 }
 
+/// What was measured before the first run: it is the same in all slices.
+pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
+    let sharing = evidence.setting.core_sharing.clone()?;
+    Some((sharing.slowdown, Finding::SharedPhysicalCore(sharing)))
+}
+
 /// Contenders that take turns lose as much to the hypervisor as each other, so it is no finding.
 pub(crate) fn steal(evidence: &Evidence) -> Measure {
     if evidence.others.is_some() {

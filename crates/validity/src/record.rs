@@ -77,6 +77,7 @@ fn setting(begin: &Begin, interval: &IntervalRecord) -> Setting {
     let is_loop = load.users.is_none() || load.turnaround_ns.is_some();
     Setting {
         cores: begin.cores.clone(),
+        core_sharing: begin.host.core_sharing.clone(),
         host_cores: begin.host.cores.max(1),
         nodes: begin.nodes.clone(),
         limits: match begin.enforcement.unlimited_because() {

@@ -5,6 +5,7 @@ use bakeoff_model::validity::Verdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,
 };
 
+use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_stats::rise;
 
 use crate::evidence::Evidence;
@@ -217,6 +218,18 @@ pub const RULES: &[Rule] = &[
         limits: &[limit(0.9, "90 %", HostBound)],
         source: "no headroom for bursts",
         measure: measures::shared_cores_full,
+    },
+    Rule {
+        name: "shared-physical-core",
+        condition: "slowdown of the contender's core while the load generator's work, measured \
+                    before the first run",
+        side: Side::Above,
+        limits: &[
+            limit(CoreSharing::SEPARATE, "5 %", Fair),
+            limit(CoreSharing::ONE_CORE, "15 %", Degraded),
+        ],
+        source: "separate cores lose 2 to 5 % of turbo, hyper-threads 30 to 50 %, see below",
+        measure: measures::shared_physical_core,
     },
     Rule {
         name: "steal",

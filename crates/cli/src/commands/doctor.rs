@@ -3,12 +3,15 @@
 use std::io::Write as _;
 
 use anyhow::Context as _;
+use bakeoff_base::text::counted;
 use bakeoff_model::conditions::BackendName;
+use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::record::{Cores, GeneratorCeiling};
+use bakeoff_model::suite::Limits;
 use bakeoff_runtime::build::toolchain;
-use bakeoff_runtime::host;
+use bakeoff_runtime::host::{self, topology};
 use bakeoff_runtime::kubernetes::ClusterSettings;
-use bakeoff_session::selection::host_cores;
+use bakeoff_session::placement::place;
 use bakeoff_session::testbed::{ceiling, cluster, images, runtimes};
 use serde::Serialize;
 
@@ -29,13 +32,14 @@ struct Finding {
 
 /// Runs the command.
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
-    let mut findings = tokio::runtime::Runtime::new()?.block_on(findings());
+    let cores = session_cores();
+    let mut findings = tokio::runtime::Runtime::new()?.block_on(findings(&cores));
     if matches!(args.runtime, Some(RuntimeKind::Kubernetes)) {
         let settings = args.cluster.settings();
         findings.extend(tokio::runtime::Runtime::new()?.block_on(cluster_findings(&settings)));
     }
     if args.load {
-        findings.extend(load_findings()?);
+        findings.extend(load_findings(&cores)?);
     }
     let mut output = std::io::stdout().lock();
     if args.json {
@@ -49,17 +53,25 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-/// What the load generator can do at best, with the server on a core of its own where there are
-/// two.
-fn load_findings() -> anyhow::Result<Vec<Finding>> {
+/// The cores that the parts of a session have where the contender's quota is one CPU and there is
+/// no backend; none of their own where the host has one core.
+fn session_cores() -> Cores {
+    let limits = Limits {
+        cpus: Some(1.0),
+        memory_bytes: None,
+    };
+    place(&topology::read(), &limits, false).cores
+}
+
+/// What the load generator can do at best, with one core for it and one for the server where there
+/// are two.
+fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let cores = match host_cores() {
-        0 | 1 => Cores::default(),
-        _ => Cores {
-            contender: vec![0],
-            generator: vec![1],
-            backend: Vec::new(),
-        },
+    let first = |cores: &[usize]| cores.iter().take(1).copied().collect();
+    let cores = Cores {
+        contender: first(&cores.contender),
+        generator: first(&cores.generator),
+        backend: Vec::new(),
     };
     let ceiling = ceiling::measure(&program, &cores)?;
     let finding = |(what, found): (&str, String)| Finding {
@@ -159,8 +171,30 @@ fn describe(ceiling: &GeneratorCeiling) -> [(&'static str, String); 2] {
     ]
 }
 
-async fn findings() -> Vec<Finding> {
+/// Whether load generator and contender have physical cores of their own, measured for a second.
+fn sharing_finding(cores: &Cores) -> Finding {
+    let (good, found) = if cores.generator.is_empty() {
+        let found = "load generator and contender have one core between them";
+        (false, found.to_owned())
+    } else {
+        match bakeoff_load::core_sharing(&cores.contender, &cores.generator) {
+            Ok(sharing) => (
+                sharing.slowdown <= CoreSharing::SEPARATE,
+                sharing.to_string(),
+            ),
+            Err(error) => (false, format!("cannot be measured: {error}")),
+        }
+    };
+    Finding {
+        what: "core sharing".to_owned(),
+        good,
+        found,
+    }
+}
+
+async fn findings(cores: &Cores) -> Vec<Finding> {
     let mut findings = host_findings();
+    findings.push(sharing_finding(cores));
     let process = runtimes::process_runtime();
     findings.push(match process {
         Ok(runtime) => {
@@ -222,6 +256,16 @@ fn host_findings() -> Vec<Finding> {
             host.cores
         ),
         cores => cores.to_string(),
+    };
+    let topology = topology::read();
+    let cores = match topology.physical_cores() {
+        physical if physical < topology.cpus.len() => {
+            format!(
+                "{cores}, hyper-threads of {}",
+                counted(physical as u64, "physical core")
+            )
+        }
+        _ => cores,
     };
     let memory_gib = host.memory_bytes >> 30;
     let mut findings = vec![

@@ -255,6 +255,15 @@ impl<W: Write> Progress<W> {
                     self.line(&line);
                 }
             }
+            Event::CoreSharingUnknown { why } => {
+                let text = format!(
+                    "whether load generator and contender share a physical core is unknown, and \
+                     not in the records: {why}"
+                );
+                for line in wrapped(&text, 78) {
+                    self.line(&line);
+                }
+            }
             _ => {}
         }
     }
@@ -327,7 +336,8 @@ impl<W: Write> Observer for Progress<W> {
             | Event::BackendStarting { .. }
             | Event::BackendReady { .. }
             | Event::LimitsUnenforced { .. }
-            | Event::CeilingUnknown { .. } => self.preparation(event),
+            | Event::CeilingUnknown { .. }
+            | Event::CoreSharingUnknown { .. } => self.preparation(event),
             Event::RunsDecided {
                 decision,
                 expected_ns,

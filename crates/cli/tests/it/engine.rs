@@ -177,9 +177,16 @@ fn a_feed_is_judged_as_the_same_load_without_one() {
 #[test]
 fn the_engine_knows_its_own_ceiling() {
     let world = World::new(&[]);
-    world
-        .run("doctor --load")
-        .check(0, &["load ceiling", "requests/s", "latency floor", "p99"]);
+    world.run("doctor --load").check(
+        0,
+        &[
+            "core sharing",
+            "load ceiling",
+            "requests/s",
+            "latency floor",
+            "p99",
+        ],
+    );
 }
 
 /// Whether wrk is installed; says loudly that its test is off.

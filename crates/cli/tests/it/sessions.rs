@@ -151,6 +151,7 @@ headers = { x-again = "${found}" }
         "second look",
         "Apdex",
         "Load generator at best",
+        "Physical cores",
     ] {
         assert!(report.contains(text), "{text}");
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
+use crate::core_sharing::CoreSharing;
 use crate::load::ErrorClass;
 
 /// What was found, with the numbers by which it was judged. Shares are 0 to 1.
@@ -130,6 +131,8 @@ pub enum Finding {
         /// Whether the contender is one of the parts.
         with_contender: bool,
     },
+    /// The contender's core is slower while the load generator's work: hyper-threads of one core.
+    SharedPhysicalCore(CoreSharing),
     /// The hypervisor withheld the contender's cores.
     Steal {
         /// Share of these cores' time.

@@ -2,6 +2,7 @@
 
 use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::check::CheckOutcome;
+use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{self, Moment, Outcome, Record};
@@ -82,6 +83,20 @@ fn a_search_for_a_capacity_is_read() {
     assert_eq!(found.capacity.unwrap().rate_per_s, 8050.0);
     let other = record::read_run(FORMAT_2).unwrap();
     assert_eq!((other.trials, other.capacities), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_cores_lose_to_each_other_is_read() {
+    let host = record::read_run(CAPACITY_FORMAT_2).unwrap().begin.host;
+    let expect = CoreSharing {
+        contender: 0,
+        generator: vec![1],
+        slowdown: 0.012,
+        quartiles: [-0.004, 0.031],
+    };
+    assert_eq!(host.core_sharing, Some(expect));
+    let other = record::read_run(FORMAT_2).unwrap();
+    assert_eq!(other.begin.host.core_sharing, None);
 }
 
 #[test]

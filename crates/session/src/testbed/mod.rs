@@ -165,6 +165,32 @@ impl Testbed {
         Ok(())
     }
 
+    /// Measures whether load generator and contender have physical cores of their own; every later
+    /// record has it. That is not asked where they are not pinned to different cores of this host.
+    /// Where it cannot be measured, an event says so, and the records go without.
+    pub async fn measure_core_sharing(
+        &mut self,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let pinned = matches!(
+            self.options.runtime,
+            RuntimeKind::Process | RuntimeKind::Docker
+        );
+        let cores = self.options.cores.clone();
+        if !pinned || cores.contender.is_empty() || cores.generator.is_empty() {
+            return Ok(());
+        }
+        let measuring = move || bakeoff_load::core_sharing(&cores.contender, &cores.generator);
+        let measured = tokio::task::spawn_blocking(measuring).await;
+        match measured.context("the measurement of the cores panicked")? {
+            Ok(sharing) => self.host.core_sharing = Some(sharing),
+            Err(error) => observer.observe(&Event::CoreSharingUnknown {
+                why: error.to_string(),
+            })?,
+        }
+        Ok(())
+    }
+
     async fn build_all(
         &self,
         observer: &mut dyn Observer,

@@ -1,6 +1,7 @@
 //! Every condition ends in its verdict. The first tests are twelve slices that an earlier rulebook
 //! called fair.
 
+use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_model::load::{ErrorClass, LostGenerator, MinMax};
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::resource::{ThreadGroup, Throttling};
@@ -559,4 +560,24 @@ fn load_generators_that_are_lost() {
     world.check(Degraded, sentence);
     world.load.lost.push(lost(4, 16));
     world.check(Invalid, "2 load generators lost, with 3.1 % of the load");
+}
+
+#[test]
+fn hyper_threads_of_one_core() {
+    let mut world = World::good(64);
+    let mut with = |slowdown| {
+        world.setting.core_sharing = Some(CoreSharing {
+            contender: 0,
+            generator: vec![1],
+            slowdown,
+            quartiles: [slowdown, slowdown],
+        });
+        world.clone()
+    };
+    with(0.41).check(Degraded, "these two cores are one physical core");
+    with(0.151).check(Degraded, "core 0 is 15.1 % slower");
+    let diagnostic = with(0.15).judge();
+    assert!(diagnostic.is_fair() && diagnostic.reasons().len() == 1);
+    assert!(with(0.05).judge().reasons().is_empty());
+    assert!(with(-0.01).judge().reasons().is_empty());
 }

@@ -38,6 +38,7 @@ impl World {
                     generator: vec![1],
                     backend: vec![1],
                 },
+                core_sharing: None,
                 host_cores: 2,
                 nodes: None,
                 limits: Limits {

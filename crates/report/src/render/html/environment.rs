@@ -13,7 +13,7 @@ use crate::number::{mib, significant};
 /// A name and how to read its value off a run.
 type Fact = (&'static str, fn(&RunRecords) -> String);
 
-const FACTS: [Fact; 19] = [
+const FACTS: [Fact; 20] = [
     ("Suite", |run| run.begin.suite.clone()),
     ("Suite digest", |run| run.begin.suite_digest.clone()),
     ("Profile", |run| run.begin.profile.clone()),
@@ -25,6 +25,10 @@ const FACTS: [Fact; 19] = [
     }),
     ("Traffic path", |run| run.begin.traffic_path.to_string()),
     ("Cores", cores),
+    ("Physical cores", |run| {
+        let sharing = run.begin.host.core_sharing.as_ref();
+        sharing.map_or("not measured".to_owned(), ToString::to_string)
+    }),
     ("Nodes", |run| {
         let nodes = run.begin.nodes.as_ref();
         nodes.map_or("one machine".to_owned(), Nodes::words)
