@@ -49,6 +49,9 @@ pub(crate) struct StepData<'a> {
     /// How many of its slices are unfair alone.
     pub(crate) unfair: usize,
     pub(crate) slices: Vec<&'a IntervalRecord>,
+    /// Cores' worth of CPU time that the contender uses in undisturbed turns, where it and all
+    /// others are CPU-bound: throughput is then taken by CPU time.
+    pub(crate) full_cores: Option<f64>,
     /// Where the number of sets was decided by looking at them, whether more might follow.
     pub(crate) looks: Option<Budget>,
     /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
@@ -224,6 +227,7 @@ fn step<'a>(
         unfair,
         slices,
         kept: Vec::new(),
+        full_cores: None,
         looks,
     })
 }
@@ -250,9 +254,17 @@ impl Latency {
 }
 
 impl<'a> StepData<'a> {
-    /// Successful requests per second; in a set the geometric mean over its slices.
+    /// Successful requests per second of a turn that counts.
+    pub(crate) fn rate(&self, turn: &PlayedTurn) -> f64 {
+        match (self.full_cores, turn.cpu_us) {
+            (Some(cores), Some(cpu_us)) => cores * 1e6 / cpu_us,
+            _ => turn.requests_per_s,
+        }
+    }
+
+    /// Successful requests per second; in turns the geometric mean over them.
     pub(crate) fn throughput(&self) -> f64 {
-        let kept = self.kept.iter().map(|turn| turn.requests_per_s);
+        let kept = self.kept.iter().map(|turn| self.rate(turn));
         totals::geometric_mean(kept).unwrap_or_else(|| self.totals.requests_per_s())
     }
 

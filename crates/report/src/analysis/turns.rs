@@ -10,7 +10,7 @@ use bakeoff_validity::judged_record;
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::metric::CONFIDENCE;
 use super::validity;
-use crate::number::{as_f64, seconds};
+use crate::number::{as_f64, count, seconds};
 
 /// The sets of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Sets {
     pub each: Vec<SetCount>,
     /// Every pair of contenders that both completed one, by requests per second.
     pub pairs: Vec<Spread>,
+    /// All contenders are CPU-bound, and throughput is taken by CPU time.
+    pub by_cpu_time: bool,
 }
 
 /// How many blocks of a set count.
@@ -188,6 +190,9 @@ pub struct PlayedTurn {
     /// CPU time of the contender for each request that came to an end, us; `None` where it was not
     /// read turn by turn.
     pub cpu_us: Option<f64>,
+    /// Cores' worth of CPU time that the contender used in it; `None` where that was not read turn by
+    /// turn.
+    pub cores: Option<f64>,
 }
 
 /// The turns of a slice that have a successful request; of a carousel of before 2026-11-25 the
@@ -200,6 +205,7 @@ pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
             block: turn.cycle.into(),
             requests_per_s,
             cpu_us: slice.cpu_us_per_request(),
+            cores: None,
         };
         return Some(played)
             .filter(|_| requests_per_s > 0.0)
@@ -214,6 +220,7 @@ pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
             block: turn.block,
             requests_per_s: turn.requests_per_s()?,
             cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us),
+            cores: (turn.own_cpu_us > 0).then(|| as_f64(turn.own_cpu_us) / as_f64(turn.length_us)),
         })
     });
     turns.collect()
@@ -246,6 +253,65 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
         }
         run.void = is_void;
     }
+    take_by_cpu_time(benchmark);
+}
+
+/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender uses when
+/// nothing else takes it.
+const UNDISTURBED: usize = 5;
+
+/// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.
+const FULL: f64 = 0.97;
+
+/// Where every contender of a step is CPU-bound, its throughput is what it serves in a second of
+/// CPU time, times the CPU time that it uses in a second of an undisturbed turn: that other processes
+/// or the hypervisor had the core is then in no number.
+fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
+    let steps: BTreeSet<usize> = with_numbers(benchmark.cases.iter())
+        .map(|(_, step)| step.index)
+        .collect();
+    for index in steps {
+        let cases = || benchmark.cases.iter().chain(&benchmark.control);
+        let with_turns = cases().filter(|case| {
+            with_numbers(std::iter::once(*case)).any(|(_, step)| step.index == index)
+        });
+        if !with_turns
+            .map(|case| full_use(case, index))
+            .all(|cores| cores.is_some())
+        {
+            continue;
+        }
+        for case in benchmark.cases.iter_mut().chain(&mut benchmark.control) {
+            let cores = full_use(case, index);
+            let steps = case.runs.iter_mut().flat_map(|run| &mut run.steps);
+            for step in steps.filter(|step| step.index == index) {
+                step.full_cores = cores;
+            }
+        }
+    }
+}
+
+/// Cores' worth of CPU time that a contender uses in undisturbed turns of a step, if it is
+/// CPU-bound.
+fn full_use(case: &CaseData<'_>, index: usize) -> Option<f64> {
+    let steps = || with_numbers(std::iter::once(case)).filter(|(_, step)| step.index == index);
+    let turns = steps().flat_map(|(_, step)| step.kept.iter());
+    let cores: Option<Vec<f64>> = turns.map(|turn| turn.cores).collect();
+    let mut cores = cores.filter(|cores| !cores.is_empty())?;
+    cores.sort_by(f64::total_cmp);
+    let used = cores[cores.len() - 1 - cores.len() / UNDISTURBED];
+    let (run, _) = steps().next()?;
+    (used >= FULL * allowed_cores(&run.records.begin)).then_some(used)
+}
+
+/// Cores' worth of CPU time that the contender may use.
+fn allowed_cores(begin: &Begin) -> f64 {
+    let cores = match begin.cores.contender.len() {
+        0 => begin.host.cores.max(1),
+        cores => cores,
+    };
+    let quota = begin.run.limits.cpus.unwrap_or(f64::INFINITY);
+    quota.min(count(cores))
 }
 
 fn is_measured(step: &StepData<'_>) -> bool {
@@ -333,6 +399,10 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     });
     Some(Sets {
         each: each.collect(),
+        by_cpu_time: {
+            let mut steps = with_numbers(benchmark.cases.iter());
+            steps.any(|(_, step)| step.index == index && step.full_cores.is_some())
+        },
         pairs: pairs(&benchmark.cases, index),
     })
 }
@@ -371,7 +441,7 @@ fn spread(first: &CaseData<'_>, second: &CaseData<'_>, index: usize) -> Option<S
 fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<u32, BTreeMap<u64, f64>> {
     let of_step = |step: &StepData<'_>| -> BTreeMap<u64, f64> {
         let kept = step.kept.iter();
-        kept.map(|turn| (turn.block, turn.requests_per_s.ln()))
+        kept.map(|turn| (turn.block, step.rate(turn).ln()))
             .collect()
     };
     with_numbers(std::iter::once(case))

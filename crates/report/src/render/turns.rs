@@ -28,12 +28,24 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
              is no interval and no verdict."
         }
         2 => "Two sets give intervals with one degree of freedom, which are very wide.",
-        _ => return vec![began],
+        _ => "",
     };
-    vec![began, allowed.to_owned()]
+    let by_cpu_time = match sets.by_cpu_time {
+        true => BY_CPU_TIME,
+        false => "",
+    };
+    let sentences = [began.as_str(), by_cpu_time, allowed].into_iter();
+    let sentences = sentences.filter(|sentence| !sentence.is_empty());
+    sentences.map(str::to_owned).collect()
 }
 
+/// What throughput is where all contenders are CPU-bound.
+const BY_CPU_TIME: &str = "Every contender used all the CPU that it may use in undisturbed turns, so \
+     requests per second are those of a full second of that CPU: what other processes or the \
+     hypervisor took of it is in no number.";
+
 /// How many blocks do not count and why.
+
 fn lost(sets: &Sets) -> String {
     let each = &sets.each;
     let played: usize = each.iter().map(|one| one.blocks).sum();
