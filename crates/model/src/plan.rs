@@ -1,6 +1,7 @@
 //! What will be run, in which order, and how long it will take.
 
 mod cases;
+mod latency;
 mod steps;
 pub mod whole_runs;
 
@@ -20,6 +21,8 @@ use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
 use crate::suite::{BenchmarkKind, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
+
+pub use latency::{LatencyLoad, stated_step};
 
 /// Version of the plan format. Before 2, durations were not in nanoseconds.
 pub const FORMAT: u32 = 2;
@@ -92,6 +95,10 @@ pub struct PlannedRun {
     /// are alive concurrently, and each is loaded for the duration of its steps in all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_turns: bool,
+    /// The open load after the steps, in which response times are compared; absent without turns,
+    /// of scenarios, and where the profile goes without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyLoad>,
     /// What is looked for after the steps, which are all warm-up then; of kind `capacity` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
@@ -402,6 +409,9 @@ fn runs(
             let is_loaded = kind != RunKind::Startup;
             let is_first = is_loaded && seen.insert(case.contender.name.as_str());
             let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
+            let steps = steps::steps(profile, case.benchmark);
+            let is_compared = case.in_turns && profile.latency && case.benchmark.scenario.is_none();
+            let latency = is_compared.then(|| LatencyLoad::of(&steps)).flatten();
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),
                 order: runs.len(),
@@ -412,9 +422,10 @@ fn runs(
                 parameters: case.parameters.clone(),
                 control: case.control,
                 limits: profile.limits,
-                steps: steps::steps(profile, case.benchmark),
+                steps,
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),
                 in_turns: case.in_turns,
+                latency,
                 capacity: case.benchmark.capacity.clone(),
                 transport: case.benchmark.transport,
                 work: Work {

@@ -289,6 +289,10 @@ pub struct IntervalRecord {
     /// What the contenders that take turns with it did meanwhile; absent in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
+    /// Requests per second of the open load in which the response times of all contenders of a set
+    /// are compared; absent in all other slices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_rate_per_s: Option<f64>,
     /// What the load generator counted.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.

@@ -147,6 +147,15 @@ pub struct ReplaySettings {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -239,6 +248,9 @@ pub struct Profile {
     /// concurrently and take turns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_runs: bool,
+    /// Response times of contenders that take turns are compared in open load after the turns.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub latency: bool,
     /// One case is measured twice, under two labels, and has to come out the same.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,

@@ -96,6 +96,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         steps,
         step_order: Vec::new(),
         in_turns: false,
+        latency: None,
         lifecycle: false,
         ..run.clone()
     }

@@ -179,6 +179,9 @@ pub(crate) struct ProfileTable {
     /// Contenders are measured one after the other also where they could take turns.
     #[serde(default)]
     pub(crate) whole_runs: bool,
+    /// Whether response times of contenders that take turns are compared, in open load at one rate
+    /// after the turns; `true` unless given.
+    pub(crate) latency: Option<bool>,
     /// How long the last warm-up step before the measured ones takes; as long as it says unless
     /// given.
     pub(crate) warm_up: Option<WarmUpTable>,

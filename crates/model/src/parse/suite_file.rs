@@ -136,6 +136,7 @@ fn profiles(
             steps,
             step_order: step_order(table.ladder.as_ref()),
             whole_runs: table.whole_runs,
+            latency: table.latency.unwrap_or(true),
             control: table.control.unwrap_or(runs.at_most() >= CONTROL_RUNS_MIN),
             replaces_steps: table.replaces_steps,
             lifecycle_every_run: table.lifecycle_every_run,

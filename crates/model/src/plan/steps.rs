@@ -76,6 +76,7 @@ pub(super) fn expected(run: &PlannedRun) -> Duration {
     };
     let capacity = run.capacity.as_ref();
     let trials = capacity.map_or(Duration::ZERO, |capacity| capacity.longest(run.repetition));
-    let load = load + trials;
+    let open = run.latency.map_or(Duration::ZERO, |load| load.expected());
+    let load = load + trials + open;
     START_ALLOWANCE + CHECKS_ALLOWANCE + slow_checks + load
 }

@@ -117,8 +117,36 @@ async fn load<'a, L: LoadGenerator>(
             return Ok(());
         }
     }
-    let ended = loading.end().await;
+    let mut ended = loading.end().await;
+    if ended.is_ok() {
+        ended = compare_times(driver, members, &mut loading, observer).await;
+    }
     leave_all(driver, members, Some(&mut loading), ended, observer).await
+}
+
+/// Loads the contenders that live at one rate, where the plan says so: a new load generator on the
+/// same instances, since the rate depends on what the turns have shown.
+async fn compare_times<'a, L: LoadGenerator>(
+    driver: &Driver<'a, L>,
+    members: &mut [Member<'a>],
+    loading: &mut Loading<L::Load>,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let all = members.iter().enumerate();
+    let living: Vec<usize> = all
+        .filter(|(_, member)| !member.has_left)
+        .map(|(index, _)| index)
+        .collect();
+    let alive = members.iter_mut().filter(|member| !member.has_left);
+    let mut ons: Vec<On<'_, L>> = alive.map(|one| one.on(&driver.parts)).collect();
+    let Some(load) = loading.open_load(&ons, &living) else {
+        return Ok(());
+    };
+    let accounts = Loading::play_open(&mut ons, &load, observer).await?;
+    for (index, account) in living.into_iter().zip(accounts) {
+        loading.add(index, account);
+    }
+    Ok(())
 }
 
 /// Ends all runs that have not ended.
@@ -139,9 +167,10 @@ async fn leave_all<L: LoadGenerator>(
             continue;
         }
         let account = loading.as_mut().map(|loading| loading.close(index));
-        let loaded = match &failure {
+        let lost = account.as_ref().and_then(|account| account.lost().cloned());
+        let loaded = match failure.clone().or(lost) {
             None => Ok(()),
-            Some(failure) => Err(failure.clone().into()),
+            Some(failure) => Err(failure.into()),
         };
         member
             .leave(driver, account.unwrap_or_default(), loaded, observer)

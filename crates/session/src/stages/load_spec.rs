@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bakeoff_base::number::length_as_f64;
+use bakeoff_base::random::Random;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{
-    CpuCounter, LoadSpec, ReactorChoice, RequestSpec, StepSpec, Target, Turns,
+    CpuCounter, LoadSpec, Pace, ReactorChoice, RequestSpec, StepSpec, Target, Turns,
 };
-use bakeoff_model::plan::PlannedRun;
+use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
 
@@ -16,6 +17,9 @@ use bakeoff_model::scenario::Scenario;
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// One response in this many is checked whole; status and length are checked on every one.
 const CHECK_BODY_EVERY: u32 = 64;
+
+/// Sets the order of the contenders in open load apart from other draws of the same seed.
+const OPEN_LOAD: u64 = 0x6f70_656e;
 
 /// A contender that is loaded.
 #[derive(Debug)]
@@ -79,6 +83,82 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         keep_alive_off: !transport.keep_alive,
         in_flight: transport.in_flight,
         part: None,
+    }
+}
+
+/// The open load of contenders that are loaded one at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenLoad {
+    /// As planned.
+    pub latency: LatencyLoad,
+    /// Requests per second of each contender.
+    pub rate_per_s: f64,
+    slices: Vec<OpenSlice>,
+}
+
+/// What is loaded at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenSlice {
+    /// Which contender.
+    pub side: u32,
+    /// 0 is the warm-up, others are the cycles.
+    pub number: u32,
+    /// How long.
+    pub duration: Duration,
+    /// Whether it is warm-up.
+    pub warm_up: bool,
+}
+
+impl OpenLoad {
+    /// A slice of warm-up of each contender, then the cycles, each in an order of its own.
+    pub fn new(latency: LatencyLoad, rate_per_s: f64, contenders: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed ^ OPEN_LOAD);
+        let mut sides: Vec<u32> = (0..u32::try_from(contenders).unwrap_or(u32::MAX)).collect();
+        let mut slices = Vec::new();
+        for number in 0..=latency.cycles() {
+            random.shuffle(&mut sides);
+            let warm_up = number == 0;
+            slices.extend(sides.iter().map(|side| OpenSlice {
+                side: *side,
+                number,
+                duration: match warm_up {
+                    true => LatencyLoad::WARM_UP,
+                    false => latency.slice,
+                },
+                warm_up,
+            }));
+        }
+        Self {
+            latency,
+            rate_per_s,
+            slices,
+        }
+    }
+
+    /// What is loaded, in order.
+    #[must_use]
+    pub fn slices(&self) -> &[OpenSlice] {
+        &self.slices
+    }
+}
+
+/// The load spec of an open load: a step for each slice.
+#[must_use]
+pub fn open_load_spec(input: &SpecInput<'_>, load: &OpenLoad) -> LoadSpec {
+    let step = |slice: &OpenSlice| StepSpec {
+        connections: load.latency.connections,
+        duration_ns: duration_ns::whole(slice.duration),
+        pace: Pace::Poisson {
+            rate_per_s: load.rate_per_s,
+        },
+        warm_up: slice.warm_up,
+        side: slice.side,
+        ..StepSpec::default()
+    };
+    LoadSpec {
+        steps: load.slices.iter().map(step).collect(),
+        slice_ns: duration_ns::whole(load.latency.slice),
+        ..load_spec(input)
     }
 }
 

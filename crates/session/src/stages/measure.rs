@@ -1,20 +1,23 @@
 //! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
 //! step by step and meters every slice.
 
+mod open_load;
+mod slices;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::{
-    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
+    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, LoadSpec, StepCommand,
 };
-use bakeoff_model::record::{IntervalRecord, Others, Record};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
+use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
-use bakeoff_runtime::{Instance, Sampled};
+use bakeoff_runtime::Instance;
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, Loaded, SpecInput};
@@ -23,13 +26,7 @@ use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
-
-/// What was read at one boundary of a slice.
-#[derive(Clone)]
-struct Reading {
-    contender: Sampled,
-    backend: Option<ResourceSample>,
-}
+use slices::{Reading, Slices, interval_record, read_all};
 
 /// What is loaded: a contender that is alive, in its session.
 pub(crate) struct On<'a, L> {
@@ -49,6 +46,8 @@ pub(crate) struct Account {
     pub(crate) requests: Requests,
     /// What was judged, by planned step.
     judged: BTreeMap<usize, Step>,
+    /// What was measured, by planned step.
+    loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     warmth: Option<Warmth>,
     /// It takes no part any more, for this reason.
@@ -56,11 +55,16 @@ pub(crate) struct Account {
 }
 
 impl Account {
+    /// Why the contender takes no part any more; `None` while it does.
+    pub(crate) fn lost(&self) -> Option<&Failure> {
+        self.lost.as_ref()
+    }
+
     /// What a reader should know about the steps that were played.
     pub(crate) fn notes(self, case: &Case) -> Vec<String> {
         let steps = &case.begin.run.steps;
         let notes = self.judged.into_iter().flat_map(|(step, judged)| {
-            let at = steps.get(step).map(at).unwrap_or_default();
+            let at = steps.get(step).map_or_else(|| "open load".to_owned(), at);
             notes_of(&judged.validity(), &at)
         });
         notes.collect()
@@ -73,8 +77,12 @@ pub(crate) struct Loading<G> {
     played: Vec<usize>,
     /// How many of them have been played.
     done: usize,
+    /// How many steps of the load generator have begun.
+    begun: usize,
     /// Slices of the current step so far.
     slices: u32,
+    /// The contenders are those of a set, or what is left of it.
+    is_set: bool,
     /// Each contender of the load.
     accounts: Vec<Account>,
 }
@@ -82,9 +90,17 @@ pub(crate) struct Loading<G> {
 /// What the load generator plays at a time: the whole step, but for warm-up that ends when the
 /// contenders are warm.
 struct Block<'w> {
+    /// Its number among all steps of the run.
     step: usize,
-    /// The first of the step; the others are the same step once more.
-    is_first: bool,
+    planned: Option<PlannedStep>,
+    /// The step of the load generator once more.
+    is_again: bool,
+    /// The step begins for observers: its number, and how many there are.
+    announced: Option<(usize, usize)>,
+    /// How many contenders have a slice of the same time: all that take turns, otherwise one.
+    at_once: usize,
+    /// Requests per second, where response times are compared in it.
+    latency_rate_per_s: Option<f64>,
     /// Take the slices of a warm-up, one for each contender; none otherwise.
     warm_ups: &'w mut [WarmUp],
 }
@@ -92,6 +108,17 @@ struct Block<'w> {
 impl<G: RunningLoad> Loading<G> {
     /// Starts the load generator, which opens the first step's connections to all contenders.
     pub(crate) async fn begin<L>(on: &[On<'_, L>]) -> Result<Self, Halt>
+    where
+        L: LoadGenerator<Load = G>,
+    {
+        Self::begin_with(on, load_spec::load_spec).await
+    }
+
+    /// The same with other steps.
+    async fn begin_with<L>(
+        on: &[On<'_, L>],
+        spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
+    ) -> Result<Self, Halt>
     where
         L: LoadGenerator<Load = G>,
     {
@@ -103,7 +130,7 @@ impl<G: RunningLoad> Loading<G> {
             host: one.instance.host(),
             cpu_counter: one.instance.cpu_counter(),
         });
-        let spec = load_spec::load_spec(&SpecInput {
+        let spec = spec(&SpecInput {
             loaded: loaded.collect(),
             requests: &first.case.requests,
             scenario: first.case.scenario.as_ref(),
@@ -127,7 +154,9 @@ impl<G: RunningLoad> Loading<G> {
             generator: first.parts.generator.start(&spec).await?,
             played: first.case.begin.run.played(),
             done: 0,
+            begun: 0,
             slices: 0,
+            is_set: on.len() > 1,
             accounts,
         })
     }
@@ -177,7 +206,11 @@ impl<G: RunningLoad> Loading<G> {
             None => {
                 let block = Block {
                     step,
-                    is_first: true,
+                    planned,
+                    is_again: false,
+                    announced: Some((self.done, self.played.len())),
+                    at_once: on.len(),
+                    latency_rate_per_s: None,
                     warm_ups: &mut [],
                 };
                 self.block(on, block, observer).await?;
@@ -201,9 +234,14 @@ impl<G: RunningLoad> Loading<G> {
         let mut warm_ups = vec![WarmUp::default(); on.len()];
         let mut loaded = Duration::ZERO;
         loop {
+            let is_first = loaded.is_zero();
             let block = Block {
                 step,
-                is_first: loaded.is_zero(),
+                planned: Some(*planned),
+                is_again: !is_first,
+                announced: is_first.then_some((self.done, self.played.len())),
+                at_once: on.len(),
+                latency_rate_per_s: None,
                 warm_ups: &mut warm_ups,
             };
             self.block(on, block, observer).await?;
@@ -225,16 +263,17 @@ impl<G: RunningLoad> Loading<G> {
     async fn block<L>(
         &mut self,
         on: &mut [On<'_, L>],
-        block: Block<'_>,
+        mut block: Block<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         // The last slice has been read: what opening connections costs is not its own.
-        match (block.is_first, self.done) {
-            (false, _) => self.tell(StepCommand::Again).await?,
-            (true, 0) => {}
-            (true, _) => self.tell(StepCommand::Go).await?,
+        match (block.is_again, self.begun) {
+            (true, _) => self.tell(StepCommand::Again).await?,
+            (false, 0) => {}
+            (false, _) => self.tell(StepCommand::Go).await?,
         }
-        let mut before = self.ready(on, block.is_first, observer).await?;
+        self.begun += usize::from(!block.is_again);
+        let mut before = self.ready(on, block.announced, observer).await?;
         let first = self.slices;
         let mut ended: Vec<LoadInterval> = Vec::new();
         loop {
@@ -243,8 +282,7 @@ impl<G: RunningLoad> Loading<G> {
                     interval.slice += first;
                     self.slices = interval.slice + 1;
                     ended.push(*interval);
-                    // Every contender of the load has a slice of the same time.
-                    if ended.len() < on.len() {
+                    if ended.len() < block.at_once {
                         continue;
                     }
                     let after = read_all(on).await;
@@ -253,8 +291,7 @@ impl<G: RunningLoad> Loading<G> {
                         before: &before,
                         after: &after,
                     };
-                    self.record(on, slices, block.step, block.warm_ups, observer)
-                        .await?;
+                    self.record(on, slices, &mut block, observer).await?;
                     before = after;
                     if self.all_lost() {
                         return Ok(());
@@ -276,12 +313,11 @@ impl<G: RunningLoad> Loading<G> {
         &mut self,
         on: &mut [On<'_, L>],
         slices: Slices<'_>,
-        step: usize,
-        warm_ups: &mut [WarmUp],
+        block: &mut Block<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let all: Vec<Others> = slices.costs();
-        let is_set = on.len() > 1;
+        let is_set = self.is_set;
         for load in slices.ended {
             let side = load.side as usize;
             let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
@@ -292,8 +328,9 @@ impl<G: RunningLoad> Loading<G> {
             }
             account.logged.requests += load.requests;
             account.requests.add(&one.case.requests, &load);
+            account.loaded.entry(block.step).or_default().add(&load);
             let readings = [&slices.before[side], &slices.after[side]];
-            let mut record = interval_record(one.case, step, load, readings);
+            let mut record = interval_record(block, load, readings);
             record.warmth = account.warmth.filter(|_| !record.warm_up);
             record.others = is_set.then(|| {
                 let mut others = Others::default();
@@ -301,12 +338,12 @@ impl<G: RunningLoad> Loading<G> {
                 beside.for_each(|(_, cost)| others += *cost);
                 others
             });
-            if let Some(warm_up) = warm_ups.get_mut(side) {
+            if let Some(warm_up) = block.warm_ups.get_mut(side) {
                 warm_up.add(&record);
             }
             let judged = Judged::new(evidence_of(&one.case.begin, &record));
             record.validity = judged.validity.clone();
-            account.judged.entry(step).or_default().add(&judged);
+            account.judged.entry(block.step).or_default().add(&judged);
             goes_on(is_set, one.case, observer)?;
             event::record(observer, Record::Interval(Box::new(record)))?;
             account.lost = death(one.instance, account.last.asked).await;
@@ -318,7 +355,7 @@ impl<G: RunningLoad> Loading<G> {
     async fn ready<L>(
         &mut self,
         on: &mut [On<'_, L>],
-        is_first: bool,
+        announced: Option<(usize, usize)>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reading>, Halt> {
         let connections = match self.event().await? {
@@ -329,19 +366,19 @@ impl<G: RunningLoad> Loading<G> {
             } => std::iter::once(connections).chain(further),
             other => return Err(unexpected(other)),
         };
-        let is_set = on.len() > 1;
+        let is_set = self.is_set;
         let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
         for ((one, account), connections) in all {
             if account.lost.is_some() {
                 continue;
             }
             account.last = connections;
-            if is_first {
+            if let Some((step, steps)) = announced {
                 goes_on(is_set, one.case, observer)?;
                 observer.observe(&Event::StepBegan {
                     run: one.case.begin.run.id.clone(),
-                    step: self.done,
-                    steps: self.played.len(),
+                    step,
+                    steps,
                     connections: connections.asked,
                     established: connections.established,
                 })?;
@@ -384,34 +421,6 @@ impl<G: RunningLoad> Loading<G> {
             own.logged.requests += other.logged.requests;
             own.requests.add_all(&other.requests);
         }
-    }
-}
-
-/// The slices of all contenders over the same time, and what was read at both of its ends.
-struct Slices<'r> {
-    ended: Vec<LoadInterval>,
-    before: &'r [Reading],
-    after: &'r [Reading],
-}
-
-impl Slices<'_> {
-    /// What each contender cost and did.
-    fn costs(&self) -> Vec<Others> {
-        let mut costs = vec![Others::default(); self.before.len()];
-        for load in &self.ended {
-            let side = load.side as usize;
-            let (Some(before), Some(after)) = (self.before.get(side), self.after.get(side)) else {
-                continue;
-            };
-            let cpu_ns = |reading: &Reading| reading.contender.resources.cpu_ns();
-            let used = cpu_ns(after).zip(cpu_ns(before));
-            costs[side] = Others {
-                cpu_ns: used.map_or(0, |(after, before)| after.saturating_sub(before)),
-                generator_cpu_ns: load.generator_cpu.total_ns(),
-                requests: load.requests,
-            };
-        }
-        costs
     }
 }
 
@@ -460,22 +469,6 @@ async fn death(instance: &mut dyn Instance, connections: u32) -> Option<Failure>
     Some(failure)
 }
 
-/// Reads the counters of all contenders, and of the backend, now.
-async fn read_all<L>(on: &[On<'_, L>]) -> Vec<Reading> {
-    let mut all: Vec<Reading> = Vec::new();
-    let backend = match on.first().and_then(|one| one.parts.backend) {
-        Some(backend) => Some(backend.sample().await),
-        None => None,
-    };
-    for one in on {
-        all.push(Reading {
-            contender: one.instance.sample().await,
-            backend: backend.clone(),
-        });
-    }
-    all
-}
-
 /// Records what each of several load generators did in a step that is measured.
 fn record_fleet(
     case: &Case,
@@ -493,36 +486,6 @@ fn record_fleet(
         receipt,
     });
     Ok(event::record(observer, record)?)
-}
-
-/// A slice as it is recorded, before anybody has judged it.
-fn interval_record(
-    case: &Case,
-    step: usize,
-    mut load: LoadInterval,
-    readings: [&Reading; 2],
-) -> IntervalRecord {
-    let [before, after] = readings;
-    let host = after.contender.host.as_ref();
-    let host = host.zip(before.contender.host.as_ref());
-    // By the plan: they may be played in another order.
-    load.step = step;
-    let step = case.begin.run.steps.get(step);
-    IntervalRecord {
-        connections: step.map_or(0, |step| step.connections),
-        warm_up: step.is_some_and(|step| step.warm_up),
-        turn: None,
-        warmth: None,
-        others: None,
-        load,
-        contender_before: Some(before.contender.resources.clone()),
-        contender_after: Some(after.contender.resources.clone()),
-        backend_before: before.backend.clone(),
-        backend_after: after.backend.clone(),
-        steal_ns: None,
-        host: host.and_then(|(after, before)| after.since(before)),
-        validity: Validity::fair(),
-    }
 }
 
 /// Which step a note is about: `64 connections`, `warm-up, 1 connection`.

@@ -89,6 +89,8 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
         warm_up: false,
         turn: None,
         warmth: None,
+        others: None,
+        latency_rate_per_s: None,
         load,
         contender_before: Some(sample(nth)),
         contender_after: Some(sample(nth + 1)),

@@ -1,0 +1,119 @@
+//! How response times are compared of contenders that take turns: after all turns, in open load at
+//! one rate for all. The times in the turns themselves are those of bursts, which no user sees.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::duration_ns;
+use crate::step::{self, Step};
+
+/// What each contender of a set is loaded for with open load after its steps. The contenders are
+/// loaded one at a time, slice by slice, in cycles with one slice of each in an order that is drawn
+/// from the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyLoad {
+    /// Connections, those of the stated step.
+    pub connections: u32,
+    /// How long each contender is loaded in all, whole slices; in files in ns.
+    #[serde(rename = "duration_ns", with = "duration_ns")]
+    #[schemars(with = "u64")]
+    pub duration: Duration,
+    /// How long it is loaded at a time; in files in ns.
+    #[serde(rename = "slice_ns", with = "duration_ns")]
+    #[schemars(with = "u64")]
+    pub slice: Duration,
+}
+
+impl LatencyLoad {
+    /// How long a contender is loaded at a time: so long that what one slice leaves to the next one,
+    /// such as a collection of garbage, is a small part of it.
+    const SLICE: Duration = Duration::from_secs(1);
+    /// How long it is loaded in all at least, and at most.
+    const SHORTEST: Duration = Duration::from_secs(2);
+    const LONGEST: Duration = Duration::from_secs(10);
+    /// How long each contender is loaded before its first slice, recorded as warm-up.
+    pub const WARM_UP: Duration = Duration::from_millis(500);
+    /// The rate as a share of what the slowest contender serves: it holds this rate, and requests
+    /// still meet each other.
+    pub const SHARE_OF_SLOWEST: f64 = 0.7;
+
+    /// That of a run with these steps; `None` where none of them is measured.
+    pub(super) fn of(steps: &[Step]) -> Option<Self> {
+        let stated = &steps[stated_step(steps)?];
+        let duration = stated.duration.clamp(Self::SHORTEST, Self::LONGEST);
+        let slices = duration.as_nanos().div_ceil(Self::SLICE.as_nanos());
+        Some(Self {
+            connections: stated.connections,
+            duration: Self::SLICE * u32::try_from(slices).unwrap_or(1),
+            slice: Self::SLICE,
+        })
+    }
+
+    /// How many slices each contender has.
+    #[must_use]
+    pub fn cycles(&self) -> u32 {
+        let slices = self.duration.as_nanos() / self.slice.as_nanos().max(1);
+        u32::try_from(slices).unwrap_or(u32::MAX)
+    }
+
+    /// How long each contender is loaded, its warm-up included.
+    #[must_use]
+    pub fn expected(&self) -> Duration {
+        self.duration + Self::WARM_UP
+    }
+}
+
+/// Of the measured steps the one that [`step::stated`] names, as an index of all steps.
+#[must_use]
+pub fn stated_step(steps: &[Step]) -> Option<usize> {
+    let all = steps.iter().enumerate();
+    let measured = all.filter(|(_, step)| !step.warm_up);
+    let (indices, measured): (Vec<usize>, Vec<Step>) =
+        measured.map(|(index, step)| (index, *step)).unzip();
+    Some(indices[step::stated(&measured)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::LatencyLoad;
+    use crate::load::Pace;
+    use crate::step::Step;
+
+    fn step(connections: u32, duration_ms: u64, warm_up: bool) -> Step {
+        Step {
+            connections,
+            duration: Duration::from_millis(duration_ms),
+            pace: Pace::Closed,
+            warm_up,
+            at_least: None,
+        }
+    }
+
+    /// Connections, cycles and the expected duration, ms.
+    #[track_caller]
+    fn check(steps: &[Step], expect: Option<(u32, u32, u128)>) {
+        let load = LatencyLoad::of(steps);
+        let found = load.map(|load| {
+            let expected = load.expected().as_millis();
+            (load.connections, load.cycles(), expected)
+        });
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn it_has_the_connections_of_the_stated_step_and_two_to_ten_seconds() {
+        let warm_up = step(64, 60_000, true);
+        check(&[warm_up, step(8, 5000, false)], Some((8, 5, 5500)));
+        let ladder = [step(8, 3000, false), step(50, 4000, false)];
+        check(&ladder, Some((50, 4, 4500)));
+        check(&[step(8, 300, false)], Some((8, 2, 2500)));
+        check(&[step(8, 2500, false)], Some((8, 3, 3500)));
+        check(&[step(8, 60_000, false)], Some((8, 10, 10_500)));
+        check(&[warm_up], None);
+    }
+}

@@ -1,0 +1,92 @@
+//! The open load of a set, in which the response times of its contenders are compared: after all
+//! steps, at one rate for all, one contender at a time.
+
+use bakeoff_model::load::Pace;
+use bakeoff_model::plan::{LatencyLoad, stated_step};
+use bakeoff_model::suite::Step as PlannedStep;
+
+use super::{Account, Block, Loading, On};
+use crate::contracts::{Halt, LoadGenerator, RunningLoad};
+use crate::event::Observer;
+use crate::stages::load_spec::{self, OpenLoad, OpenSlice};
+
+impl<G: RunningLoad> Loading<G> {
+    /// The open load of the contenders of these indices, which live: at a share of what the slowest
+    /// of them served at the stated step. `None` where the plan has none, and where one of them
+    /// served nothing.
+    pub(crate) fn open_load<L>(&self, on: &[On<'_, L>], living: &[usize]) -> Option<OpenLoad> {
+        let run = &on.first()?.case.begin.run;
+        let load = run.latency?;
+        let stated = stated_step(&run.steps)?;
+        let rates = living.iter().map(|index| {
+            let loaded = self.accounts.get(*index)?.loaded.get(&stated)?;
+            Some(loaded.requests_per_s())
+        });
+        let rates: Option<Vec<f64>> = rates.collect();
+        let slowest = rates?.into_iter().min_by(f64::total_cmp)?;
+        let seed = on.first()?.case.seed ^ u64::from(run.repetition);
+        let rate_per_s = slowest * LatencyLoad::SHARE_OF_SLOWEST;
+        (rate_per_s > 0.0).then(|| OpenLoad::new(load, rate_per_s, on.len(), seed))
+    }
+
+    /// Plays an open load on contenders that live, and ends it.
+    pub(crate) async fn play_open<L>(
+        on: &mut [On<'_, L>],
+        load: &OpenLoad,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Account>, Halt>
+    where
+        L: LoadGenerator<Load = G>,
+    {
+        let mut own = Self::begin_with(on, |input| load_spec::open_load_spec(input, load)).await?;
+        // What is left of a set: its runs go on in turn.
+        own.is_set = true;
+        let steps = on.first().map_or(0, |one| one.case.begin.run.steps.len());
+        let mut announced = None;
+        for slice in load.slices() {
+            let is_new = announced != Some(slice.warm_up);
+            announced = Some(slice.warm_up);
+            own.slices = slice.number;
+            let begins = (steps + usize::from(!slice.warm_up), steps + 2);
+            let block = Block {
+                step: steps,
+                planned: Some(planned(load, slice)),
+                is_again: false,
+                announced: is_new.then_some(begins),
+                at_once: 1,
+                latency_rate_per_s: Some(load.rate_per_s),
+                warm_ups: &mut [],
+            };
+            own.block(on, block, observer).await?;
+            if own.all_lost() {
+                return Ok(own.accounts);
+            }
+        }
+        own.end().await?;
+        Ok(own.accounts)
+    }
+
+    /// Takes over what another load asked of a contender, once that has ended.
+    pub(crate) fn add(&mut self, index: usize, other: Account) {
+        if let Some(own) = self.accounts.get_mut(index) {
+            own.last = other.last;
+            own.logged.requests += other.logged.requests;
+            own.requests.add_all(&other.requests);
+            own.judged.extend(other.judged);
+            own.lost = other.lost;
+        }
+    }
+}
+
+/// A slice as a step of its own.
+fn planned(load: &OpenLoad, slice: &OpenSlice) -> PlannedStep {
+    PlannedStep {
+        connections: load.latency.connections,
+        duration: slice.duration,
+        pace: Pace::Poisson {
+            rate_per_s: load.rate_per_s,
+        },
+        warm_up: slice.warm_up,
+        at_least: None,
+    }
+}
