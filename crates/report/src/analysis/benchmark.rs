@@ -14,7 +14,7 @@ use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::Budget;
 
-use super::labels::{conditions, step_labels, trial_labels};
+use super::labels::{conditions, open_load_label, step_labels, trial_labels};
 use super::turns::PlayedTurn;
 use super::validity;
 use crate::number::{milliseconds, seconds};
@@ -57,6 +57,9 @@ pub(crate) struct StepData<'a> {
     /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
     /// where no block counts.
     pub(crate) kept: Vec<PlayedTurn>,
+    /// Requests per second of the open load in which the response times of a set are compared;
+    /// `None` of every other step.
+    pub(crate) open_rate_per_s: Option<f64>,
 }
 
 /// One run: the last attempt at it.
@@ -64,6 +67,9 @@ pub(crate) struct StepData<'a> {
 pub(crate) struct RunData<'a> {
     pub(crate) records: &'a RunRecords,
     pub(crate) steps: Vec<StepData<'a>>,
+    /// The open load after the steps of a set, which is none of them: it is about response times
+    /// only.
+    pub(crate) open: Option<StepData<'a>>,
     /// It belongs to a set of which no block counts.
     pub(crate) void: bool,
 }
@@ -134,6 +140,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         let run = RunData {
             records,
             steps: steps(records, &labels, looks(results)),
+            open: open_load(records, looks(results)),
             void: false,
         };
         let label = begin.run.case_label();
@@ -184,11 +191,9 @@ fn steps<'a>(
     labels: &[String],
     looks: Option<Budget>,
 ) -> Vec<StepData<'a>> {
-    let indices: BTreeSet<usize> = records
-        .intervals
-        .iter()
-        .map(|slice| slice.load.step)
-        .collect();
+    let slices = records.intervals.iter();
+    let of_steps = slices.filter(|slice| slice.latency_rate_per_s.is_none());
+    let indices: BTreeSet<usize> = of_steps.map(|slice| slice.load.step).collect();
     let of_step = |index: usize| {
         let slices: Vec<&IntervalRecord> = records
             .intervals
@@ -204,6 +209,16 @@ fn steps<'a>(
     indices.into_iter().filter_map(of_step).collect()
 }
 
+/// The measured slices of the open load.
+fn open_load<'a>(records: &'a RunRecords, looks: Option<Budget>) -> Option<StepData<'a>> {
+    let slices = records.intervals.iter();
+    let slices = slices.filter(|slice| slice.latency_rate_per_s.is_some() && !slice.warm_up);
+    let slices: Vec<&IntervalRecord> = slices.collect();
+    let label = open_load_label(slices.first()?.latency_rate_per_s?);
+    let index = records.begin.run.steps.len();
+    step(&records.begin, index, label, slices, looks)
+}
+
 fn step<'a>(
     begin: &Begin,
     index: usize,
@@ -213,8 +228,12 @@ fn step<'a>(
 ) -> Option<StepData<'a>> {
     let first = slices.first()?;
     let loads = slices.iter().map(|slice| &slice.load);
-    let times = Times::of(loads.clone());
+    // The times of turns are those of bursts.
+    let is_burst = slices.iter().any(|slice| !slice.load.turns.is_empty());
+    let times = (!is_burst).then(|| Times::of(loads.clone()));
+    let times = times.unwrap_or_default();
     let (validity, unfair) = validity::of_step(begin, &slices);
+    let open_rate_per_s = first.latency_rate_per_s;
     Some(StepData {
         index,
         label,
@@ -229,6 +248,7 @@ fn step<'a>(
         kept: Vec::new(),
         full_cores: None,
         looks,
+        open_rate_per_s,
     })
 }
 
@@ -268,7 +288,8 @@ impl<'a> StepData<'a> {
         totals::geometric_mean(kept).unwrap_or_else(|| self.totals.requests_per_s())
     }
 
-    /// The times to quote: response time where there is a schedule, else service time.
+    /// The times to quote: response time where there is a schedule, else service time. `None` of
+    /// turns, whose times are those of bursts.
     pub(crate) fn latency(&self) -> Option<Latency> {
         self.response.or(self.service)
     }
@@ -276,6 +297,7 @@ impl<'a> StepData<'a> {
     /// The histograms behind [`StepData::latency`].
     pub(crate) fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
         let slices = self.slices.iter();
+        let slices = slices.filter(|slice| slice.load.turns.is_empty());
         slices.map(|slice| slice.load.stated_times())
     }
 
@@ -392,6 +414,11 @@ impl<'a> RunData<'a> {
         self.steps.iter().filter(|step| !step.warm_up)
     }
 
+    /// The measured steps and the open load after them.
+    pub(crate) fn measured_and_open(&self) -> impl Iterator<Item = &StepData<'a>> {
+        self.measured().chain(&self.open)
+    }
+
     pub(crate) fn startup_s(&self) -> Option<f64> {
         self.records
             .startup
@@ -431,7 +458,8 @@ impl<'a> RunData<'a> {
     /// request under load, microseconds.
     pub(crate) fn cpu_us_per_request_whole(&self) -> Option<f64> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
-        let totals: Totals = self.steps.iter().map(|step| &step.totals).sum();
+        let slices = self.records.intervals.iter();
+        let totals: Totals = slices.map(|slice| &slice.load).collect();
         totals.cpu_us_per_request(last.cpu_ns()?)
     }
 }

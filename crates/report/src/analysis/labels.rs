@@ -85,6 +85,12 @@ pub(crate) fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
     steps.iter().map(&mut label).collect()
 }
 
+/// The name of the open load in which the response times of contenders that take turns are
+/// compared.
+pub(crate) fn open_load_label(rate_per_s: f64) -> String {
+    format!("open load at {}/s", significant(rate_per_s))
+}
+
 /// A short unique name for each trial, in the order in which they follow the planned steps:
 /// `search 3: 812/s`.
 pub(crate) fn trial_labels(trials: &[TrialRecord]) -> Vec<String> {

@@ -5,6 +5,7 @@ use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
 use super::benchmark::{CaseData, RunData, StepData};
+use super::latency::{self, Percentile};
 use super::validity;
 use crate::number::mib;
 
@@ -118,7 +119,8 @@ impl Metric {
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
         let steps: Vec<&StepData<'_>> = steps.collect();
-        let sample = match steps.iter().any(|step| step.is_in_turns()) {
+        let of_set = |step: &&StepData<'_>| step.is_in_turns() || step.open_rate_per_s.is_some();
+        let sample = match steps.iter().any(of_set) {
             true => Sample::of_sets(values)?,
             false => Sample::in_blocks(values)?,
         };
@@ -182,7 +184,13 @@ pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     match wanted {
         Wanted::ThroughputAt(at) => at_step(case, Some(at), |step| Some(step.throughput())),
         Wanted::CpuAt(at) => at_step(case, Some(at), StepData::cpu_us_per_request),
-        Wanted::P99(at) => at_step(case, at, |step| Some(step.latency()?.p99_ms)),
+        Wanted::P99(at) => {
+            let of_steps = at_step(case, at, |step| Some(step.latency()?.p99_ms));
+            of_steps.or_else(|| {
+                let runs: Vec<&RunData<'_>> = case.completed().collect();
+                latency::at(&runs, Percentile::P99, at)
+            })
+        }
     }
 }
 

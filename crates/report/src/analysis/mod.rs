@@ -15,6 +15,7 @@ pub(crate) mod failures;
 pub(crate) mod families;
 pub(crate) mod gc;
 pub(crate) mod labels;
+pub(crate) mod latency;
 pub(crate) mod load;
 pub(crate) mod lower_bounds;
 pub(crate) mod metric;

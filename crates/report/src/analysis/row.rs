@@ -6,6 +6,7 @@ use bakeoff_stats::{Comparison, Tie};
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::checks::{CheckCount, CheckTable};
+use super::latency::OpenTimes;
 use super::metric::Metric;
 use super::stated::{self, StatedStep};
 use super::validity;
@@ -26,10 +27,12 @@ pub struct Row {
     pub throughput: Metric,
     /// Label of the step that is best in all runs: its connections or its rate.
     pub step: String,
-    /// 50th percentile at the stated step, ms, all runs merged.
+    /// 50th percentile at the stated step, ms, all runs merged; in turns that of [`Row::open`].
     pub p50_ms: Option<f64>,
-    /// 99th percentile at the stated step, ms, all runs merged.
+    /// 99th percentile at the stated step, ms, all runs merged; in turns that of [`Row::open`].
     pub p99_ms: Option<f64>,
+    /// Response times in open load at one rate for all; `None` without turns.
+    pub open: Option<OpenTimes>,
     /// CPU per request at the stated step, us.
     pub cpu_us: Option<Metric>,
     /// Highest memory from the start to the end of the stated step, MiB.
@@ -42,7 +45,7 @@ pub struct Row {
     pub cpu_us_whole: Option<Metric>,
     /// From the program's beginning to the first valid response, s.
     pub startup_s: Option<Metric>,
-    /// Failed requests over all measured steps of all runs.
+    /// Failed requests over all measured steps of all runs, and in their open load.
     pub errors: u64,
     /// The same as a share of all requests.
     pub error_share: f64,
@@ -67,6 +70,13 @@ impl Row {
         &self.throughput.validity
     }
 
+    /// Whether the percentiles are fair numbers: the worst verdict on what they are read off.
+    #[must_use]
+    pub fn times_validity(&self) -> &Validity {
+        let open = self.open.as_ref();
+        open.map_or(&self.stated, |open| &open.validity)
+    }
+
     /// What is repeated: `run`, or `set`.
     #[must_use]
     pub fn unit(&self) -> &'static str {
@@ -87,10 +97,15 @@ pub(crate) fn row(
     let case = benchmark.cases.get(index)?;
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     let (throughput, step) = peak_throughput(benchmark, &runs)?;
-    let measured = runs.iter().flat_map(|run| run.measured());
+    let measured = runs.iter().flat_map(|run| run.measured_and_open());
     let totals: Totals = measured.map(|step| &step.totals).sum();
     let (functional, lifecycle) = checks.counts(index);
     let at = stated::at_stated(&runs, stated);
+    let open = OpenTimes::of(&runs);
+    let in_open = |metric: fn(&OpenTimes) -> &Option<Metric>| {
+        let metric = metric(open.as_ref()?).as_ref();
+        metric.map(Metric::mean)
+    };
     let all = case.runs.iter();
     let starts = all.filter_map(|run| Some(run.with_block(run.startup_s()?)));
     Some(Row {
@@ -100,8 +115,9 @@ pub(crate) fn row(
         note: note(case),
         throughput,
         step,
-        p50_ms: at.p50_ms,
-        p99_ms: at.p99_ms,
+        p50_ms: at.p50_ms.or(in_open(|open| &open.p50)),
+        p99_ms: at.p99_ms.or(in_open(|open| &open.p99)),
+        open,
         cpu_us: at.cpu_us,
         memory_mib: at.memory_mib,
         stated: at.validity,

@@ -11,12 +11,14 @@ use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
+use super::latency::{self, Percentile};
 use super::lower_bounds::{self, LowerBound};
 use super::metric::Metric;
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
 use super::turns::{self, Sets};
 use super::validity;
+use crate::number::significant;
 
 /// The ranks of one benchmark with load.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +82,9 @@ pub struct RankTable {
     pub rows: Vec<Row>,
     /// The best against each of the others, as sentences.
     pub conclusions: Vec<Conclusion>,
+    /// Each of the others against the one with the shortest response times, as sentences; empty
+    /// without turns.
+    pub times: Vec<Conclusion>,
     /// Every row against every other, by throughput.
     pub throughput_matrix: Matrix,
     /// The same by CPU per request.
@@ -90,11 +95,38 @@ impl RankTable {
     /// What the mark on a number at the stated step means: `degraded or host-bound at 64
     /// connections`.
     pub(crate) fn not_fair(&self) -> String {
-        let stated = self.rows.iter().map(|row| row.stated.verdict());
-        let verdicts: BTreeSet<Verdict> = stated.filter(|one| *one != Verdict::Fair).collect();
-        let names: Vec<&str> = verdicts.into_iter().map(Verdict::name).collect();
+        let names = |verdicts: BTreeSet<Verdict>| -> Vec<&str> {
+            let unfair = verdicts.into_iter().filter(|one| *one != Verdict::Fair);
+            unfair.map(Verdict::name).collect()
+        };
+        let stated = names(self.rows.iter().map(|row| row.stated.verdict()).collect());
+        let open = self.rows.iter().filter_map(|row| row.open.as_ref());
+        let open = names(open.map(|open| open.validity.verdict()).collect());
         let at = self.stated.as_ref().map(StatedStep::words);
-        format!("{} {}", names.join(" or "), at.unwrap_or_default())
+        let parts = [
+            (stated, at.unwrap_or_default()),
+            (open, "in open load".to_owned()),
+        ];
+        let parts = parts.into_iter().filter(|(names, _)| !names.is_empty());
+        let parts: Vec<String> = parts
+            .map(|(names, place)| format!("{} {place}", names.join(" or ")))
+            .collect();
+        parts.join("; ")
+    }
+
+    /// Whether a number at the stated step or in open load is not fair.
+    pub(crate) fn has_unfair(&self) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|row| !row.stated.is_fair() || !row.times_validity().is_fair())
+    }
+
+    /// Where response times were measured, if not at the stated step: `in open load at 2450
+    /// requests/s`.
+    pub(crate) fn open_words(&self) -> Option<String> {
+        let rates = self.rows.iter().filter_map(|row| row.open.as_ref());
+        let rates: Vec<f64> = rates.map(|open| open.rate_per_s).collect();
+        let mean = Sample::new(rates)?.mean();
+        Some(format!("in open load at {} requests/s", significant(mean)))
     }
 
     /// What a verdict on a pair of the table by throughput asks.
@@ -205,6 +237,11 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     let cpu = pairs(&rows, &Criteria::new(Better::Lower), void, |row| {
         row.cpu_us.as_ref()
     });
+    let by_time = |wanted: Percentile| {
+        let lower = Criteria::new(Better::Lower);
+        pairs(&rows, &lower, void, move |row| latency::metric(row, wanted))
+    };
+    let (p50, p99) = (by_time(Percentile::P50), by_time(Percentile::P99));
     let at = stated.map_or_else(String::new, StatedStep::words);
     for (place, row) in rows.iter_mut().enumerate().skip(1) {
         row.against_best = throughput.get(place, 0).copied();
@@ -215,6 +252,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         title: title(verdict, &rows),
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
+        times: latency::conclusions(&rows, &p50, &p99),
         throughput_matrix: Matrix {
             title: "requests/s".to_owned(),
             pairs: throughput,
@@ -245,7 +283,7 @@ fn pairs(
     rows: &[Row],
     criteria: &Criteria,
     void: bool,
-    metric: fn(&Row) -> Option<&Metric>,
+    metric: impl Fn(&Row) -> Option<&Metric>,
 ) -> Pairs {
     let samples = rows
         .iter()

@@ -119,18 +119,26 @@ const OF_RESULT: [StepColumn; 43] = [
         reconnects.sum::<u64>().to_string()
     }),
     ("mean_ms", |step| time(step, |times| times.mean_ms)),
-    ("p50_ms", |step| time(step, |times| times.p50_ms)),
-    ("p75_ms", |step| time(step, |times| times.p75_ms)),
-    ("p90_ms", |step| time(step, |times| times.p90_ms)),
-    ("p95_ms", |step| time(step, |times| times.p95_ms)),
-    ("p99_ms", |step| time(step, |times| times.p99_ms)),
-    ("p99.9_ms", |step| time(step, |times| times.p999_ms)),
+    ("p50_ms", |step| percentile(step, 0.5, |times| times.p50_ms)),
+    ("p75_ms", |step| {
+        percentile(step, 0.75, |times| times.p75_ms)
+    }),
+    ("p90_ms", |step| percentile(step, 0.9, |times| times.p90_ms)),
+    ("p95_ms", |step| {
+        percentile(step, 0.95, |times| times.p95_ms)
+    }),
+    ("p99_ms", |step| {
+        percentile(step, 0.99, |times| times.p99_ms)
+    }),
+    ("p99.9_ms", |step| {
+        percentile(step, 0.999, |times| times.p999_ms)
+    }),
     ("max_ms", |step| time(step, |times| times.max_ms)),
     ("service_p50_ms", |step| {
-        decimal(step.service.map(|times| times.p50_ms))
+        service(step, 0.5, |times| times.p50_ms)
     }),
     ("service_p99_ms", |step| {
-        decimal(step.service.map(|times| times.p99_ms))
+        service(step, 0.99, |times| times.p99_ms)
     }),
     ("offered", |step| {
         let slices = step.slices.iter();
@@ -282,7 +290,8 @@ fn rows(line: &Line<'_, '_>) -> Vec<Vec<String>> {
             .chain(of_result)
             .collect()
     };
-    line.run.steps.iter().map(row).collect()
+    let steps = line.run.steps.iter().chain(&line.run.open);
+    steps.map(row).collect()
 }
 
 fn parameters(line: &Line<'_, '_>) -> String {
@@ -308,6 +317,18 @@ fn startup(line: &Line<'_, '_>, value: fn(&Startup) -> Option<f64>) -> String {
 /// A time of the step in milliseconds.
 fn time(step: &StepData<'_>, value: fn(&Latency) -> f64) -> String {
     decimal(step.latency().as_ref().map(value))
+}
+
+/// A percentile of the step; nothing where too few requests took longer.
+fn percentile(step: &StepData<'_>, share: f64, value: fn(&Latency) -> f64) -> String {
+    let latency = step.latency().filter(|_| step.resolves(share));
+    decimal(latency.as_ref().map(value))
+}
+
+/// The same of service times.
+fn service(step: &StepData<'_>, share: f64, value: fn(&Latency) -> f64) -> String {
+    let latency = step.service.filter(|_| step.resolves(share));
+    decimal(latency.as_ref().map(value))
 }
 
 /// How much a counter of nanoseconds grew, in seconds.

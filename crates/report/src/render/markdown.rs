@@ -8,6 +8,7 @@ mod requests;
 use std::fmt::Write as _;
 
 use bakeoff_model::plan::ChosenCase;
+use bakeoff_model::validity::Validity;
 use bakeoff_stats::Tie;
 
 use super::turns;
@@ -18,6 +19,7 @@ use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
 use crate::analysis::row::Row;
 use crate::analysis::startup::{StartRow, StartupSummary};
+use crate::analysis::stated::StatedStep;
 use crate::analysis::summary::{BenchmarkSummary, RankTable};
 use crate::analysis::turns::Sets;
 use crate::number::{range, significant, significant_or_dash};
@@ -285,21 +287,32 @@ fn startup_row(row: &StartRow) -> Vec<String> {
 
 fn push_table(text: &mut String, table: &RankTable) {
     let _ = write!(text, "\n### {}\n\n", escape(table.title));
-    for conclusion in &table.conclusions {
+    for conclusion in table.conclusions.iter().chain(&table.times) {
         let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
     }
     if let Some(step) = &table.stated {
-        let _ = writeln!(
-            text,
-            "\nRequests/s: each at its own best step. p99, CPU per request and memory: all {}, a \
-             dash where that step is not valid for the contender. Errors: over all measured steps.",
-            escape(&step.words())
-        );
+        let _ = writeln!(text, "\n{}", escape(&where_measured(table, step)));
     }
     push_table_of(text, &COLUMNS, table.rows.iter().map(table_row).collect());
     push_ties(text, table.rows.iter().map(|row| row.tie));
-    if table.rows.iter().any(|row| !row.stated.is_fair()) {
+    if table.has_unfair() {
         let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
+    }
+}
+
+/// Which load each column of a table is about.
+fn where_measured(table: &RankTable, step: &StatedStep) -> String {
+    let at = step.words();
+    match table.open_words() {
+        Some(open) => format!(
+            "Requests/s: each at its own best step. CPU per request and memory: all {at}. p99: all \
+             {open}, a dash where a contender did not hold that rate and with fewer than 100 \
+             requests beyond it in each set. Errors: over all of these."
+        ),
+        None => format!(
+            "Requests/s: each at its own best step. p99, CPU per request and memory: all {at}, a \
+             dash where that step is not valid for the contender. Errors: over all measured steps."
+        ),
     }
 }
 
@@ -335,9 +348,9 @@ fn table_row(row: &Row) -> Vec<String> {
         significant(row.throughput.mean()),
         range(&row.throughput.estimate),
         escape(&row.step),
-        marked(row, row.p99_ms),
-        marked(row, row.cpu_us.as_ref().map(Metric::mean)),
-        marked(row, row.memory_mib.as_ref().map(Metric::mean)),
+        marked(row.times_validity(), row.p99_ms),
+        marked(&row.stated, row.cpu_us.as_ref().map(Metric::mean)),
+        marked(&row.stated, row.memory_mib.as_ref().map(Metric::mean)),
         significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
         row.errors.to_string(),
         fraction(row.checks.good, row.checks.total),
@@ -353,9 +366,9 @@ fn fraction(good: usize, total: usize) -> String {
     }
 }
 
-/// A number at the stated step, marked when that step is not fair.
-fn marked(row: &Row, value: Option<f64>) -> String {
-    let mark = if row.stated.is_fair() { "" } else { " \\!" };
+/// A number, marked when what it is read off is not fair.
+fn marked(validity: &Validity, value: Option<f64>) -> String {
+    let mark = if validity.is_fair() { "" } else { " \\!" };
     significant_or_dash(value) + mark
 }
 

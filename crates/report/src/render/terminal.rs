@@ -5,6 +5,8 @@ mod overhead;
 
 use std::fmt::Write as _;
 
+use bakeoff_model::validity::Validity;
+
 use super::turns;
 use crate::analysis::Analysis;
 use crate::analysis::comparison::rank_text;
@@ -46,17 +48,17 @@ const COLUMNS: [Column<Row>; 9] = [
     Column {
         title: "p99 ms",
         width: 6,
-        cell: |row| marked(row, row.p99_ms),
+        cell: |row| marked(row.times_validity(), row.p99_ms),
     },
     Column {
         title: "us/req",
         width: 6,
-        cell: |row| marked(row, row.cpu_us.as_ref().map(Metric::mean)),
+        cell: |row| marked(&row.stated, row.cpu_us.as_ref().map(Metric::mean)),
     },
     Column {
         title: "MiB",
         width: 5,
-        cell: |row| marked(row, row.memory_mib.as_ref().map(Metric::mean)),
+        cell: |row| marked(&row.stated, row.memory_mib.as_ref().map(Metric::mean)),
     },
     Column {
         title: "start s",
@@ -190,7 +192,12 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     wrap(text, "", table.title, width);
     if let Some(step) = &table.stated {
         let at = step.words();
-        let words = format!("p99, us/req and MiB {at}; errors over all measured steps");
+        let words = match table.open_words() {
+            Some(open) => format!(
+                "us/req and MiB {at}; p99 {open}, the same rate for all; errors over all of these"
+            ),
+            None => format!("p99, us/req and MiB {at}; errors over all measured steps"),
+        };
         wrap(text, "", &words, width);
     }
     let key = |row: &Row| (rank_text(row.rank, row.tie), row.label.clone());
@@ -202,6 +209,9 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     };
     if table.rows.iter().any(cells) {
         wrap(text, "", &format!("{MARK} {}", table.not_fair()), width);
+    }
+    for conclusion in &table.times {
+        wrap(text, "", &conclusion.sentence(), width);
     }
     let mut unfair = table.rows.iter().filter(|row| !row.validity().is_fair());
     if let Some(row) = unfair.next() {
@@ -304,10 +314,10 @@ fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun], w
 /// A mark on a number that is not fair.
 const MARK: char = '!';
 
-/// A number at the stated step, marked when that step is not fair.
-fn marked(row: &Row, value: Option<f64>) -> String {
+/// A number, marked when what it is read off is not fair.
+fn marked(validity: &Validity, value: Option<f64>) -> String {
     let mut text = significant_or_dash(value);
-    if !row.stated.is_fair() {
+    if !validity.is_fair() {
         text.push(MARK);
     }
     text

@@ -40,9 +40,11 @@ fn subject(run: &RunRecords) -> String {
 
 /// The slices of each step, in order.
 fn steps(run: &RunRecords) -> Vec<Vec<&IntervalRecord>> {
-    let mut steps: BTreeMap<usize, Vec<&IntervalRecord>> = BTreeMap::new();
+    // Open load after turns has warm-up in the same step.
+    let mut steps: BTreeMap<(usize, bool), Vec<&IntervalRecord>> = BTreeMap::new();
     for slice in &run.intervals {
-        steps.entry(slice.load.step).or_default().push(slice);
+        let step = (slice.load.step, slice.warm_up);
+        steps.entry(step).or_default().push(slice);
     }
     steps.into_values().collect()
 }

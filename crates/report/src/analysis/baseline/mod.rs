@@ -13,6 +13,7 @@ use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
 
 use super::benchmark::{CaseData, Latency, RunData};
+use super::latency::{self, Percentile};
 use super::load::LoadAnalysis;
 use super::metric::Metric;
 use super::row::Row;
@@ -219,7 +220,7 @@ fn failure(load: &LoadAnalysis<'_>, head: usize, base_is_valid: bool) -> Option<
 /// Failed requests of all measured ones, also of blocks that do not count.
 fn error_share(case: &CaseData<'_>) -> Option<f64> {
     let completed = case.runs.iter().filter(|run| run.completed());
-    let steps = completed.flat_map(|run| run.measured());
+    let steps = completed.flat_map(|run| run.measured_and_open());
     steps.map(|step| &step.totals).sum::<Totals>().error_share()
 }
 
@@ -242,11 +243,11 @@ fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Chan
         (Figure::Cpu, both(|_, row| row.cpu_us.clone())),
         (
             Figure::P50,
-            both(|case, _| latency(case, |latency| latency.p50_ms)),
+            both(|case, row| times(case, row, Percentile::P50, |latency| latency.p50_ms)),
         ),
         (
             Figure::P99,
-            both(|case, _| latency(case, |latency| latency.p99_ms)),
+            both(|case, row| times(case, row, Percentile::P99, |latency| latency.p99_ms)),
         ),
         (Figure::Memory, both(|_, row| row.memory_mib.clone())),
     ];
@@ -256,8 +257,16 @@ fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Chan
         .collect()
 }
 
-/// A percentile of the times of each set, ms.
-fn latency(case: &CaseData<'_>, value: fn(&Latency) -> f64) -> Option<Metric> {
+/// A percentile of the times of each set, ms: in the open load after turns where there is one.
+fn times(
+    case: &CaseData<'_>,
+    row: &Row,
+    wanted: Percentile,
+    value: fn(&Latency) -> f64,
+) -> Option<Metric> {
+    if row.open.is_some() {
+        return latency::metric(row, wanted).cloned();
+    }
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     Metric::of_runs(
         &runs,

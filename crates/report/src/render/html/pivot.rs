@@ -104,11 +104,11 @@ fn point(metric: Option<&Metric>) -> Markup {
     }
 }
 
-/// The 99th percentile at the stated step, with the mark of that step.
+/// The 99th percentile, with the mark of what it is read off.
 fn p99(row: &Row) -> Markup {
     html! {
         (significant_or_dash(row.p99_ms))
-        (table::mark_of(&row.stated, || row.stated.evidence()))
+        (table::mark_of(row.times_validity(), || row.times_validity().evidence()))
     }
 }
 

@@ -109,7 +109,8 @@ fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
         h4 class=(class) { (table.title) }
         @for sentence in bounds { p { (sentence) } }
         (conclusions(&table.conclusions))
-        (stated(table.stated.as_ref()))
+        (conclusions(&table.times))
+        (stated(table.stated.as_ref(), table.open_words()))
         (rows(table.rows.iter(), best))
         @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
         (evidence(&table.rows))
@@ -141,12 +142,19 @@ fn conclusion(one: &Conclusion) -> Markup {
 }
 
 /// At which step the table has what is not at each one's own.
-fn stated(stated: Option<&StatedStep>) -> Markup {
+fn stated(stated: Option<&StatedStep>, open: Option<String>) -> Markup {
     html! {
         @if let Some(step) = stated {
             p.hint {
-                "Requests/s: each at its own best step. Latencies, CPU per request and memory: all "
-                b { (step.words()) } ", a dash where that step is not valid for the contender."
+                "Requests/s: each at its own best step. "
+                @if let Some(open) = open {
+                    "CPU per request and memory: all " b { (step.words()) } ". Latencies: all "
+                    b { (open) } ", a dash where a contender did not hold that rate and with fewer "
+                    "than 100 requests beyond it in each set."
+                } @else {
+                    "Latencies, CPU per request and memory: all " b { (step.words()) }
+                    ", a dash where that step is not valid for the contender."
+                }
             }
         }
     }
@@ -189,10 +197,11 @@ fn cells(row: &Row, best: f64) -> Vec<Markup> {
     cells
 }
 
-/// A time at the stated step, with that step's mark.
+/// A time, with the mark of what it is read off.
 fn latency(row: &Row, time_ms: Option<f64>) -> Markup {
+    let validity = row.times_validity();
     html! {
-        (significant_or_dash(time_ms)) (table::mark_of(&row.stated, || stated_reason(row)))
+        (significant_or_dash(time_ms)) (table::mark_of(validity, || validity.to_string()))
     }
 }
 
@@ -236,8 +245,17 @@ fn evidence(rows: &[Row]) -> Markup {
         let reason = stated_reason(row);
         (
             row.label.as_str(),
-            format!("latencies, CPU per request and memory: {reason}"),
+            match row.open {
+                Some(_) => format!("CPU per request and memory: {reason}"),
+                None => format!("latencies, CPU per request and memory: {reason}"),
+            },
         )
+    }));
+    let open = rows.iter().filter(|row| row.open.is_some());
+    let open = open.filter(|row| !row.times_validity().is_fair());
+    unfair.extend(open.map(|row| {
+        let reason = row.times_validity();
+        (row.label.as_str(), format!("latencies: {reason}"))
     }));
     html! {
         @if !unfair.is_empty() {
@@ -326,7 +344,7 @@ fn unranked_rows(summary: &BenchmarkSummary) -> Markup {
     html! {
         @if measured().next().is_some() {
             p.hint { "Their numbers all the same:" }
-            (stated(summary.stated.as_ref()))
+            (stated(summary.stated.as_ref(), None))
             (rows(measured(), best))
         }
     }

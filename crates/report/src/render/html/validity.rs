@@ -28,7 +28,8 @@ pub(super) fn tables(benchmark: &BenchmarkData<'_>) -> Markup {
                     summary {
                         b { (case.label) } " run " (run.repetition()) ": " (counts(run))
                     }
-                    @let cells = run.steps.iter().map(|step| cells(run, step)).collect();
+                    @let cells = run.steps.iter().chain(&run.open)
+                        .map(|step| cells(run, step)).collect();
                     (table::filled("", &HEADINGS, cells))
                 }
             }
@@ -39,7 +40,7 @@ pub(super) fn tables(benchmark: &BenchmarkData<'_>) -> Markup {
 /// Steps of each verdict: `14 fair, 2 host-bound`.
 fn counts(run: &RunData<'_>) -> String {
     let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
-    for step in &run.steps {
+    for step in run.steps.iter().chain(&run.open) {
         *counts.entry(step.validity.verdict()).or_default() += 1;
     }
     let parts: Vec<String> = counts
