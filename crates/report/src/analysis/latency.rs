@@ -179,3 +179,6 @@ pub(crate) fn at(runs: &[&RunData<'_>], wanted: Percentile, at: Option<u32>) -> 
     let fits = steps.all(|step| at.is_none_or(|at| step.connections == at));
     percentile(runs, wanted).filter(|_| fits)
 }
+
+#[cfg(test)]
+mod tests;
