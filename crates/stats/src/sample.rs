@@ -110,6 +110,15 @@ impl Sample {
         })
     }
 
+    /// How much higher the mean is than that of `other`, with its standard error by the variances of
+    /// both; `None` where one of them has a single value.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<(f64, f64)> {
+        let of_mean = |sample: &Self| Some(variance(&sample.values)? / count(sample.values.len()));
+        let error = (of_mean(self)? + of_mean(other)?).sqrt();
+        Some((self.mean() - other.mean(), error))
+    }
+
     /// The same where the number of sets was decided by looking at them: intervals and p-values hold
     /// at whichever set that was.
     #[must_use]
