@@ -381,7 +381,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
             let mut plan = selection::planned(suite, &options)?;
             skipped.extend(without_unbuildable(suite, &mut plan));
             skipped.extend(baseline::without_partner(&mut plan));
-            together::must_be(&plan, host)?;
+            together::must_be(&plan, host, suite)?;
             plan
         }
         None => {

@@ -51,7 +51,7 @@ pub fn planned(
         anyhow::Ok((plan, lines))
     };
     let (plan, lines) = made(options)?;
-    match obstacle(&plan, host) {
+    match obstacle(&plan, host, suite) {
         None => Ok((plan, lines)),
         Some(Obstacle { why, .. }) => made(&options.in_whole_runs(why)),
     }
@@ -61,8 +61,8 @@ pub fn planned(
 ///
 /// # Errors
 /// Why contenders of this plan cannot take turns on such a host.
-pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
-    match obstacle(plan, host) {
+pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
+    match obstacle(plan, host, suite) {
         None => Ok(()),
         Some(Obstacle { why, hint }) => Err(hinted(
             format_args!("head and base are compared in turns only, and {why}"),
@@ -73,11 +73,15 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
 
 /// What keeps the contenders of a plan from taking turns, if anything does and they are to.
 #[must_use]
-pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
+pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
     let largest = largest(plan)?;
-    if let Err(why) = &host.concurrent {
+    let has_own_ports = plan.runtime == RuntimeKind::Process && finds_port(suite);
+    if let (Err(why), false) = (&host.concurrent, has_own_ports) {
         let hint = match plan.runtime {
-            RuntimeKind::Process => "run it as root, or use --runtime docker",
+            RuntimeKind::Process => {
+                "run it as root, use --runtime docker, or have the suite name its port in `PORT` of \
+                 `env`"
+            }
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
                 "use one load generator"
             }
@@ -99,6 +103,14 @@ pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
         ),
         hint: "choose fewer with --contender, or lower `limits.memory`",
     })
+}
+
+/// The variable in which contenders find the port on which they listen.
+pub(crate) const PORT: &str = "PORT";
+
+/// Whether contenders find their port in [`PORT`]: then each can have one of its own.
+fn finds_port(suite: &Suite) -> bool {
+    suite.env.get(PORT) == Some(&suite.port.to_string())
 }
 
 /// What the user should know about the turns of a plan, or about their absence.

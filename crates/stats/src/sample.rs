@@ -129,10 +129,9 @@ impl Sample {
         }
     }
 
-    /// Whether, and how, both were looked at set by set.
+    /// Whether, and how, both were looked at repetition by repetition.
     pub(crate) fn looks_with(&self, other: &Self) -> Option<Budget> {
-        self.looks
-            .filter(|_| self.sets && other.looks == self.looks)
+        self.looks.filter(|_| other.looks == self.looks)
     }
 
     /// Whether each value is of a set.

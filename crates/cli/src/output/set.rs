@@ -13,7 +13,10 @@ const CONFIDENCE: f64 = 0.95;
 
 /// The contenders that take turns, by run.
 #[derive(Debug, Default)]
-pub(crate) struct SetProgress(BTreeMap<String, Member>);
+pub(crate) struct SetProgress {
+    members: BTreeMap<String, Member>,
+    has_begun: bool,
+}
 
 #[derive(Debug)]
 struct Member {
@@ -31,17 +34,23 @@ impl SetProgress {
             step: StepTotal::default(),
             logs: BTreeMap::new(),
         };
-        self.0.insert(run.to_owned(), member);
+        self.members.insert(run.to_owned(), member);
+        self.has_begun = false;
+    }
+
+    /// Whether the load begins that is asked about for the first time.
+    pub(crate) fn begins(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_begun, true)
     }
 
     /// Whether the run is in the set.
     pub(crate) fn has(&self, run: &str) -> bool {
-        self.0.contains_key(run)
+        self.members.contains_key(run)
     }
 
     /// A step of a contender begins; the lines of the one before.
     pub(crate) fn step_begins(&mut self, run: &str, connections: u32, open: u32) -> Vec<String> {
-        let Some(member) = self.0.get_mut(run) else {
+        let Some(member) = self.members.get_mut(run) else {
             return Vec::new();
         };
         let lines = member.lines();
@@ -52,7 +61,7 @@ impl SetProgress {
 
     /// Adds a slice of a contender.
     pub(crate) fn add(&mut self, run: &str, record: &IntervalRecord) {
-        if let Some(member) = self.0.get_mut(run) {
+        if let Some(member) = self.members.get_mut(run) {
             member.step.add(record);
             let turns = record.load.turns.iter();
             let rates = turns.filter_map(|turn| Some((turn.block, turn.requests_per_s()?.ln())));
@@ -62,7 +71,7 @@ impl SetProgress {
 
     /// The run of a contender ends; the lines of its last step.
     pub(crate) fn ends(&mut self, run: &str) -> Vec<String> {
-        let member = self.0.remove(run);
+        let member = self.members.remove(run);
         member.map_or_else(Vec::new, |member| member.lines())
     }
 
@@ -70,7 +79,7 @@ impl SetProgress {
     /// for these processes.
     pub(crate) fn ratio(&self) -> Option<String> {
         let mut ranked: Vec<(f64, &Member)> =
-            self.0.values().map(|one| (one.mean(), one)).collect();
+            self.members.values().map(|one| (one.mean(), one)).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         let [(_, first), (_, second), ..] = ranked[..] else {
             return None;
