@@ -4,7 +4,7 @@ use bakeoff_base::random::Random;
 use bakeoff_stats::steady::change_points;
 use bakeoff_stats::{
     Better, Budget, Criteria, LogRatio, Method, Pairs, Ranked, Sample, Sequential, Tie, Verdict,
-    compare, compare_family, rank,
+    compare, compare_family, log_ratios, rank,
 };
 
 fn sample(values: &[f64]) -> Sample {
