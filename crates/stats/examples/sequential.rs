@@ -365,9 +365,8 @@ impl Tally {
 
 /// Student's t of these sets, without an early look: what stopping early is to be compared with.
 fn is_found_by_student(alpha: f64, log_ratios: &[f64]) -> bool {
-    let sets = |values: Vec<f64>| {
-        Sample::of_sets((1..).zip(values).collect()).expect("values are finite")
-    };
+    let sets =
+        |values: Vec<f64>| Sample::of_sets((1..).zip(values).collect()).expect("values are finite");
     let ones = sets(vec![1.0; log_ratios.len()]);
     let ratios = sets(log_ratios.iter().map(|log| log.exp()).collect());
     let found = LogRatio::of(&ratios, &ones).expect("there is a spread");
