@@ -142,10 +142,16 @@ impl<G: RunningLoad> Loading<G> {
         self.accounts.get(index)?.lost.as_ref()
     }
 
-    /// Ends the account of a contender.
+    /// Ends the account of a contender. One that is lost stays so: steps to come are not its own.
     pub(crate) fn close(&mut self, index: usize) -> Account {
-        let account = self.accounts.get_mut(index);
-        account.map(std::mem::take).unwrap_or_default()
+        let Some(account) = self.accounts.get_mut(index) else {
+            return Account::default();
+        };
+        let open = Account {
+            lost: account.lost.clone(),
+            ..Account::default()
+        };
+        std::mem::replace(account, open)
     }
 
     /// Plays the next step on a contender alone.
