@@ -184,7 +184,7 @@ fn affordable(plan: &Plan, runs: &[RunRecords], within: Duration) -> u32 {
 }
 
 /// The time that the chosen runs took, from the begin to the end of their last attempts. Those of a
-/// carousel are alive together, so of them it is from the first begin to the last end.
+/// set are alive concurrently, so of them it is from the first begin to the last end.
 fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
     let mut whole = Duration::ZERO;
     let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;
@@ -226,7 +226,6 @@ mod tests {
     use bakeoff_model::plan::{FORMAT, Plan, RunKind};
     use bakeoff_model::record::{EndRecord, Outcome, RunRecords};
     use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
-    use bakeoff_model::suite::Carousel;
     use bakeoff_report::Family;
     use bakeoff_stats::Sample;
     use bakeoff_stats::power::RELEVANCE;
@@ -361,7 +360,7 @@ mod tests {
             backend_delay: None,
             seed: 0,
             runs_until: None,
-            no_carousels: None,
+            no_turns: None,
             runs: planned,
         };
         let within = Duration::from_secs(within_s);
@@ -385,11 +384,11 @@ mod tests {
         check_time(&whole, 0, 239, 5);
         check_time(&whole, 0, 240, 6);
         check_time(&whole, 0, 10, 3);
-        // In carousels all are alive at the same time.
+        // Those of a set are alive concurrently.
         let mut turns = whole.clone();
         turns.remove(3);
         for run in &mut turns {
-            run.begin.run.carousel = Some(Carousel { cycles: 3 });
+            run.begin.run.in_turns = true;
         }
         check_time(&turns, 0, 90 + 210 + 30 + 120, 4);
         // Cold starts to come take what those of the pilot took.

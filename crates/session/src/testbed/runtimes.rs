@@ -91,7 +91,7 @@ impl Runtimes {
         })
     }
 
-    /// The same, for contenders that are alive beside each other and frozen in turn.
+    /// The same, for contenders that are alive beside each other and take turns.
     pub(super) async fn side_by_side(wanted: WantedRuntime<'_>) -> anyhow::Result<Self> {
         if wanted.kind != RuntimeKind::Process {
             return Self::start(wanted).await;
@@ -100,7 +100,7 @@ impl Runtimes {
         let contenders = contenders.map_err(|reason| {
             hinted(
                 format_args!("contenders cannot be alive beside each other: {reason}"),
-                "run it as root, use --runtime docker, or a profile without `carousel`",
+                "run it as root, use --runtime docker, or a profile with `whole-runs = true`",
             )
         })?;
         Ok(Self {

@@ -49,7 +49,7 @@ pub(super) fn session(folder: &Path) -> SessionFile {
             backend_delay: None,
             seed: 0,
             runs_until: Some(ASKED),
-            no_carousels: None,
+            no_turns: None,
             runs,
         },
         round: None,

@@ -181,6 +181,19 @@ async fn one_that_dies_takes_only_itself_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_that_died_in_the_warm_up_is_not_spoken_of_any_more() {
+    let runs = [turns("a", 1), turns("b", 1), turns("c", 1)];
+    let words = journal(victim("b", 5), &runs).await;
+    let failed = words.iter().position(|word| word.starts_with("failed load"));
+    let (before, after) = words.split_at(failed.unwrap());
+    assert_eq!(count(before, "step 8"), 3);
+    assert_eq!(count(after, "step 8"), 2, "{after:?}");
+    assert_eq!(count(after, "turns 1."), 2 * 3);
+    assert_eq!(count(after, "on one.b"), 0, "{after:?}");
+    assert_eq!(count(after, "completed"), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_load_ends_when_all_have_died() {
     let words = journal(victim("", 7), &[turns("a", 1), turns("b", 1)]).await;
     assert_eq!(count(&words, "failed load: killed for memory"), 2);
