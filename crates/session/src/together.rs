@@ -79,7 +79,7 @@ pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
         let hint = match plan.runtime {
             RuntimeKind::Process => "run it as root, or use --runtime docker",
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
-                "use one load generator"
+                "use --runtime process or --runtime docker"
             }
         };
         let why = why.clone();

@@ -184,7 +184,9 @@ async fn one_that_dies_takes_only_itself_out() {
 async fn one_that_died_in_the_warm_up_is_not_spoken_of_any_more() {
     let runs = [turns("a", 1), turns("b", 1), turns("c", 1)];
     let words = journal(victim("b", 5), &runs).await;
-    let failed = words.iter().position(|word| word.starts_with("failed load"));
+    let failed = words
+        .iter()
+        .position(|word| word.starts_with("failed load"));
     let (before, after) = words.split_at(failed.unwrap());
     assert_eq!(count(before, "step 8"), 3);
     assert_eq!(count(after, "step 8"), 2, "{after:?}");
