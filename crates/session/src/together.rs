@@ -83,7 +83,7 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
                  `env`"
             }
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
-                "use one load generator"
+                "use --runtime process or --runtime docker"
             }
         };
         let why = why.clone();
@@ -172,7 +172,7 @@ mod tests {
     use bakeoff_model::suite::Limits;
 
     use super::{Abilities, must_be, note};
-    use crate::tests::fakes::pending;
+    use crate::tests::fakes::{pending, suite};
 
     fn run(contender: &str, repetition: u32, memory_bytes: Option<u64>) -> PlannedRun {
         PlannedRun {
@@ -211,7 +211,7 @@ mod tests {
             concurrent: concurrent.map_err(str::to_owned),
             memory_bytes: 2 << 30,
         };
-        let said = match must_be(plan, &host) {
+        let said = match must_be(plan, &host, &suite()) {
             Ok(()) => note(plan, host.memory_bytes).unwrap_or_default(),
             Err(error) => format!("error: {error}"),
         };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_alive_together_is_known() {
+    fn what_cannot_be_alive_concurrently_is_known() {
         let (process, replay) = (RuntimeKind::Process, BackendName::Replay);
         let half = Some(512 << 20);
         let whole = PlannedRun {
@@ -239,7 +239,7 @@ mod tests {
         let mut four = three();
         four.push(run("d", 1, half));
         let not = "error: head and base are compared in turns only, and 4 contenders alive \
-                   together may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
+                   concurrently may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
                    memory";
         check(&plan(four, process, replay), Ok(()), not);
         let open = "turns: 1 contender alive concurrently without a limit of memory; this \
@@ -249,9 +249,9 @@ mod tests {
             Ok(()),
             open,
         );
-        let pods = "error: head and base are compared in turns only, and Pods cannot be frozen";
+        let pods = "error: head and base are compared in turns only, and Pods have one turn";
         let in_cluster = plan(three(), RuntimeKind::Kubernetes, replay);
-        check(&in_cluster, Err("Pods cannot be frozen"), pods);
+        check(&in_cluster, Err("Pods have one turn"), pods);
         let a_a = || vec![run("a", 1, half), run("a", 1, half)];
         let shared = "error: head and base are compared in turns only, and the cases of a \
                       share a database";
@@ -264,10 +264,10 @@ mod tests {
     #[test]
     fn whole_runs_say_why() {
         let whole = Plan {
-            no_turns: Some("Pods cannot be frozen".to_owned()),
+            no_turns: Some("Pods have one turn".to_owned()),
             ..plan(Vec::new(), RuntimeKind::Kubernetes, BackendName::Replay)
         };
-        let expect = "Pods cannot be frozen: whole runs one after the other instead of turns";
+        let expect = "Pods have one turn: whole runs one after the other instead of turns";
         check(&whole, Ok(()), expect);
     }
 }

@@ -353,7 +353,7 @@ impl<W: Write> Observer for Progress<W> {
                 self.pace.decided(expected);
                 let (counted, time) = (counted(*sets as u64, "set"), human(expected));
                 self.line(&format!(
-                    "\n{counted} had no cycle that counts: played once more, about {time}"
+                    "\n{counted} had no block that counts: played once more, about {time}"
                 ));
             }
             Event::RunBegan {

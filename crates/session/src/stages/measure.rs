@@ -142,10 +142,16 @@ impl<G: RunningLoad> Loading<G> {
         self.accounts.get(index)?.lost.as_ref()
     }
 
-    /// Ends the account of a contender.
+    /// Ends the account of a contender. One that is lost stays so: steps to come are not its own.
     pub(crate) fn close(&mut self, index: usize) -> Account {
-        let account = self.accounts.get_mut(index);
-        account.map(std::mem::take).unwrap_or_default()
+        let Some(account) = self.accounts.get_mut(index) else {
+            return Account::default();
+        };
+        let open = Account {
+            lost: account.lost.clone(),
+            ..Account::default()
+        };
+        std::mem::replace(account, open)
     }
 
     /// Plays the next step on a contender alone.
@@ -307,7 +313,7 @@ impl<G: RunningLoad> Loading<G> {
             let judged = Judged::new(evidence_of(&one.case.begin, &record));
             record.validity = judged.validity.clone();
             account.judged.entry(step).or_default().add(&judged);
-            goes_on(is_set, one.case, observer)?;
+            goes_on(one.case, observer)?;
             event::record(observer, Record::Interval(Box::new(record)))?;
             account.lost = death(one.instance, account.last.asked).await;
         }
@@ -329,7 +335,6 @@ impl<G: RunningLoad> Loading<G> {
             } => std::iter::once(connections).chain(further),
             other => return Err(unexpected(other)),
         };
-        let is_set = on.len() > 1;
         let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
         for ((one, account), connections) in all {
             if account.lost.is_some() {
@@ -337,7 +342,7 @@ impl<G: RunningLoad> Loading<G> {
             }
             account.last = connections;
             if is_first {
-                goes_on(is_set, one.case, observer)?;
+                goes_on(one.case, observer)?;
                 observer.observe(&Event::StepBegan {
                     run: one.case.begin.run.id.clone(),
                     step: self.done,
@@ -415,9 +420,10 @@ impl Slices<'_> {
     }
 }
 
-/// Has the records that follow go to the run of a contender that is one of several.
-fn goes_on(is_set: bool, case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
-    if !is_set {
+/// Has the records that follow go to the run of a contender of a set, also where it is the only one
+/// that is left: another one's may have begun last.
+fn goes_on(case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    if !case.begin.run.in_turns {
         return Ok(());
     }
     observer.observe(&Event::RunGoesOn {

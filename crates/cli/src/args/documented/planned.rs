@@ -152,7 +152,7 @@ fn planned(suite: &Suite, args: &PlanArgs) -> anyhow::Result<()> {
     for host in hosts(args.measured.selection.runtime.into()) {
         for round in &rounds {
             let plan = plan::planned(suite, args, Some(round), &host)?;
-            can_be_made(&plan, &host)?;
+            can_be_made(&plan, &host, suite)?;
         }
     }
     Ok(())
