@@ -110,6 +110,19 @@ impl Sample {
         })
     }
 
+    /// The first values, as many as there are blocks up to this one.
+    #[must_use]
+    pub fn up_to(&self, block: u32) -> Option<Self> {
+        let own = self.blocks.iter().copied().zip(&self.values);
+        let (blocks, values): (Vec<u32>, Vec<f64>) = own.filter(|(own, _)| *own <= block).unzip();
+        (!values.is_empty()).then(|| Self {
+            values,
+            blocks,
+            sets: self.sets,
+            looks: self.looks,
+        })
+    }
+
     /// How much higher the mean is than that of `other`, with its standard error by the variances of
     /// both; `None` where one of them has a single value.
     #[must_use]

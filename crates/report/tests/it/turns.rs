@@ -621,6 +621,7 @@ fn a_set_has_charts_of_its_own_and_none_over_connections() {
         [
             "peaks",
             "ratios",
+            "settling",
             "turns",
             "distribution",
             "startup",
@@ -648,7 +649,7 @@ fn a_set_has_charts_of_its_own_and_none_over_connections() {
         assert!((found - percent).abs() < 1e-3, "{found} for {percent}");
     }
     // Twenty slices in each of three sets, a gap between these.
-    let slices = charts[2]["option"]["series"][0]["data"].as_array().unwrap();
+    let slices = charts[3]["option"]["series"][0]["data"].as_array().unwrap();
     assert_eq!(slices.len(), 3 * 20 + 2);
     assert!(slices[20][1].is_null() && slices[41][1].is_null());
 }
@@ -682,4 +683,63 @@ fn thousands_of_turns_are_merged_into_bands() {
         let at = |place: usize| point["value"][place].as_f64().unwrap();
         assert!(at(2) < at(1) && at(1) < at(3), "{point}");
     }
+}
+
+/// A set of two CPU-bound contenders, of which each turn had another share of the core, and one of
+/// them takes twice the CPU time for each request.
+fn disturbed(cores: f64) -> Results {
+    let mut runs = Vec::new();
+    for repetition in 1..=3 {
+        for (name, cpu_us) in [("synthetic-one", 100), ("synthetic-other", 200)] {
+            let mut run = in_slices(name, runs.len(), &[1; 40]);
+            run.begin.run.repetition = repetition;
+            run.begin.run.id = format!("{name}.r{repetition}");
+            run.begin.run.limits.cpus = Some(1.0);
+            let slices = run.intervals.iter_mut().filter(|slice| !slice.warm_up);
+            let turns = slices.flat_map(|slice| &mut slice.load.turns);
+            for (turn, share) in turns.zip([100, 100, 70, 100, 50].into_iter().cycle()) {
+                // One of the two had less of the core in every second turn.
+                let lost = u64::from(turn.block % 2 == cpu_us / 100 % 2) * 20;
+                let used = 2500.0 * cores * f64::from(u32::try_from(share - lost).unwrap());
+                turn.requests = used as u64 / cpu_us;
+                turn.own_cpu_us = turn.requests * cpu_us;
+            }
+            runs.push(run);
+        }
+    }
+    Results {
+        runs,
+        ..Results::default()
+    }
+}
+
+#[test]
+fn contenders_that_are_cpu_bound_are_compared_by_cpu_time() {
+    for (cores, is_bound) in [(1.0, true), (0.9, false)] {
+        let found = summary(&disturbed(cores));
+        let sets = found.sets.as_ref().unwrap();
+        assert_eq!(sets.by_cpu_time, is_bound, "{cores}");
+        let ratio = compared(&found, "synthetic-one", "synthetic-other")
+            .ratio
+            .point;
+        assert_eq!((ratio - 2.0).abs() < 1e-6, is_bound, "{ratio}");
+        let fastest = &found.tables[0].rows[0];
+        assert_eq!(fastest.label, "synthetic-one");
+        let is_of_a_full_core = (fastest.throughput.estimate.point - 10_000.0).abs() < 1.0;
+        assert_eq!(
+            is_of_a_full_core, is_bound,
+            "{:?}",
+            fastest.throughput.estimate
+        );
+    }
+}
+
+#[test]
+fn the_ratio_settles_set_by_set() {
+    let results = on_the_host(4, Way::Turns);
+    let settling = chart(&analyse(&results), "settling");
+    let series = settling["option"]["series"].as_array().unwrap();
+    assert!(!series.is_empty());
+    let text = series[0].to_string();
+    assert!(text.contains("2.0") && text.contains("4.0"), "{text}");
 }
