@@ -3,18 +3,20 @@
 # benches/verdicts, whose services do a stated amount of work for each request. Prints a line for
 # each session, then how many were right.
 #
-#   difference WAY KIND   2 % more work is told apart from none, and is the slower one
-#   same WAY KIND         a service and the same one under another name are not told apart
-#   planned               5 % more work is told apart, with as many runs as the pilot asks for
-#   eight                 in carousels of eight, six of which differ by 5 % from one to the next and
-#                         two are the same, each is ranked in its place and the two are not told apart
+#   difference WAY KIND PERCENT   2 or 5 % more work is found to be slower
+#   same WAY KIND         no significant difference between a service and the same one under another
+#                         name
+#   planned               5 % more work is found with as many runs as the pilot asks for
+#   eight                 of eight in turns, six of which differ by 5 % from one to the next and two are
+#                         the same, each is ranked in its place and the two do not differ
 #
-# Told apart: the interval of the ratio of requests per second, 95 %, does not contain 1.
-# WAY: carousel, or blocks (whole runs, as long together). KIND: native or jvm.
-# Takes root and an idle machine; four minutes for each session, nine for eight contenders.
+# Found: the interval of the ratio of requests per second, 95 %, does not contain 1.
+# WAY: turns (until the pair is decided, two minutes at most, five of JVMs), or blocks (whole runs).
+# KIND: native or jvm.
+# Takes root; at most two minutes for each session of natives and five of JVMs.
 # BAKEOFF names the program if it is built already.
 #
-# usage: benches/verdicts.sh QUESTION [WAY KIND] [SESSIONS]
+# usage: benches/verdicts.sh QUESTION [WAY KIND [PERCENT]] [SESSIONS]
 set -euo pipefail
 [ -z "${BAKEOFF:-}" ] || BAKEOFF=$(realpath "$BAKEOFF")
 cd "$(dirname "$0")/.."
@@ -25,12 +27,21 @@ usage() {
 
 question=${1:-} sessions=10 contenders=()
 case $question in
-difference | same)
+difference)
+    way=${2:-} kind=${3:-} percent=${4:-} sessions=${5:-$sessions}
+    [[ $percent =~ ^(2|5)$ ]] || usage
+    ;;&
+same)
     way=${2:-} kind=${3:-} sessions=${4:-$sessions}
-    [[ $way =~ ^(carousel|blocks)$ && $kind =~ ^(native|jvm)$ ]] || usage
+    ;;&
+difference | same)
+    [[ $way =~ ^(turns|blocks)$ && $kind =~ ^(native|jvm)$ ]] || usage
     profile=$way-$kind
-    other=$kind/same
-    [ "$question" = same ] || other=$kind/more
+    case $question-${percent:-} in
+    same-) other=$kind/same ;;
+    *-2) other=$kind/more ;;
+    *-5) other=$kind/step-1 ;;
+    esac
     contenders=("$kind" "$other")
     ;;
 planned)
@@ -63,7 +74,7 @@ claim() { # RESULTS TEXT
 
 right() { # RESULTS: whether it says what is known
     case $question in
-    difference) [ "$(claim "$1" "$kind: 2 % more work are slower")" = reproduced ] ;;
+    difference) [ "$(claim "$1" "$kind: $percent % more work are slower")" = reproduced ] ;;
     same)
         [ "$(claim "$1" "$kind: the same is slower")" != reproduced ] &&
             [ "$(claim "$1" "$kind: the same is faster")" != reproduced ]
@@ -94,4 +105,4 @@ for session in $(seq "$sessions"); do
     [ "$question" != eight ] || said=$(ranks "$out" | paste --serial --delimiters ',')
     echo "$session: $verdict after $((SECONDS - begun)) s: $said"
 done
-echo "$question${way:+ $way $kind}: $found of $sessions sessions right"
+echo "$question${way:+ $way $kind}${percent:+ $percent %}: $found of $sessions sessions right"

@@ -14,7 +14,7 @@ pub const PILOT_RUNS: u32 = 3;
 /// A difference up to this never gets a verdict (3 %), so no number of runs could find one.
 pub const DIFFERENCE_MIN: f64 = 0.03;
 
-/// Repetitions of a profile; of carousels, how many of them.
+/// Repetitions of a profile: of contenders that take turns, sets of fresh processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Runs {

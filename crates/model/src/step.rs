@@ -47,13 +47,16 @@ impl Step {
     }
 
     /// What the load generator plays at a time: the whole step, or of a warm-up that ends when the
-    /// contender is warm so many slices as make 2.5 s.
+    /// contender is warm so many slices as make 2.5 s, or its shortest time where that is less.
     #[must_use]
     pub fn block(&self, slice: Duration) -> Duration {
-        if self.at_least.is_none() {
+        let Some(at_least) = self.at_least else {
             return self.duration;
-        }
-        let slices = BLOCK.as_nanos().div_ceil(slice.as_nanos().max(1));
+        };
+        let slices = BLOCK
+            .min(at_least)
+            .as_nanos()
+            .div_ceil(slice.as_nanos().max(1));
         let slices = u32::try_from(slices).unwrap_or(u32::MAX);
         slice.saturating_mul(slices).min(self.duration)
     }

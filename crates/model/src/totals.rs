@@ -181,7 +181,7 @@ impl IntervalRecord {
 }
 
 /// How much a counter grew over the slices of a step: from the first to the last, and in a carousel
-/// over each turn, because what happened between turns is not the step's.
+/// of before 2026-11-25 over each turn, because what happened between turns is not the step's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
     /// At the beginning of the first slice and at the end of the last one; outer `None` before the
@@ -226,7 +226,7 @@ impl Growth {
     }
 }
 
-/// The geometric mean, which stands for the slices of a carousel; `None` of nothing.
+/// The geometric mean, which stands for the turns of a contender; `None` of nothing.
 #[must_use]
 pub fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let logs: Vec<f64> = values.map(f64::ln).collect();

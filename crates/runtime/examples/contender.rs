@@ -116,7 +116,7 @@ fn limits(address: &str) -> Outcome {
 }
 
 /// A session that starts a contender with a child of its own and is then killed by the test.
-/// `kind` is `unlimited`, without groups, or `frozen`, with a network of the contender's own.
+/// `kind` is `unlimited`, without groups, or `networks`, with a network of the contender's own.
 fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     let shim = env::current_exe()?;
     let options = ProcessOptions {
@@ -126,7 +126,7 @@ fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     };
     let runtime = match kind {
         "unlimited" => ProcessRuntime::unlimited(options, "by the test")?,
-        "frozen" => ProcessRuntime::side_by_side(options)?,
+        "networks" => ProcessRuntime::side_by_side(options)?,
         _ => ProcessRuntime::new(options)?,
     };
     let serve = format!("sleep 1000 & exec {} serve 0.0.0.0:{port}", shim.display());
@@ -151,9 +151,6 @@ fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
     executor.block_on(async {
         let mut instance = runtime.start(&spec).await?;
         instance.await_ready(Duration::from_secs(15)).await?;
-        if kind == "frozen" {
-            instance.freeze().await?;
-        }
         say(&format!("ready {}", process::id()))?;
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(60) {

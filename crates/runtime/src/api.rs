@@ -134,19 +134,6 @@ pub trait Instance: Send + Sync {
         None
     }
 
-    /// Stops the time of all processes of the group, and waits until it stands still. They keep
-    /// their memory and their sockets.
-    ///
-    /// # Errors
-    /// A sentence why it cannot be frozen.
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>>;
-
-    /// Lets it go on. One that was not frozen just goes on.
-    ///
-    /// # Errors
-    /// A sentence why it stays frozen.
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>>;
-
     /// Asks the group to stop, waits for `grace`, then kills it and removes what held it.
     /// Stopping a group that has ended already reports that end.
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport>;

@@ -152,14 +152,6 @@ impl Instance for ExternalInstance {
         Box::pin(async { None })
     }
 
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Err("a service that runs elsewhere cannot be frozen".to_owned()) })
-    }
-
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
     /// An external service is not ours to stop: nothing happens.
     fn stop(&mut self, _grace: Duration) -> BoxFuture<'_, StopReport> {
         let exit = ExitInfo::default();

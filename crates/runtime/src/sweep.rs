@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::SweepError;
-use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir, thaw_dir};
+use crate::cgroup::{Hierarchy, kill_group_dir, remove_dir};
 use crate::meter::{Stat, all_processes};
 use crate::process::network;
 
@@ -190,10 +190,6 @@ pub(crate) fn sweep(base: &Path, hierarchy: Option<&Hierarchy>) -> Result<Vec<St
         find_groups(point, 0, &mut groups);
     }
     groups.retain(|(_, owner)| dead(*owner));
-    for (group, _) in &groups {
-        // What is frozen by a controller of version 1 does not even die, in any of its groups.
-        let _ = thaw_dir(group);
-    }
     for (group, _) in groups {
         kill_group_dir(&group);
         remove_dir(&group).map_err(|error| fail(&group, error))?;

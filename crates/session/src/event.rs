@@ -110,7 +110,7 @@ pub enum Event {
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
     },
-    /// Carousels in each cycle of which the host was at other work are played once more.
+    /// Sets in each block of which the host was at other work are played once more.
     SetsReplaced {
         /// How many.
         sets: usize,

@@ -190,7 +190,7 @@ fn affordable(plan: &Plan, runs: &[RunRecords], within: Duration) -> u32 {
 }
 
 /// The time that the chosen runs took, from the begin to the end of their last attempts. Those of a
-/// carousel are alive together, so of them it is from the first begin to the last end.
+/// set are alive concurrently, so of them it is from the first begin to the last end.
 pub(crate) fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
     let mut whole = Duration::ZERO;
     let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;
@@ -232,7 +232,6 @@ mod tests {
     use bakeoff_model::plan::{FORMAT, Plan, RunKind};
     use bakeoff_model::record::{EndRecord, Outcome, RunRecords};
     use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
-    use bakeoff_model::suite::Carousel;
     use bakeoff_report::Family;
     use bakeoff_stats::Sample;
     use bakeoff_stats::power::RELEVANCE;
@@ -242,6 +241,7 @@ mod tests {
 
     const ASKED: RunsUntil = RunsUntil {
         difference: 0.05,
+        sequential: false,
         at_most: 30,
         within: None,
     };
@@ -254,6 +254,7 @@ mod tests {
         let family = Family {
             benchmark: "get",
             metric: "requests per second".to_owned(),
+            is_throughput: true,
             samples: vec![("a", &first), ("b", &second)],
         };
         decision(ASKED, affordable, &[family])
@@ -297,6 +298,7 @@ mod tests {
         let family = |metric: &str, samples| Family {
             benchmark: "get",
             metric: metric.to_owned(),
+            is_throughput: true,
             samples,
         };
         let same = || family("rate", vec![("a", &still), ("b", &still)]);
@@ -367,7 +369,7 @@ mod tests {
             backend_delay: None,
             seed: 0,
             runs_until: None,
-            no_carousels: None,
+            no_turns: None,
             runs: planned,
         };
         let within = Duration::from_secs(within_s);
@@ -391,11 +393,11 @@ mod tests {
         check_time(&whole, 0, 239, 5);
         check_time(&whole, 0, 240, 6);
         check_time(&whole, 0, 10, 3);
-        // In carousels all are alive at the same time.
+        // Those of a set are alive concurrently.
         let mut turns = whole.clone();
         turns.remove(3);
         for run in &mut turns {
-            run.begin.run.carousel = Some(Carousel { cycles: 3 });
+            run.begin.run.in_turns = true;
         }
         check_time(&turns, 0, 90 + 210 + 30 + 120, 4);
         // Cold starts to come take what those of the pilot took.

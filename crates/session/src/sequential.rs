@@ -121,3 +121,63 @@ fn pairs(samples: &[(&str, &Sample)]) -> Vec<Vec<f64>> {
     }
     pairs
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
+    use bakeoff_report::Family;
+    use bakeoff_stats::Sample;
+
+    use super::{Spent, because};
+
+    const ASKED: RunsUntil = RunsUntil {
+        difference: DIFFERENCE_MIN,
+        sequential: true,
+        at_most: 20,
+        within: Some(Duration::from_secs(120)),
+    };
+
+    /// What is decided of two contenders with these log ratios, after this time.
+    #[track_caller]
+    fn check(log_ratios: &[f64], taken_s: u64, expect: Option<DecisionReason>) {
+        let sample = |value: &dyn Fn(f64) -> f64| {
+            let values = (1..).zip(log_ratios.iter().map(|log| value(*log)));
+            Sample::of_sets(values.collect()).unwrap()
+        };
+        let (first, second) = (sample(&f64::exp), sample(&|_| 1.0));
+        let family = |is_throughput| Family {
+            benchmark: "get",
+            metric: "requests per second".to_owned(),
+            is_throughput,
+            samples: vec![("a", &first), ("b", &second)],
+        };
+        let spent = Spent {
+            sets: u32::try_from(log_ratios.len()).unwrap(),
+            most: Some(20),
+            taken: Duration::from_secs(taken_s),
+            last: Duration::from_secs(10),
+        };
+        assert_eq!(because(&ASKED, &[family(true)], &spent), expect);
+        // A family by another metric decides nothing.
+        let by_cpu = because(&ASKED, &[family(false)], &spent);
+        let over = expect.filter(|why| *why != DecisionReason::Decided);
+        assert_eq!(by_cpu, over.map(|_| DecisionReason::NothingToCompare));
+    }
+
+    #[test]
+    fn a_session_ends_when_every_pair_is_decided_or_nothing_is_left() {
+        let faster = [0.10, 0.11, 0.10, 0.12, 0.10, 0.11];
+        check(&faster[..3], 30, None);
+        check(&faster, 60, Some(DecisionReason::Decided));
+        let equal = [0.001, -0.001, 0.002, -0.002, 0.0, 0.001, -0.001, 0.001];
+        check(&equal, 80, Some(DecisionReason::Decided));
+        let noisy = [0.2, -0.1, 0.15, -0.2, 0.1, -0.15];
+        check(&noisy, 60, None);
+        check(&noisy, 110, None);
+        check(&noisy, 111, Some(DecisionReason::Within));
+        let most: Vec<f64> = noisy.iter().copied().cycle().take(20).collect();
+        check(&most, 60, Some(DecisionReason::AtMost));
+    }
+}

@@ -381,7 +381,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
             let mut plan = selection::planned(suite, &options)?;
             skipped.extend(without_unbuildable(suite, &mut plan));
             skipped.extend(baseline::without_partner(&mut plan));
-            together::must_be(&plan, host)?;
+            together::must_be(&plan, host, suite)?;
             plan
         }
         None => {
@@ -434,8 +434,8 @@ pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String>
     skipped.into_iter().map(line).collect()
 }
 
-/// Runs that have not come to an end of their own, in order, with their next attempt. Carousels
-/// are made again as a whole: their runs are compared with each other, slice by slice.
+/// Runs that have not come to an end of their own, in order, with their next attempt. Sets are
+/// made again as a whole: their runs are compared with each other, block by block.
 pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
     let progress = results::progress(folder)?;
     let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();

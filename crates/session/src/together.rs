@@ -51,7 +51,7 @@ pub fn planned(
         anyhow::Ok((plan, lines))
     };
     let (plan, lines) = made(options)?;
-    match obstacle(&plan, host) {
+    match obstacle(&plan, host, suite) {
         None => Ok((plan, lines)),
         Some(Obstacle { why, .. }) => made(&options.in_whole_runs(why)),
     }
@@ -61,8 +61,8 @@ pub fn planned(
 ///
 /// # Errors
 /// Why contenders of this plan cannot take turns on such a host.
-pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
-    match obstacle(plan, host) {
+pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
+    match obstacle(plan, host, suite) {
         None => Ok(()),
         Some(Obstacle { why, hint }) => Err(hinted(
             format_args!("head and base are compared in turns only, and {why}"),
@@ -73,13 +73,17 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
 
 /// What keeps the contenders of a plan from taking turns, if anything does and they are to.
 #[must_use]
-pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
+pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
     let largest = largest(plan)?;
-    if let Err(why) = &host.concurrent {
+    let has_own_ports = plan.runtime == RuntimeKind::Process && finds_port(suite);
+    if let (Err(why), false) = (&host.concurrent, has_own_ports) {
         let hint = match plan.runtime {
-            RuntimeKind::Process => "run it as root, or use --runtime docker",
+            RuntimeKind::Process => {
+                "run it as root, use --runtime docker, or have the suite name its port in `PORT` of \
+                 `env`"
+            }
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
-                "use one load generator"
+                "use --runtime process or --runtime docker"
             }
         };
         let why = why.clone();
@@ -99,6 +103,14 @@ pub fn obstacle(plan: &Plan, host: &Abilities) -> Option<Obstacle> {
         ),
         hint: "choose fewer with --contender, or lower `limits.memory`",
     })
+}
+
+/// The variable in which contenders find the port on which they listen.
+pub(crate) const PORT: &str = "PORT";
+
+/// Whether contenders find their port in [`PORT`]: then each can have one of its own.
+fn finds_port(suite: &Suite) -> bool {
+    suite.env.get(PORT) == Some(&suite.port.to_string())
 }
 
 /// What the user should know about the turns of a plan, or about their absence.
@@ -160,7 +172,7 @@ mod tests {
     use bakeoff_model::suite::Limits;
 
     use super::{Abilities, must_be, note};
-    use crate::tests::fakes::pending;
+    use crate::tests::fakes::{pending, suite};
 
     fn run(contender: &str, repetition: u32, memory_bytes: Option<u64>) -> PlannedRun {
         PlannedRun {
@@ -199,7 +211,7 @@ mod tests {
             concurrent: concurrent.map_err(str::to_owned),
             memory_bytes: 2 << 30,
         };
-        let said = match must_be(plan, &host) {
+        let said = match must_be(plan, &host, &suite()) {
             Ok(()) => note(plan, host.memory_bytes).unwrap_or_default(),
             Err(error) => format!("error: {error}"),
         };
@@ -207,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_alive_together_is_known() {
+    fn what_cannot_be_alive_concurrently_is_known() {
         let (process, replay) = (RuntimeKind::Process, BackendName::Replay);
         let half = Some(512 << 20);
         let whole = PlannedRun {
@@ -227,7 +239,7 @@ mod tests {
         let mut four = three();
         four.push(run("d", 1, half));
         let not = "error: head and base are compared in turns only, and 4 contenders alive \
-                   together may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
+                   concurrently may take 2.0 GiB, which does not fit into this host's 2.0 GiB of \
                    memory";
         check(&plan(four, process, replay), Ok(()), not);
         let open = "turns: 1 contender alive concurrently without a limit of memory; this \
@@ -237,9 +249,9 @@ mod tests {
             Ok(()),
             open,
         );
-        let pods = "error: head and base are compared in turns only, and Pods cannot be frozen";
+        let pods = "error: head and base are compared in turns only, and Pods have one turn";
         let in_cluster = plan(three(), RuntimeKind::Kubernetes, replay);
-        check(&in_cluster, Err("Pods cannot be frozen"), pods);
+        check(&in_cluster, Err("Pods have one turn"), pods);
         let a_a = || vec![run("a", 1, half), run("a", 1, half)];
         let shared = "error: head and base are compared in turns only, and the cases of a \
                       share a database";
@@ -252,10 +264,10 @@ mod tests {
     #[test]
     fn whole_runs_say_why() {
         let whole = Plan {
-            no_turns: Some("Pods cannot be frozen".to_owned()),
+            no_turns: Some("Pods have one turn".to_owned()),
             ..plan(Vec::new(), RuntimeKind::Kubernetes, BackendName::Replay)
         };
-        let expect = "Pods cannot be frozen: whole runs one after the other instead of turns";
+        let expect = "Pods have one turn: whole runs one after the other instead of turns";
         check(&whole, Ok(()), expect);
     }
 }

@@ -110,6 +110,28 @@ impl Sample {
         })
     }
 
+    /// The first values, as many as there are blocks up to this one.
+    #[must_use]
+    pub fn up_to(&self, block: u32) -> Option<Self> {
+        let own = self.blocks.iter().copied().zip(&self.values);
+        let (blocks, values): (Vec<u32>, Vec<f64>) = own.filter(|(own, _)| *own <= block).unzip();
+        (!values.is_empty()).then(|| Self {
+            values,
+            blocks,
+            sets: self.sets,
+            looks: self.looks,
+        })
+    }
+
+    /// How much higher the mean is than that of `other`, with its standard error by the variances of
+    /// both; `None` where one of them has a single value.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<(f64, f64)> {
+        let of_mean = |sample: &Self| Some(variance(&sample.values)? / count(sample.values.len()));
+        let error = (of_mean(self)? + of_mean(other)?).sqrt();
+        Some((self.mean() - other.mean(), error))
+    }
+
     /// The same where the number of sets was decided by looking at them: intervals and p-values hold
     /// at whichever set that was.
     #[must_use]
@@ -120,10 +142,9 @@ impl Sample {
         }
     }
 
-    /// Whether, and how, both were looked at set by set.
+    /// Whether, and how, both were looked at repetition by repetition.
     pub(crate) fn looks_with(&self, other: &Self) -> Option<Budget> {
-        self.looks
-            .filter(|_| self.sets && other.looks == self.looks)
+        self.looks.filter(|_| other.looks == self.looks)
     }
 
     /// Whether each value is of a set.

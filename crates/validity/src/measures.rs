@@ -295,6 +295,9 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
 
 /// What a contender burns while others have their turns, in cores.
 pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
+    if evidence.setting.warm_up {
+        return None;
+    }
     let idle = evidence.turns?.idle;
     let parts = evidence.cpu_parts.unwrap_or_default();
     let finding = Finding::IdleWork {

@@ -4,11 +4,19 @@ use std::ops::Range;
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::cpu_parts::CpuParts;
+use bakeoff_model::load::TurnCount;
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::warmth::Warmth;
+use bakeoff_stats::Sample;
 use bakeoff_stats::rise::{EXCLUDED, FLAT, Point, Rise, rise};
 
 use crate::rules::COMPILING_MAX;
+
+/// Fewer turns than this in a quarter of them say nothing.
+const TURNS_MIN: usize = 8;
+
+/// How sure the limits of a rise are, in standard errors, as for slices.
+const ERRORS: f64 = 3.0;
 
 /// Over so much time it is asked whether compilers are at work, s: in single slices they often are.
 const COMPILING_S: f64 = 5.0;
@@ -21,6 +29,8 @@ pub struct WarmUp {
     /// changes makes requests dearer for both, or gives both less time.
     efficiency: Vec<Option<Point>>,
     cpu: Vec<Option<CpuParts>>,
+    /// Of a contender that takes turns, all of them.
+    turns: Vec<TurnCount>,
 }
 
 impl WarmUp {
@@ -40,6 +50,10 @@ impl WarmUp {
         let samples = samples.zip(slice.contender_after.as_ref());
         let used_ns = samples
             .and_then(|(before, after)| after.cpu?.total_ns().checked_sub(before.cpu?.total_ns()));
+        // Of a contender that takes turns, that of its turns: others worked in between.
+        let own_ns: u64 = load.turns.iter().map(|turn| turn.own_cpu_us * 1000).sum();
+        let used_ns = used_ns.map(|used_ns| if own_ns > 0 { own_ns } else { used_ns });
+        self.turns.extend(load.turns.iter().copied());
         let generator_ns = load.generator_cpu.total_ns();
         let both_ns = used_ns.map(|used_ns| (generator_ns, used_ns));
         let both_ns = both_ns.filter(|(generator_ns, used_ns)| *generator_ns > 0 && *used_ns > 0);
@@ -59,6 +73,9 @@ impl WarmUp {
     /// How warm the contender is at the end of these slices; `None` while they are too few to say.
     #[must_use]
     pub fn warmth(&self) -> Option<Warmth> {
+        if let Some(warmth) = self.in_turns() {
+            return Some(warmth);
+        }
         let rise = self
             .rise_since(self.compiled_until())
             .or_else(|| self.rise_since(0))?;
@@ -69,6 +86,31 @@ impl WarmUp {
             rise_least: Some(rise.least),
             jit_share: self.jit_share(looked_at..self.cpu.len()),
             slices: rise.points,
+        })
+    }
+
+    /// By the requests for each second of CPU time in turns, which hardly vary with what else is on
+    /// the host: how much more the contender serves in the last quarter of its turns than in the one
+    /// before. `None` with fewer turns than say that, and where CPU time was not read turn by turn.
+    fn in_turns(&self) -> Option<Warmth> {
+        let efficiency = |turn: &TurnCount| {
+            let is_read = turn.requests > 0 && turn.own_cpu_us > 0;
+            is_read.then(|| (as_f64(turn.requests) / as_f64(turn.own_cpu_us)).ln())
+        };
+        let logs: Vec<f64> = self.turns.iter().filter_map(efficiency).collect();
+        let quarter = logs.len() / 4;
+        if quarter < TURNS_MIN || logs.len() * 2 < self.turns.len() {
+            return None;
+        }
+        let before = Sample::new(logs[logs.len() - 2 * quarter..logs.len() - quarter].to_vec())?;
+        let last = Sample::new(logs[logs.len() - quarter..].to_vec())?;
+        let (rise, error) = last.difference(&before)?;
+        Some(Warmth {
+            rise: rise.exp_m1(),
+            rise_most: (rise + ERRORS * error).exp_m1(),
+            rise_least: Some((rise - ERRORS * error).exp_m1()),
+            jit_share: self.jit_share(self.cpu.len().saturating_sub(1)..self.cpu.len()),
+            slices: 2 * quarter,
         })
     }
 

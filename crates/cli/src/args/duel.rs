@@ -10,9 +10,9 @@ use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, W
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
-Services are started one after the other, so all listen on the same port, which they find in
-PORT. Each run of one is followed by a run of the others, in random order. Before that, each is
-asked once: they must answer alike.
+All listen on the same port, which they find in PORT; each has a network of its own. Before they are
+measured, each is asked once: they must answer alike. Then all are alive at the same time and take
+turns of some tens of milliseconds under load. Without root each has a port of its own in PORT.
 
 Of a service in a compose file the image (or what it is built of), the environment, the command
 and the port are taken. Limits are those of the duel. A service that needs more, as volumes or
@@ -80,9 +80,10 @@ pub(crate) struct DuelArgs {
     /// How long each service is loaded in each repetition.
     #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
     pub(crate) duration: Time,
-    /// How long each service is loaded before that; `none` for not at all.
-    #[arg(long, alias = "warmup", value_name = "TIME", default_value = "1s")]
-    pub(crate) warm_up: WarmUp,
+    /// How long each service is loaded before that; until all are warm, 1 to 10 s, when absent;
+    /// `none` for not at all.
+    #[arg(long, alias = "warmup", value_name = "TIME")]
+    pub(crate) warm_up: Option<WarmUp>,
     /// Repetitions, each with fresh processes, follow each other until every pair is significantly
     /// different or equivalent within 3 %, or this time is over.
     #[arg(

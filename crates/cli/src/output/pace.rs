@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What the plan expected of the runs against the time that they took. The runs of a carousel are
+/// What the plan expected of the runs against the time that they took. The runs of a set are
 /// alive concurrently, so they are looked at when the last of them has ended.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runs_of_a_carousel_have_ended_when_the_last_one_has() {
+    fn the_runs_of_a_set_have_ended_when_the_last_one_has() {
         let begun = Instant::now();
         let at = |seconds| begun + Duration::from_secs(seconds);
         let of_run = Duration::from_secs(30);

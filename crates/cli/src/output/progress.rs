@@ -312,7 +312,9 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         if stage == Stage::Load {
             self.line(&format!("  checks {}/{}", self.good, self.checked));
-            self.line(StepTotal::TITLES);
+            if !self.set.has(&self.run) {
+                self.line(StepTotal::TITLES);
+            }
         }
         (self.good, self.checked) = if stage == Stage::Start {
             (0, 0)
@@ -351,7 +353,7 @@ impl<W: Write> Observer for Progress<W> {
                 self.pace.decided(expected);
                 let (counted, time) = (counted(*sets as u64, "set"), human(expected));
                 self.line(&format!(
-                    "\n{counted} had no cycle that counts: played once more, about {time}"
+                    "\n{counted} had no block that counts: played once more, about {time}"
                 ));
             }
             Event::RunBegan {
@@ -372,6 +374,10 @@ impl<W: Write> Observer for Progress<W> {
                 self.finish_step();
                 if self.set.has(&self.run) {
                     let (run, open) = (self.run.clone(), *established);
+                    if self.set.begins() {
+                        self.line("");
+                        self.line(StepTotal::TITLES);
+                    }
                     let lines = self.set.step_begins(&run, *connections, open);
                     lines.iter().for_each(|line| self.line(line));
                 } else {

@@ -13,7 +13,10 @@ const CONFIDENCE: f64 = 0.95;
 
 /// The contenders that take turns, by run.
 #[derive(Debug, Default)]
-pub(crate) struct SetProgress(BTreeMap<String, Member>);
+pub(crate) struct SetProgress {
+    members: BTreeMap<String, Member>,
+    has_begun: bool,
+}
 
 #[derive(Debug)]
 struct Member {
@@ -31,17 +34,23 @@ impl SetProgress {
             step: StepTotal::default(),
             logs: BTreeMap::new(),
         };
-        self.0.insert(run.to_owned(), member);
+        self.members.insert(run.to_owned(), member);
+        self.has_begun = false;
+    }
+
+    /// Whether the load begins that is asked about for the first time.
+    pub(crate) fn begins(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_begun, true)
     }
 
     /// Whether the run is in the set.
     pub(crate) fn has(&self, run: &str) -> bool {
-        self.0.contains_key(run)
+        self.members.contains_key(run)
     }
 
     /// A step of a contender begins; the lines of the one before.
     pub(crate) fn step_begins(&mut self, run: &str, connections: u32, open: u32) -> Vec<String> {
-        let Some(member) = self.0.get_mut(run) else {
+        let Some(member) = self.members.get_mut(run) else {
             return Vec::new();
         };
         let lines = member.lines();
@@ -52,7 +61,7 @@ impl SetProgress {
 
     /// Adds a slice of a contender.
     pub(crate) fn add(&mut self, run: &str, record: &IntervalRecord) {
-        if let Some(member) = self.0.get_mut(run) {
+        if let Some(member) = self.members.get_mut(run) {
             member.step.add(record);
             let turns = record.load.turns.iter();
             let rates = turns.filter_map(|turn| Some((turn.block, turn.requests_per_s()?.ln())));
@@ -62,7 +71,7 @@ impl SetProgress {
 
     /// The run of a contender ends; the lines of its last step.
     pub(crate) fn ends(&mut self, run: &str) -> Vec<String> {
-        let member = self.0.remove(run);
+        let member = self.members.remove(run);
         member.map_or_else(Vec::new, |member| member.lines())
     }
 
@@ -70,7 +79,7 @@ impl SetProgress {
     /// for these processes.
     pub(crate) fn ratio(&self) -> Option<String> {
         let mut ranked: Vec<(f64, &Member)> =
-            self.0.values().map(|one| (one.mean(), one)).collect();
+            self.members.values().map(|one| (one.mean(), one)).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         let [(_, first), (_, second), ..] = ranked[..] else {
             return None;
@@ -100,5 +109,109 @@ impl Member {
             true => Vec::new(),
             false => vec![format!("  {}", self.label), self.step.text()],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bakeoff_model::histogram::Histogram;
+    use bakeoff_model::load::{Connections, CpuTime, LoadInterval, TurnCount};
+    use bakeoff_model::record::{IntervalRecord, Others};
+    use bakeoff_model::validity::Validity;
+
+    use super::SetProgress;
+
+    /// A slice with a turn of 100 ms in each of these blocks, with so many requests.
+    fn slice(turns: &[(u64, u64)]) -> IntervalRecord {
+        let turn = |(block, requests): &(u64, u64)| TurnCount {
+            block: *block,
+            length_us: 100_000,
+            requests: *requests,
+            ..TurnCount::default()
+        };
+        let load = LoadInterval {
+            step: 0,
+            slice: 0,
+            start_ns: 0,
+            end_ns: 1_000_000_000,
+            requests: turns.iter().map(|(_, requests)| requests).sum(),
+            errors: BTreeMap::new(),
+            service_time: Histogram::new(),
+            response_time: None,
+            send_lag: None,
+            offered: None,
+            censored: Histogram::new(),
+            connections: Connections::default(),
+            sent_bytes: 0,
+            received_bytes: 0,
+            turnaround_ns: None,
+            connecting_ns: None,
+            generator_cpu: CpuTime::default(),
+            generator_threads: 1,
+            by_request: Vec::new(),
+            unanswered: BTreeMap::new(),
+            users: None,
+            requests_per_connection: None,
+            lost: Vec::new(),
+            side: 0,
+            turns: turns.iter().map(turn).collect(),
+        };
+        IntervalRecord {
+            connections: 64,
+            warm_up: false,
+            turn: None,
+            warmth: None,
+            others: Some(Others::default()),
+            load,
+            contender_before: None,
+            contender_after: None,
+            backend_before: None,
+            backend_after: None,
+            steal_ns: None,
+            host: None,
+            validity: Validity::fair(),
+        }
+    }
+
+    fn set() -> SetProgress {
+        let mut set = SetProgress::default();
+        for run in ["slow", "fast", "mean"] {
+            set.add_member(run, format!("the {run}"));
+            assert_eq!(set.step_begins(run, 64, 64), [""; 0], "none before it");
+        }
+        set
+    }
+
+    #[test]
+    fn the_two_that_serve_most_are_compared_by_blocks() {
+        let mut set = set();
+        assert_eq!(set.ratio(), None, "nothing was measured");
+        set.add("fast", &slice(&[(0, 240), (1, 120), (2, 200)]));
+        set.add("mean", &slice(&[(0, 200), (1, 100)]));
+        set.add("slow", &slice(&[(0, 20), (1, 10)]));
+        // The host was half as fast in the second block, which is in no ratio, and so is a block
+        // that the other has not played yet.
+        assert_eq!(set.ratio().unwrap(), "the fast / the mean 1.200 ± 0.0 %");
+        for run in ["slow", "fast", "mean"] {
+            set.step_begins(run, 128, 128);
+        }
+        assert_eq!(set.ratio(), None, "nothing was measured of this step");
+    }
+
+    #[test]
+    fn each_has_a_line_for_each_step_below_its_name() {
+        let mut set = set();
+        assert!(set.has("fast") && !set.has("other"));
+        set.add("fast", &slice(&[(0, 240), (1, 240)]));
+        let lines = set.step_begins("fast", 128, 128);
+        assert_eq!(lines[0], "  the fast");
+        let cells: Vec<&str> = lines[1].split_whitespace().collect();
+        assert_eq!(cells[..3], ["64", "2400", "–"], "{lines:?}");
+        assert_eq!(set.ends("fast"), [""; 0], "the next step has no slice");
+        assert!(!set.has("fast"));
+        set.add("slow", &slice(&[(0, 10)]));
+        assert_eq!(set.ends("slow").len(), 2);
     }
 }

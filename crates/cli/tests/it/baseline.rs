@@ -10,19 +10,20 @@ use serde_json::Value;
 
 use crate::world::{Ran, World};
 
-/// Short carousels of whatever the profile says.
+/// Short sets of whatever the profile says.
 const TURNS: &str = r#"
 [profile.turns]
 limits = { cpus = 1.0, memory = "64MiB" }
 runs = 2
-carousel = { connections = 4, warm-up = "300ms", cycles = 3, slice = "200ms", discard = "50ms" }
+slice = "200ms"
+ladder = { warm-up = [4], connections = [4], step = "600ms" }
 "#;
 
 /// A world whose suite is in a repository beside it, with one commit; `None`, said loudly, where
-/// carousels are not permitted.
+/// turns are not permitted.
 fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
-        announce("baselines: carousels take root");
+        announce("baselines: turns take root");
         return None;
     }
     let world = World::new(&["good"]);
@@ -101,8 +102,8 @@ fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let came = lines.any(|line| line.unwrap().contains("\"turn\":{\"cycle\":1"));
-    assert!(came, "no second cycle");
+    let came = lines.any(|line| line.unwrap().contains("\"turns\":["));
+    assert!(came, "no turns");
     assert_eq!(trees(&world).len(), 1);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -146,7 +147,7 @@ fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
     );
 }
 
-/// A host on which much else runs, as other tests, may void every cycle; then there is no number
+/// A host on which much else runs, as other tests, may void every block; then there is no number
 /// that a condition could be about.
 #[test]
 fn three_times_the_work_is_caught() {
@@ -159,10 +160,7 @@ fn three_times_the_work_is_caught() {
     for attempt in 1..=5 {
         let ran = run(&world, &format!("{arguments} --out out-{attempt}"));
         if ran.stdout.contains("undecided") {
-            let lost = [
-                "lost for all contenders",
-                "no cycle of its carousels counts",
-            ];
+            let lost = ["lost for all contenders", "no block of its sets counts"];
             let lost = lost.iter().any(|text| ran.stdout.contains(text));
             assert!(lost, "{ran:#?}");
             continue;
@@ -179,11 +177,11 @@ fn three_times_the_work_is_caught() {
         assert_eq!((report.tests, report.failures), (2, 1));
         return;
     }
-    announce("a slow-down: this host is too busy for a single cycle");
+    announce("a slow-down: this host is too busy for a single block");
 }
 
 #[test]
-fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel() {
+fn what_has_not_changed_passes_in_a_folder_and_with_more_steps_than_one() {
     let Some(world) = world() else { return };
     let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
     let steps = "describe = \"One item.\"\nladder = { connections = [2, 4], step = \"9s\" }";
@@ -201,21 +199,23 @@ fn what_has_not_changed_passes_in_a_folder_and_with_steps_that_are_no_carousel()
     let new = fs::read_to_string(world.path().join("contenders/good/contender.toml")).unwrap();
     let new = new.replace("name = \"good\"", "name = \"new\"");
     world.write("contenders/new/contender.toml", &new);
-    let arguments = "run SUITE --profile turns --baseline before --fail-if slower>90% \
-                     --fail-if errors>1% --out OUT";
+    // Its steps become one of ten seconds after a warm-up, so one set is enough to wait for.
+    let arguments = "run SUITE --profile turns --baseline before --runs 1 --fail-if errors>1% \
+                     --out OUT";
     run(&world, arguments).check(
         0,
         &[
-            "the benchmark item: base and head alternate, 3 turns of 200ms each, 4 connections",
+            "the benchmark item: base and head take turns, 10s each with closed load over 4 \
+             connections, after 5s of warm-up",
             "skipped: new: not in the baseline before",
-            "passed: none of 2 conditions holds",
+            "passed: the condition does not hold",
             "Against the baseline before",
         ],
     );
     assert_eq!(junit(&world).failures, 0);
     let plan: Value = serde_json::from_str(&world.read("out/session.json")).unwrap();
     assert_eq!(plan["baseline"]["folder"], "../before");
-    assert_eq!(plan["plan"]["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(plan["plan"]["runs"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn options_that_mean_nothing_are_refused() {
     check(
         &world,
         "--baseline HEAD --runs 1 --fail-if slower>5%",
-        &["cannot be found to hold in 1 carousel", "--runs 5"],
+        &["cannot be found to hold in 1 set", "--runs 5"],
     );
     check(
         &world,
@@ -355,24 +355,26 @@ fn what_is_not_in_both_is_said_before_anything_begins() {
     assert_eq!(trees(&world), [""; 0].map(PathBuf::from));
 }
 
-/// Head and base are compared in carousels only: without them there is no session, and no folder.
+/// Head and base are compared in turns only: without them there is no session, and no folder.
 #[test]
-fn what_cannot_be_frozen_is_not_compared_with_a_baseline() {
+fn what_cannot_be_alive_concurrently_is_not_compared_with_a_baseline() {
     let world = World::new(&["good"]);
     let user = world.unprivileged();
     let baseline = "run SUITE --profile tiny --baseline suite --out OUT";
     let without_root = Ran::from(user.command(&world, baseline).output().unwrap());
-    let only = "head and base are compared in carousels only, and";
+    let only = "head and base are compared in turns only, and";
     without_root.check(
         1,
-        &[&format!("{only} contenders cannot be frozen without root")],
+        &[&format!(
+            "{only} without root contenders have no network of their own"
+        )],
     );
     world
         .run(&format!("{baseline} --runtime kubernetes"))
         .check(
             1,
             &[
-                &format!("{only} Pods cannot be frozen"),
+                &format!("{only} load generators in Pods load one contender at a time"),
                 "--runtime process",
             ],
         );

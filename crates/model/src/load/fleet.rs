@@ -44,7 +44,7 @@ pub struct FleetReceipt {
 pub struct FleetRecord {
     /// The step, as in its slices.
     pub step: usize,
-    /// The cycle of a carousel; absent in whole runs.
+    /// The cycle of a carousel of before 2026-11-25; absent in all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<u32>,
     /// What each load generator did.

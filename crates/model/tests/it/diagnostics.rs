@@ -100,9 +100,6 @@ fn steps_of_a_profile_are_those_of_a_benchmark() {
     let replacing = own.replace("runs = 2", "runs = 2\nreplaces-steps = true");
     assert_eq!(suite_complaints(&replacing), "no complaints");
     let ladder = "ladder = { connections = [1, 2], step = \"1s\" }";
-    let carousel = "carousel = { connections = 1, warm-up = \"9s\", cycles = 9, slice = \"1s\" }";
-    let for_baselines = own.replace(ladder, carousel);
-    assert_eq!(suite_complaints(&for_baselines), "no complaints");
     let without = own.replace(ladder, "");
     assert_eq!(suite_complaints(&without), "no complaints");
     let another = "\n[[benchmark]]\nname = \"put\"\nrequest = [{ path = \"/\" }]\n";
@@ -272,11 +269,10 @@ fn only_steps_replace_steps() {
     );
     assert_snapshot!(suite_complaints(&suite), @r"
     suite.toml:11:18: `profile.quick` has no steps that could replace others
-      hint: give it `ladder`, `[[step]]` tables or `carousel`
+      hint: give it `ladder` or `[[step]]` tables
     ");
-    let carousel = "replaces-steps = true\ncarousel = { connections = 1, warm-up = \"1s\", \
-                    cycles = 1, slice = \"1s\" }";
-    let suite = suite.replace("replaces-steps = true", carousel);
+    let ladder = "replaces-steps = true\nladder = { connections = [1], step = \"1s\" }";
+    let suite = suite.replace("replaces-steps = true", ladder);
     assert_eq!(suite_complaints(&suite), "no complaints");
 }
 
@@ -607,7 +603,7 @@ step = [{ connections = 1, duration = "1s", warm-up = true }]
 "#;
     assert_snapshot!(suite_complaints(&suite), @r#"
     suite.toml:9:1: `profile.quick` has no steps, and the benchmark `get` has none of its own
-      hint: give the profile `ladder`, `[[step]]` tables or `carousel`
+      hint: give the profile `ladder` or `[[step]]` tables
     suite.toml:20:10: `profile.twice` has both `ladder` and `step`
       hint: keep the one that is meant
     suite.toml:20:26: `profile.twice.ladder.connections`: must not be empty
@@ -943,22 +939,18 @@ request = [{ path = "/" }]
 }
 
 #[test]
-fn a_carousel_replaces_steps() {
+fn carousels_are_gone() {
     let suite = SUITE.replace(
         "runs = 2",
-        "runs = 2\nslice = \"1s\"\n\
-         carousel = { connections = 64, warm-up = \"20s\", cycles = 0, slice = \"1s\", \
-         discard = \"2s\" }",
+        "runs = 2\ncarousel = { connections = 64, warm-up = \"20s\", cycles = 30, slice = \"1s\" }",
     );
-    assert_snapshot!(suite_complaints(&suite), @r#"
-    suite.toml:11:9: `profile.quick`: the slices of a carousel are as long as it says
-      hint: write the length into `profile.quick.carousel.slice`
-    suite.toml:12:58: `profile.quick.carousel.cycles`: must be at least 1, found 0
-    suite.toml:12:85: `profile.quick.carousel.discard`: more is discarded than measured
-      hint: a slice is `slice` long, after `discard`
-    suite.toml:13:10: `profile.quick` has both `carousel` and `ladder`
-      hint: keep the one that is meant; two profiles can have both
-    "#);
+    assert_snapshot!(suite_complaints(&suite), @r"
+    suite.toml:11:1: unknown key `carousel` in `profile.quick`
+      hint: contenders take turns by themselves: give the profile `ladder` or `[[step]]` tables
+    ");
+    let elsewhere = SUITE.replace("port =", "carousel = 1\nport =");
+    let elsewhere = suite_complaints(&elsewhere);
+    assert!(!elsewhere.contains("take turns"), "{elsewhere}");
 }
 
 #[test]
@@ -1033,23 +1025,6 @@ fn a_warm_up_until_steady_needs_a_step_and_time() {
     );
     let good = check("{ until = \"steady\", at-most = \"60s\" }");
     assert!(!good.contains("warm-up"), "{good}");
-}
-
-#[test]
-fn a_carousel_has_one_warm_up() {
-    let carousel = |keys: &str| {
-        let suite = SUITE.replace(
-            "ladder = { connections = [1, 2], step = \"1s\" }",
-            &format!("carousel = {{ connections = 4, cycles = 3, slice = \"1s\"{keys}"),
-        );
-        suite_complaints(&suite)
-    };
-    assert!(carousel(" }").contains("`profile.quick` has no warm-up"));
-    let until = "warm-up = { until = \"steady\", at-most = \"60s\" }";
-    let both = carousel(&format!(", warm-up = \"5s\" }}\n{until}"));
-    assert!(both.contains("`profile.quick` has two warm-ups"), "{both}");
-    let one = carousel(&format!(" }}\n{until}"));
-    assert!(!one.contains("warm-up"), "{one}");
 }
 
 #[test]

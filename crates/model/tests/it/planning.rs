@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::load::{Protocol, WebSocket};
+use bakeoff_model::load::{Pace, Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::runs::RunsUntil;
+use bakeoff_model::scenario::Pause;
 use bakeoff_model::suite::{Contender, StepOrder, Suite};
 use insta::assert_snapshot;
 
@@ -47,7 +48,7 @@ fn options() -> PlanOptions {
         runtime: RuntimeKind::Process,
         backend: BackendName::Replay,
         backend_delay: None,
-        no_carousels: None,
+        no_turns: None,
     }
 }
 
@@ -326,7 +327,7 @@ fn unknown_names_come_together() {
         .collect();
     assert_snapshot!(texts.join("\n"), @r#"
     unknown profile `sead`
-      hint: did you mean `seed`? known: carousel, gc, open, seed, standard, until
+      hint: did you mean `seed`? known: gc, open, seed, standard, turns, until, whole
     unknown backend `elasticsearch`
       hint: known: replay, none
     unknown contender `actx-4`
@@ -339,19 +340,16 @@ fn unknown_names_come_together() {
 }
 
 #[test]
-fn runs_of_a_carousel_are_beside_each_other() {
+fn runs_in_turns_are_beside_each_other() {
     let options = PlanOptions {
-        profile: "carousel".to_owned(),
+        profile: "turns".to_owned(),
         benchmarks: vec!["c*".to_owned(), "start-up".to_owned()],
         runs: Some(2),
         ..options()
     };
     let plan = made(&options);
-    let turns: Vec<&PlannedRun> = plan
-        .runs
-        .iter()
-        .filter(|run| run.carousel.is_some())
-        .collect();
+    assert!(plan.has_turns());
+    let turns: Vec<&PlannedRun> = plan.runs.iter().filter(|run| run.in_turns).collect();
     assert!(turns.iter().all(|run| run.kind == RunKind::Load));
     let places: Vec<(u32, &str)> = turns
         .iter()
@@ -369,22 +367,95 @@ fn runs_of_a_carousel_are_beside_each_other() {
     let first = turns[0];
     let beside = turns.iter().filter(|other| first.is_beside(other));
     assert_eq!(beside.count(), with_control);
-    let starts = plan.runs.iter().find(|run| run.carousel.is_none()).unwrap();
+    let starts = plan.runs.iter().find(|run| !run.in_turns).unwrap();
+    assert_eq!(starts.kind, RunKind::Startup);
     assert!(!starts.is_beside(starts), "cold starts are whole runs");
 
-    let played = first.played();
-    let steps: Vec<(usize, Option<u32>)> = played.iter().map(|one| (one.step, one.cycle)).collect();
-    assert_eq!(
-        steps[..4],
-        [(0, None), (1, Some(0)), (2, Some(0)), (1, Some(1))]
-    );
-    assert_eq!(steps.len(), 1 + 2 * 30);
-    let load = Duration::from_secs(20) + 30 * Duration::from_millis(1200);
+    // Each contender is loaded as long as the steps of a whole run say.
+    assert_eq!(first.played(), [0, 1]);
+    let load = Duration::from_secs(40);
     assert!(
         first.expected > load && first.expected < 2 * load,
         "{:?}",
         first.expected
     );
+}
+
+/// Whether the runs of each benchmark of kind `load` are in turns.
+fn in_turns(suite: &Suite, options: &PlanOptions) -> BTreeMap<String, bool> {
+    let plan = plan::plan(suite, options).unwrap();
+    let loads = plan.runs.iter().filter(|run| run.kind == RunKind::Load);
+    let mut found: BTreeMap<String, bool> = BTreeMap::new();
+    for run in loads {
+        let before = found.insert(run.benchmark.clone(), run.in_turns);
+        assert!(
+            before.is_none_or(|before| before == run.in_turns),
+            "all runs of {} or none",
+            run.benchmark
+        );
+    }
+    found
+}
+
+#[test]
+fn contenders_take_turns_where_the_load_can_wait() {
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Suite), closest: bool) {
+        let mut suite = suite();
+        change(&mut suite);
+        let found = in_turns(&suite, &options());
+        assert_eq!((found["city-get"], found["closest"]), (true, closest));
+    }
+    check(|_| {}, true);
+    let pause = |max_ns| Some(Pause { min_ns: 0, max_ns });
+    check(
+        |suite| suite.benchmarks[1].requests[0].pause = pause(1_000_000),
+        false,
+    );
+    check(
+        |suite| suite.benchmarks[1].requests[0].pause = pause(0),
+        true,
+    );
+    check(
+        |suite| {
+            let protocol = Protocol::Websocket(WebSocket::default());
+            suite.benchmarks[1].transport.protocol = protocol;
+        },
+        false,
+    );
+    check(
+        |suite| {
+            let mut steps = suite.profiles["seed"].steps.clone();
+            let rate_per_s = 100.0;
+            steps[6].pace = Pace::Constant { rate_per_s };
+            suite.benchmarks[1].steps = steps;
+        },
+        false,
+    );
+    // A ladder of its own is closed load, too.
+    check(
+        |suite| suite.benchmarks[1].steps = suite.profiles["seed"].steps[..7].to_vec(),
+        true,
+    );
+}
+
+#[test]
+fn one_case_alone_and_profiles_of_whole_runs_take_no_turns() {
+    let alone = |contender: &str| PlanOptions {
+        contenders: vec![contender.to_owned()],
+        benchmarks: vec!["city-get".to_owned()],
+        ..options()
+    };
+    let is = |expected| BTreeMap::from([("city-get".to_owned(), expected)]);
+    assert_eq!(in_turns(&suite(), &alone("axum")), is(false));
+    // Two combinations of one contender's parameters are two cases.
+    assert_eq!(in_turns(&suite(), &alone("http4k-3")), is(true));
+    let plan = made(&PlanOptions {
+        profile: "whole".to_owned(),
+        ..options()
+    });
+    assert!(!plan.has_turns());
+    assert_eq!(plan.no_turns, None, "the profile asks for it");
 }
 
 #[test]
@@ -397,10 +468,9 @@ fn measured_steps_of_a_ladder_are_played_in_another_order_in_each_repetition() {
             ..options()
         };
         let plan = plan::plan(suite, &options).unwrap();
-        let played = |run: &PlannedRun| run.played().iter().map(|one| one.step).collect();
         let runs = plan.runs.iter();
         let mut orders: Vec<(u32, Vec<usize>)> =
-            runs.map(|run| (run.repetition, played(run))).collect();
+            runs.map(|run| (run.repetition, run.played())).collect();
         orders.sort();
         // One for each repetition: all contenders have the same.
         orders.dedup();
@@ -432,7 +502,7 @@ fn a_profile_may_replace_the_steps_of_benchmarks() {
     let mut suite = suite();
     let own = &mut suite.benchmarks[0];
     own.steps = suite.profiles["seed"].steps[..1].to_vec();
-    let planned = |suite: &Suite, profile: &str| -> Vec<(usize, bool)> {
+    let planned = |suite: &Suite, profile: &str| -> Vec<usize> {
         let options = PlanOptions {
             profile: profile.to_owned(),
             benchmarks: vec!["city-get".to_owned()],
@@ -441,62 +511,66 @@ fn a_profile_may_replace_the_steps_of_benchmarks() {
         };
         let plan = plan::plan(suite, &options).unwrap();
         let runs = plan.runs.iter();
-        let mut planned: Vec<(usize, bool)> = runs
-            .map(|run| (run.steps.len(), run.carousel.is_some()))
-            .collect();
+        let mut planned: Vec<usize> = runs.map(|run| run.steps.len()).collect();
         planned.dedup();
         planned
     };
-    assert_eq!(planned(&suite, "seed"), [(1, false)]);
-    assert_eq!(planned(&suite, "carousel"), [(1, false)]);
+    assert_eq!(planned(&suite, "seed"), [1]);
+    assert_eq!(planned(&suite, "turns"), [1]);
     for profile in suite.profiles.values_mut() {
         profile.replaces_steps = true;
     }
-    assert_eq!(planned(&suite, "seed"), [(16, false)]);
-    assert_eq!(planned(&suite, "carousel"), [(3, true)]);
+    assert_eq!(planned(&suite, "seed"), [16]);
+    assert_eq!(planned(&suite, "turns"), [2]);
 }
 
 #[test]
-fn a_carousel_that_cannot_be_is_whole_runs_of_the_same_contenders() {
-    let carousel = PlanOptions {
-        profile: "carousel".to_owned(),
+fn turns_that_cannot_be_taken_are_whole_runs_of_the_same_contenders() {
+    let options = PlanOptions {
+        profile: "turns".to_owned(),
         ..options()
     };
-    let why = "contenders cannot be frozen without root";
-    let (turns, whole) = (
-        made(&carousel),
-        made(&carousel.in_whole_runs(why.to_owned())),
-    );
-    assert!(turns.has_carousels() && !whole.has_carousels());
-    assert_eq!(turns.no_carousels, None);
-    assert_eq!(whole.no_carousels.as_deref(), Some(why));
-    let unchanged = |plan: &Plan| -> Vec<(String, u32, bool, Duration)> {
-        let of = |run: &PlannedRun| {
-            let warm_up = run.steps[0].duration;
-            (run.id.clone(), run.repetition, run.control, warm_up)
+    let why = "without root contenders have no network of their own";
+    let (turns, whole) = (made(&options), made(&options.in_whole_runs(why.to_owned())));
+    assert!(turns.has_turns() && !whole.has_turns());
+    assert_eq!(turns.no_turns, None);
+    assert_eq!(whole.no_turns.as_deref(), Some(why));
+    let without = |plan: &Plan| -> Vec<PlannedRun> {
+        let of = |run: &PlannedRun| PlannedRun {
+            in_turns: false,
+            // Those of a benchmark are beside each other in turns only.
+            order: 0,
+            lifecycle: false,
+            expected: Duration::ZERO,
+            ..run.clone()
         };
         let mut all: Vec<_> = plan.runs.iter().map(of).collect();
-        all.sort();
+        all.sort_by(|one, other| one.id.cmp(&other.id));
         all
     };
-    assert_eq!(unchanged(&whole), unchanged(&turns));
-    for run in &whole.runs {
-        assert_eq!(run.limits, turns.runs[0].limits);
-        let measured: Vec<_> = run.steps.iter().filter(|step| !step.warm_up).collect();
-        assert_eq!(measured.len(), 1);
-        // Thirty slices of a second.
-        assert_eq!(measured[0].duration, Duration::from_secs(30));
-        assert_eq!(measured[0].connections, 64);
-        assert_eq!(run.steps.len(), 2);
-        assert_eq!(run.played().len(), 2);
-    }
+    assert_eq!(without(&whole), without(&turns));
+    let benchmarks = |plan: &Plan| {
+        let mut all: Vec<_> = plan.runs.iter().map(|run| run.benchmark.clone()).collect();
+        all.dedup();
+        all.len()
+    };
+    // Five times two benchmarks, of which the last and the next one may be the same.
+    assert!(benchmarks(&turns) <= 5 * 2, "{}", benchmarks(&turns));
+    assert!(benchmarks(&whole) > 5 * 2, "{}", benchmarks(&whole));
 
     let file = serde_json::to_string(&whole).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&file).unwrap(), whole);
+    let before = file.replace("\"no_turns\"", "\"no_carousels\"");
+    assert_ne!(before, file);
+    assert_eq!(serde_json::from_str::<Plan>(&before).unwrap(), whole);
 
-    // Where the profile has whole runs, nothing is said.
-    let ladder = options().in_whole_runs(why.to_owned());
-    assert_eq!(made(&ladder), made(&options()));
+    // Where the profile asks for whole runs, nothing is said.
+    let asked = PlanOptions {
+        profile: "whole".to_owned(),
+        ..options
+    };
+    let not_possible = asked.in_whole_runs(why.to_owned());
+    assert_eq!(made(&not_possible), made(&asked));
 }
 
 #[test]

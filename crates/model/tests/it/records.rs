@@ -3,10 +3,9 @@
 use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::core_sharing::CoreSharing;
-use bakeoff_model::load::ErrorClass;
+use bakeoff_model::load::{ErrorClass, TurnCount};
 use bakeoff_model::plan::RunKind;
-use bakeoff_model::record::{self, Moment, Outcome, Record};
-use bakeoff_model::suite::Carousel;
+use bakeoff_model::record::{self, Moment, Others, Outcome, Record};
 use bakeoff_model::validity::Verdict;
 
 /// A run as bakeoff wrote it in format 1. Later formats get fixtures of their own beside it.
@@ -18,7 +17,10 @@ const FORMAT_2: &str = include_str!("fixtures/run-format-2.jsonl");
 /// A cold start in format 1.
 const START_FORMAT_1: &str = include_str!("fixtures/start-format-1.jsonl");
 
-/// A run that took turns with others in a carousel.
+/// A run in a carousel of before 2026-11-25, in which all contenders but one were frozen.
+const CAROUSEL_FORMAT_2: &str = include_str!("fixtures/carousel-format-2.jsonl");
+
+/// A run whose contender took turns with others.
 const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
 
 /// What two load generators did in a step.
@@ -28,9 +30,12 @@ const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
 const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
 
 #[test]
-fn turns_in_a_carousel_are_read() {
-    let run = record::read_run(TURNS_FORMAT_2).unwrap();
-    assert_eq!(run.begin.run.carousel, Some(Carousel { cycles: 30 }));
+fn a_carousel_is_read() {
+    let run = record::read_run(CAROUSEL_FORMAT_2).unwrap();
+    assert!(
+        !run.begin.run.in_turns,
+        "its contenders were frozen in turn"
+    );
     let turn = run.intervals[0].turn.unwrap();
     assert_eq!((turn.cycle, turn.position), (7, 2));
     // It was warmed up until it was warm, and it is the session's control.
@@ -39,10 +44,45 @@ fn turns_in_a_carousel_are_read() {
     assert_eq!(run.intervals[0].warmth.unwrap().slices, 12);
     assert!(run.begin.run.case_label().ends_with(" (A/A)"));
     let whole = record::read_run(FORMAT_2).unwrap();
-    assert_eq!(whole.begin.run.carousel, None, "runs without one are whole");
     assert_eq!(whole.intervals[0].turn, None);
     assert_eq!(whole.intervals[0].warmth, None);
     assert!(!whole.begin.run.control);
+}
+
+#[test]
+fn turns_are_read() {
+    let run = record::read_run(TURNS_FORMAT_2).unwrap();
+    assert!(run.begin.run.in_turns);
+    let slice = &run.intervals[0];
+    assert_eq!((slice.turn, slice.load.side), (None, 2));
+    let expected = TurnCount {
+        block: 175,
+        start_us: 7_000_120,
+        length_us: 40_210,
+        drain_us: 312,
+        requests: 1,
+        failed: 1,
+        own_cpu_us: 30_100,
+        others_cpu_us: 150,
+    };
+    assert_eq!(slice.load.turns[0], expected);
+    let blocks = slice.load.turns.iter().map(|turn| turn.block);
+    assert_eq!(blocks.collect::<Vec<_>>(), [175, 176]);
+    assert_eq!(slice.load.length_ns(), 80_305_000, "of the turns alone");
+    let others = Others {
+        cpu_ns: 810_000_000,
+        generator_cpu_ns: 70_000_000,
+        requests: 5,
+    };
+    assert_eq!(slice.others, Some(others));
+    let whole = record::read_run(FORMAT_2).unwrap();
+    assert!(!whole.begin.run.in_turns, "runs without the key are whole");
+    let slice = &whole.intervals[0];
+    assert_eq!((slice.others, slice.load.turns.len()), (None, 0));
+    assert_eq!(
+        slice.load.length_ns(),
+        slice.load.end_ns - slice.load.start_ns
+    );
 }
 
 #[test]
@@ -170,7 +210,11 @@ fn format_2_is_read() {
 
 #[test]
 fn lines_are_written_as_they_were_read() {
-    let all = [FORMAT_1, FORMAT_2, START_FORMAT_1, TURNS_FORMAT_2].concat();
+    // How many cycles a carousel had is not read: its slices say which they belong to.
+    let carousel = CAROUSEL_FORMAT_2.replacen("\"carousel\":{\"cycles\":30},", "", 1);
+    assert_ne!(carousel, CAROUSEL_FORMAT_2);
+    let rest = [FORMAT_1, FORMAT_2, START_FORMAT_1, TURNS_FORMAT_2];
+    let all = rest.concat() + &carousel;
     for line in all.split_inclusive('\n') {
         let record: Record = serde_json::from_str(line).unwrap();
         let written = record::write_line(&record);

@@ -234,24 +234,18 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
     for run in runs {
         let repetition = run.repetition();
-        let mut in_turns = run
-            .steps
-            .iter_mut()
-            .filter(|step| is_measured(step))
-            .peekable();
-        if in_turns.peek().is_none() {
-            continue;
-        }
-        let mut is_void = true;
-        for step in in_turns {
+        let (mut has_say, mut is_void) = (false, true);
+        for step in run.steps.iter_mut().filter(|step| is_measured(step)) {
+            // Absent where no contender has a number: then the numbers themselves say why.
             let Some(blocks) = counted.get(&(repetition, step.index)) else {
                 continue;
             };
+            has_say = true;
             is_void &= blocks.is_empty();
             let turns = step.slices.iter().flat_map(|slice| turns_of(slice));
             step.kept = turns.filter(|turn| blocks.contains(&turn.block)).collect();
         }
-        run.void = is_void;
+        run.void = has_say && is_void;
     }
     take_by_cpu_time(benchmark);
 }

@@ -27,6 +27,7 @@ pub(crate) fn of_load(load: &LoadAnalysis<'_>, published: &[PublishedSeries<'_>]
     let charts = vec![
         curves::peaks(benchmark, summary),
         turns::ratios(benchmark, summary),
+        turns::settling(benchmark, summary),
         turns::slices(benchmark),
         steps::throughput(benchmark),
         curves::throughput_latency(benchmark),

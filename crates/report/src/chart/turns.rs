@@ -138,6 +138,52 @@ pub(crate) fn ratios(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) 
     }
 }
 
+/// How the ratio of each contender to the best settled, set by set. Empty without three sets.
+pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary) -> Chart {
+    let mut ranked = summary.tables.iter().flat_map(|table| &table.rows);
+    let best = ranked.next();
+    let sets = summary.sets.iter().flat_map(|sets| &sets.each);
+    let sets: Vec<u32> = sets.map(|set| set.repetition).collect();
+    let settled = |row: &Row| -> Vec<Point> {
+        let points = sets.iter().filter_map(|set| {
+            let own = row.throughput.sample.up_to(*set)?;
+            let other = best?.throughput.sample.up_to(*set)?;
+            let ratio = compare(&own, &other, &Criteria::new(Better::Higher)).ratio;
+            let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+            let interval = ratio.interval?;
+            let mut point = Point::new(f64::from(*set), Some(percent(ratio.point)));
+            point.interval = Some((percent(interval.low), percent(interval.high)));
+            Some(point)
+        });
+        points.collect()
+    };
+    let series = ranked.filter_map(|row| {
+        let case = benchmark
+            .cases
+            .iter()
+            .position(|data| data.label == row.label)?;
+        Some(Series {
+            case,
+            name: row.label.clone(),
+            run: None,
+            published: false,
+            points: settled(row),
+        })
+    });
+    let series = series.filter(|series| sets.len() > 2 && !series.points.is_empty());
+    let best = best.map_or("", |row| row.label.as_str());
+    Chart {
+        id: "settling",
+        title: format!("Requests/s against {best}, set by set"),
+        note: "The difference to the first contender of the ranks in all sets up to each, with its \
+               95 % interval as a band.",
+        shape: Shape::Lines,
+        series: series.collect(),
+        x: axis("sets", Scale::Linear),
+        y: axis("% difference in requests/s", Scale::Linear),
+    }
+}
+
 /// A row of the chart of ratios.
 struct RatioRow<'r> {
     label: &'r str,

@@ -45,7 +45,6 @@ const BY_CPU_TIME: &str = "Every contender used all the CPU that it may use in u
      hypervisor took of it is in no number.";
 
 /// How many blocks do not count and why.
-
 fn lost(sets: &Sets) -> String {
     let each = &sets.each;
     let played: usize = each.iter().map(|one| one.blocks).sum();

@@ -88,6 +88,7 @@ fn a_pilots_decision_is_in_every_document() {
     results.runs_decision = Some(RunsDecision {
         asked: RunsUntil {
             difference: 0.05,
+            sequential: false,
             at_most: 5,
             within: None,
         },

@@ -11,7 +11,7 @@ use bakeoff_report::{
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::turns::{self, Slice};
+use crate::turns::{self, Slice, Way};
 
 /// Sets of four blocks in which the head takes so many times the CPU of its base for each
 /// request. Each process is its own by up to half a percent.
@@ -35,7 +35,7 @@ fn session(sets: u32, dearer: f64, conditions: &[&str]) -> Results {
         played.push(("shop", set, slices(200.0 * dearer, set)));
         played.push(("shop@base", set, slices(200.0, set + 1)));
     }
-    let mut results = turns::results(&played, true);
+    let mut results = turns::results(&played, Way::Turns);
     results.baseline = Some(Baseline {
         name: "main".to_owned(),
         commit: Some("1a2b3c4d5e6f".to_owned()),

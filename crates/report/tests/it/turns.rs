@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use bakeoff_base::random::Random;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{CpuTime, Pace};
-use bakeoff_model::record::{IntervalRecord, Outcome, Results, RunRecords, Turn};
-use bakeoff_model::suite::{Set, Step};
+use bakeoff_model::load::{CpuTime, Pace, TurnCount};
+use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords, Turn};
+use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{self, Validity};
-use bakeoff_report::{Analysis, BenchmarkSummary, ReportInput, html, markdown, terminal_table};
+use bakeoff_report::{
+    Analysis, BenchmarkSummary, ReportInput, html, markdown, terminal_table, turns_of,
+};
 use bakeoff_stats::{Comparison, Method, Tie, Verdict};
 use serde_json::Value;
 
@@ -18,17 +20,38 @@ use crate::synthetic::{Contender, contender, load, run_of_steps};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A slice of one second: requests and CPU of the contender, ns.
+/// A turn of one second: requests and CPU of the contender, whole us in ns.
 pub(crate) type Slice = (u64, u64);
 
+/// How contenders are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// One after the other.
+    Whole,
+    /// In turns, one in each slice.
+    Turns,
+    /// In turns of before 2026-11-25, which a slice stands for.
+    Carousel,
+}
+
 /// Results with a run for each of `played`: the contender, the repetition and its slices.
-pub(crate) fn results(played: &[(&'static str, u32, Vec<Slice>)], in_turns: bool) -> Results {
+pub(crate) fn results(played: &[(&'static str, u32, Vec<Slice>)], way: Way) -> Results {
     let runs = played.iter().enumerate();
-    let runs = runs
-        .map(|(order, (name, repetition, slices))| run(name, *repetition, order, slices, in_turns));
+    let runs =
+        runs.map(|(order, (name, repetition, slices))| run(name, *repetition, order, slices, way));
     Results {
         runs: runs.collect(),
         ..Results::default()
+    }
+}
+
+fn step(connections: u32, seconds: u64, warm_up: bool) -> Step {
+    Step {
+        connections,
+        duration: Duration::from_secs(seconds),
+        pace: Pace::Closed,
+        warm_up,
+        at_least: None,
     }
 }
 
@@ -37,32 +60,38 @@ fn run(
     repetition: u32,
     order: usize,
     slices: &[Slice],
-    in_turns: bool,
+    way: Way,
 ) -> RunRecords {
-    let step = |seconds, warm_up| Step {
-        connections: 64,
-        duration: Duration::from_secs(seconds),
-        pace: Pace::Closed,
-        warm_up,
-        at_least: None,
+    let steps = match way {
+        Way::Whole | Way::Turns => vec![step(64, 20, true), step(64, 20, false)],
+        // Before each slice a part was discarded.
+        Way::Carousel => vec![step(64, 20, true), step(64, 1, true), step(64, 1, false)],
     };
-    let steps = vec![step(20, true), step(1, true), step(1, false)];
+    let last = steps.len() - 1;
     let one = contender(name, 5000.0, 100.0);
     let mut records = run_of_steps("locations", &one, repetition, order, steps);
-    let blocks = u32::try_from(slices.len()).unwrap();
-    records.begin.run.set = in_turns.then_some(Set { blocks });
+    records.begin.run.in_turns = way == Way::Turns;
     let (measured, warm_up): (Vec<_>, Vec<_>) = records
         .intervals
         .into_iter()
-        .partition(|slice| slice.load.step == 2);
+        .partition(|slice| slice.load.step == last);
     records.intervals = warm_up
         .into_iter()
         .filter(|slice| slice.load.step == 0)
         .collect();
     for (block, slice) in (0..).zip(slices) {
         let mut made = measured[0].clone();
-        made.turn = in_turns.then_some(Turn { block, position: 0 });
         play(&one, &mut made, block, *slice);
+        match way {
+            Way::Whole => {}
+            Way::Turns => take_turn(&mut made, block, *slice),
+            Way::Carousel => {
+                made.turn = Some(Turn {
+                    cycle: block,
+                    position: 0,
+                });
+            }
+        }
         records.intervals.push(made);
     }
     records
@@ -72,7 +101,7 @@ fn run(
 fn play(one: &Contender, made: &mut IntervalRecord, block: u32, (requests, cpu_ns): Slice) {
     let rate = f64::from(u32::try_from(requests).unwrap());
     let begin_ns = (40 + u64::from(block)) * SECOND;
-    made.load = load(one, 2, block, begin_ns, rate, 64);
+    made.load = load(one, made.load.step, block, begin_ns, rate, 64);
     let at = |ns| CpuTime {
         user_ns: ns,
         system_ns: 0,
@@ -80,6 +109,32 @@ fn play(one: &Contender, made: &mut IntervalRecord, block: u32, (requests, cpu_n
     let start_ns = u64::from(block) * SECOND;
     made.contender_before.as_mut().unwrap().cpu = Some(at(start_ns));
     made.contender_after.as_mut().unwrap().cpu = Some(at(start_ns + cpu_ns));
+}
+
+/// The slice is one turn, of this block. What the contender did outside of it is not in the ratios.
+fn take_turn(made: &mut IntervalRecord, block: u32, (requests, cpu_ns): Slice) {
+    made.load.turns = vec![TurnCount {
+        requests,
+        own_cpu_us: cpu_ns / 1000,
+        ..turn(block.into(), 0)
+    }];
+    made.others = Some(Others::default());
+    let after = made.contender_after.as_mut().unwrap();
+    after.cpu.as_mut().unwrap().system_ns += SECOND / 50;
+}
+
+/// A turn of a second with so many requests, 100 us of CPU each.
+fn turn(block: u64, requests: u64) -> TurnCount {
+    TurnCount {
+        block,
+        start_us: block * 3_000_000,
+        length_us: 1_000_000,
+        drain_us: 400,
+        requests,
+        failed: 0,
+        own_cpu_us: requests * 100,
+        others_cpu_us: 0,
+    }
 }
 
 fn analyse(results: &Results) -> Analysis<'_> {
@@ -135,34 +190,34 @@ const CONTENDERS: [(&str, f64); 3] = [
     ("synthetic-same-1", 5000.0),
     ("synthetic-same-2", 5000.0),
 ];
-const CYCLES: u32 = 20;
+const BLOCKS: u32 = 20;
 
 /// The three on the host that changes, as often as asked: in turn, slice by slice, or one whole
 /// run after the other. Both take the same time.
-fn on_the_host(repetitions: u32, in_turns: bool) -> Results {
+fn on_the_host(repetitions: u32, way: Way) -> Results {
     let mut random = Random::new(7);
     let mut played = Vec::new();
     for repetition in 0..repetitions {
         // Whose turn is first in each block.
         let drawn = |_| u32::try_from(random.below(3)).unwrap();
-        let first: Vec<u32> = (0..CYCLES).map(drawn).collect();
+        let first: Vec<u32> = (0..BLOCKS).map(drawn).collect();
         for (place, (name, peak)) in (0..).zip(CONTENDERS) {
             let own = peak * (1.0 + 0.015 * (random.unit() - 0.5));
             let turn = |block: u32| (place + first[block as usize]) % 3;
-            let second = |block: u32| match in_turns {
-                true => (repetition * CYCLES + block) * 3 + turn(block),
-                false => (repetition * 3 + place) * CYCLES + block,
+            let second = |block: u32| match way {
+                Way::Whole => (repetition * 3 + place) * BLOCKS + block,
+                Way::Turns | Way::Carousel => (repetition * BLOCKS + block) * 3 + turn(block),
             };
-            let slices = (0..CYCLES).map(|block| slice(own, second(block), &mut random));
+            let slices = (0..BLOCKS).map(|block| slice(own, second(block), &mut random));
             played.push((name, repetition + 1, slices.collect()));
         }
     }
-    results(&played, in_turns)
+    results(&played, way)
 }
 
 #[test]
 fn ratios_within_blocks_see_what_whole_runs_do_not() {
-    let (turns, whole) = (on_the_host(5, true), on_the_host(5, false));
+    let (turns, whole) = (on_the_host(5, Way::Turns), on_the_host(5, Way::Whole));
     let found = summary(&turns);
     for same in ["synthetic-same-1", "synthetic-same-2"] {
         let fast = compared(&found, "synthetic-fast", same);
@@ -189,7 +244,7 @@ fn ratios_within_blocks_see_what_whole_runs_do_not() {
 
 #[test]
 fn one_set_has_no_interval_across_processes_and_no_verdict() {
-    let results = on_the_host(1, true);
+    let results = on_the_host(1, Way::Turns);
     let analysis = analyse(&results);
     let summary = &analysis.loads[0].summary;
     let fast = compared(summary, "synthetic-fast", "synthetic-same-1");
@@ -213,7 +268,7 @@ fn one_set_has_no_interval_across_processes_and_no_verdict() {
 
 #[test]
 fn two_sets_are_compared_by_pairs_with_a_wide_interval() {
-    let results = on_the_host(2, true);
+    let results = on_the_host(2, Way::Turns);
     let found = summary(&results);
     let fast = compared(&found, "synthetic-fast", "synthetic-same-1");
     assert_eq!((fast.method, fast.ratio.runs), (Method::Paired, 2));
@@ -232,7 +287,7 @@ fn numbers(list: &Value) -> Vec<u64> {
 }
 
 /// The two contenders of the fixture, one slice invalid as it says.
-fn of_fixture(fixture: &Value) -> Results {
+fn of_fixture(fixture: &Value, way: Way) -> Results {
     let mut played = Vec::new();
     for (place, name) in FIXED.into_iter().enumerate() {
         let requests = fixture["requests"][place].as_array().unwrap();
@@ -242,7 +297,7 @@ fn of_fixture(fixture: &Value) -> Results {
             played.push((name, repetition, slices.collect()));
         }
     }
-    let mut results = results(&played, true);
+    let mut results = results(&played, way);
     let lost = numbers(&fixture["lost"]);
     let set = usize::try_from(lost[0]).unwrap();
     let block = u32::try_from(lost[1]).unwrap();
@@ -269,8 +324,18 @@ fn check_comparison(found: &Comparison, expected: &Value) {
 
 #[test]
 fn figures_are_those_of_scipy_and_a_block_is_lost_for_all() {
+    check_figures(Way::Turns);
+}
+
+#[test]
+fn a_carousel_of_before_has_the_same_figures() {
+    check_figures(Way::Carousel);
+}
+
+#[track_caller]
+fn check_figures(way: Way) {
     let fixture = fixture();
-    let results = of_fixture(&fixture);
+    let results = of_fixture(&fixture, way);
     let found = summary(&results);
     let [one, other] = FIXED;
     let throughput = &fixture["throughput"];
@@ -315,7 +380,7 @@ fn made_valid(mut run: RunRecords) -> RunRecords {
 
 #[test]
 fn what_was_lost_and_where_the_spread_is_from_is_said() {
-    let results = of_fixture(&fixture());
+    let results = of_fixture(&fixture(), Way::Turns);
     let analysis = analyse(&results);
     let page = html(&analysis);
     // Left in the target folder to be looked at.
@@ -335,7 +400,7 @@ fn what_was_lost_and_where_the_spread_is_from_is_said() {
 
 #[test]
 fn one_that_fails_takes_only_itself_out() {
-    let mut results = on_the_host(4, true);
+    let mut results = on_the_host(4, Way::Turns);
     // The second one of the same in the third set.
     let failure = Failure::new(Stage::Load, "killed for memory");
     results.runs[8].end.as_mut().unwrap().outcome = Outcome::Failed(failure);
@@ -350,8 +415,8 @@ fn one_that_fails_takes_only_itself_out() {
 
 #[test]
 fn one_without_a_valid_number_does_not_void_the_others_blocks() {
-    let mut results = on_the_host(3, true);
-    for block in 0..CYCLES / 2 {
+    let mut results = on_the_host(3, Way::Turns);
+    for block in 0..BLOCKS / 2 {
         invalidate(&mut results, 2, block);
     }
     let found = summary(&results);
@@ -368,12 +433,12 @@ fn a_set_of_which_no_block_counts_has_no_say() {
     let mut random = Random::new(3);
     for repetition in 1..=3 {
         for name in NAMES {
-            let slices = (0..CYCLES).map(|block| slice(5000.0, block, &mut random));
+            let slices = (0..BLOCKS).map(|block| slice(5000.0, block, &mut random));
             played.push((name, repetition, slices.collect()));
         }
     }
-    let mut results = results(&played, true);
-    for block in 0..CYCLES {
+    let mut results = results(&played, Way::Turns);
+    for block in 0..BLOCKS {
         let run = NAMES.len() + block as usize / 2;
         invalidate(&mut results, run, block);
     }
@@ -389,6 +454,143 @@ fn a_set_of_which_no_block_counts_has_no_say() {
         found.unranked[0].reason,
         "no block of its sets counts, for example: invalid: stalled"
     );
+}
+
+/// Slices of a second with four turns each: of a contender with so many requests in each turn.
+fn in_slices(name: &'static str, order: usize, requests: &[u64]) -> RunRecords {
+    const TURNS: usize = 4;
+    let slices: Vec<Slice> = requests
+        .chunks(TURNS)
+        .map(|turns| (turns.iter().sum(), 0))
+        .collect();
+    let mut run = run(name, 1, order, &slices, Way::Turns);
+    let measured = run.intervals.iter_mut().filter(|slice| !slice.warm_up);
+    for (place, (slice, requests)) in measured.zip(requests.chunks(TURNS)).enumerate() {
+        let first = (place * TURNS) as u64;
+        let quarter = |block, requests| TurnCount {
+            length_us: 1_000_000 / TURNS as u64,
+            ..turn(block, requests)
+        };
+        let turns = (0..).zip(requests);
+        slice.load.turns = turns
+            .map(|(block, requests)| quarter(first + block, *requests))
+            .collect();
+    }
+    run
+}
+
+#[test]
+fn all_turns_of_a_slice_are_lost_with_it_and_one_without_success_alone() {
+    // Twelve slices of four blocks.
+    let (mut one, mut other) = ([20; 48], [10; 48]);
+    (one[0], one[9]) = (40, 0);
+    other[8..12].fill(99);
+    other[16..20].fill(99);
+    let mut results = Results {
+        runs: vec![
+            in_slices("synthetic-one", 0, &one),
+            in_slices("synthetic-other", 1, &other),
+        ],
+        ..Results::default()
+    };
+    // The fifth slice of the other stalls, and with it go its four blocks; of the third one only that
+    // block is lost in which the one has no rate.
+    invalidate(&mut results, 1, 4);
+    let found = summary(&results);
+    let sets = found.sets.as_ref().unwrap();
+    assert_eq!((sets.each[0].blocks, sets.each[0].kept), (48, 48 - 4 - 1));
+    let logs = 4.0_f64.ln() + 39.0 * 2.0_f64.ln() + 3.0 * (20.0_f64 / 99.0).ln();
+    let ratio = (logs / 43.0).exp();
+    let of_pair = sets.pairs[0].ratios[0].ratio.point;
+    assert!((of_pair - ratio).abs() < 1e-9, "{of_pair} for {ratio}");
+    let compared = compared(&found, "synthetic-one", "synthetic-other");
+    assert!((compared.ratio.point - ratio).abs() < 1e-9, "{compared:?}");
+    // Each request took as much CPU, whatever the contender did outside of its turns.
+    let cpu = found.tables[0].cpu_matrix.pairs.get(0, 1).unwrap();
+    assert!((cpu.ratio.point - 1.0).abs() < 1e-9, "{cpu:?}");
+}
+
+#[test]
+fn a_turn_has_a_rate_and_where_it_was_read_a_cost() {
+    let mut run = in_slices("synthetic-one", 0, &[40, 0, 20]);
+    let slice = run.intervals.last_mut().unwrap();
+    slice.load.turns[0].failed = 10;
+    slice.load.turns[2].own_cpu_us = 0;
+    slice.load.turns[2].length_us = 500_000;
+    let found = turns_of(slice);
+    let found: Vec<_> = found
+        .iter()
+        .map(|turn| (turn.block, turn.requests_per_s, turn.cpu_us))
+        .collect();
+    // Failures cost CPU, too; a turn without a success has no rate.
+    assert_eq!(found, [(0, 160.0, Some(80.0)), (2, 40.0, None)]);
+    slice.load.turns.clear();
+    assert_eq!(turns_of(slice), [], "whole runs have none");
+}
+
+/// A set over a ladder of two steps: the one is faster at 8 connections, the other at 64, where
+/// both serve more.
+fn ladder() -> Results {
+    let mut runs = Vec::new();
+    for repetition in 1..=3 {
+        let of_step = |name, order, rates: [u64; 2]| {
+            let slices = vec![(rates[1], rates[1] * 100_000); 4];
+            let mut run = run(name, repetition, order, &slices, Way::Turns);
+            run.begin.run.steps = vec![step(8, 20, true), step(8, 20, false), step(64, 20, false)];
+            let measured: Vec<IntervalRecord> = run
+                .intervals
+                .iter()
+                .filter(|slice| !slice.warm_up)
+                .cloned()
+                .collect();
+            for slice in &mut run.intervals {
+                slice.connections = 8;
+                slice.load.connections.asked = 8;
+                slice.load.requests = rates[0];
+                for turn in &mut slice.load.turns {
+                    (turn.requests, turn.own_cpu_us) = (rates[0], rates[0] * 100);
+                }
+            }
+            run.intervals.extend(measured.into_iter().map(|mut slice| {
+                slice.load.step = 2;
+                slice
+            }));
+            run
+        };
+        runs.push(of_step("synthetic-one", runs.len(), [2000, 4000]));
+        runs.push(of_step("synthetic-other", runs.len(), [1000, 5000]));
+    }
+    Results {
+        runs,
+        ..Results::default()
+    }
+}
+
+#[test]
+fn each_step_of_a_ladder_has_blocks_and_ratios_are_those_of_the_best() {
+    let mut results = ladder();
+    let ratio = |results: &Results| {
+        let found = summary(results);
+        let sets = found.sets.unwrap();
+        let kept = sets.each.iter().map(|each| (each.blocks, each.kept));
+        (
+            sets.pairs[0].ratios[0].ratio.point,
+            kept.collect::<Vec<_>>(),
+        )
+    };
+    let (point, kept) = ratio(&results);
+    assert!((point - 0.8).abs() < 1e-9, "{point}");
+    assert_eq!(kept, [(4, 4); 3]);
+    // A slice at 8 connections takes no block from the ratios at 64.
+    invalidate(&mut results, 0, 0);
+    assert_eq!(ratio(&results), (point, kept));
+    let analysis = analyse(&results);
+    let ids: Vec<Value> = charts(&analysis)
+        .iter()
+        .map(|one| one["id"].clone())
+        .collect();
+    assert!(ids.contains(&"throughput".into()), "{ids:?}");
+    assert!(ids.contains(&"ratios".into()), "{ids:?}");
 }
 
 /// The charts of the first benchmark on the page.
@@ -407,7 +609,7 @@ fn chart(analysis: &Analysis<'_>, id: &str) -> Value {
 
 #[test]
 fn a_set_has_charts_of_its_own_and_none_over_connections() {
-    let results = on_the_host(3, true);
+    let results = on_the_host(3, Way::Turns);
     let analysis = analyse(&results);
     let charts = charts(&analysis);
     let ids: Vec<&str> = charts
@@ -419,6 +621,7 @@ fn a_set_has_charts_of_its_own_and_none_over_connections() {
         [
             "peaks",
             "ratios",
+            "settling",
             "turns",
             "distribution",
             "startup",
@@ -446,14 +649,14 @@ fn a_set_has_charts_of_its_own_and_none_over_connections() {
         assert!((found - percent).abs() < 1e-3, "{found} for {percent}");
     }
     // Twenty slices in each of three sets, a gap between these.
-    let slices = charts[2]["option"]["series"][0]["data"].as_array().unwrap();
+    let slices = charts[3]["option"]["series"][0]["data"].as_array().unwrap();
     assert_eq!(slices.len(), 3 * 20 + 2);
     assert!(slices[20][1].is_null() && slices[41][1].is_null());
 }
 
 #[test]
 fn a_block_that_does_not_count_is_hollow() {
-    let mut results = on_the_host(1, true);
+    let mut results = on_the_host(1, Way::Turns);
     invalidate(&mut results, 0, 4);
     let turns = chart(&analyse(&results), "turns");
     for series in turns["option"]["series"].as_array().unwrap() {
@@ -472,7 +675,7 @@ fn thousands_of_turns_are_merged_into_bands() {
             .collect()
     };
     let played = [("a", 1, turns(5000.0)), ("b", 1, turns(6000.0))];
-    let results = results(&played, true);
+    let results = results(&played, Way::Turns);
     let chart = chart(&analyse(&results), "turns");
     let points = chart["option"]["series"][0]["data"].as_array().unwrap();
     assert!((60..=120).contains(&points.len()), "{}", points.len());
@@ -480,4 +683,63 @@ fn thousands_of_turns_are_merged_into_bands() {
         let at = |place: usize| point["value"][place].as_f64().unwrap();
         assert!(at(2) < at(1) && at(1) < at(3), "{point}");
     }
+}
+
+/// A set of two CPU-bound contenders, of which each turn had another share of the core, and one of
+/// them takes twice the CPU time for each request.
+fn disturbed(cores: f64) -> Results {
+    let mut runs = Vec::new();
+    for repetition in 1..=3 {
+        for (name, cpu_us) in [("synthetic-one", 100), ("synthetic-other", 200)] {
+            let mut run = in_slices(name, runs.len(), &[1; 40]);
+            run.begin.run.repetition = repetition;
+            run.begin.run.id = format!("{name}.r{repetition}");
+            run.begin.run.limits.cpus = Some(1.0);
+            let slices = run.intervals.iter_mut().filter(|slice| !slice.warm_up);
+            let turns = slices.flat_map(|slice| &mut slice.load.turns);
+            for (turn, share) in turns.zip([100, 100, 70, 100, 50].into_iter().cycle()) {
+                // One of the two had less of the core in every second turn.
+                let lost = u64::from(turn.block % 2 == cpu_us / 100 % 2) * 20;
+                let used = 2500.0 * cores * f64::from(u32::try_from(share - lost).unwrap());
+                turn.requests = used as u64 / cpu_us;
+                turn.own_cpu_us = turn.requests * cpu_us;
+            }
+            runs.push(run);
+        }
+    }
+    Results {
+        runs,
+        ..Results::default()
+    }
+}
+
+#[test]
+fn contenders_that_are_cpu_bound_are_compared_by_cpu_time() {
+    for (cores, is_bound) in [(1.0, true), (0.9, false)] {
+        let found = summary(&disturbed(cores));
+        let sets = found.sets.as_ref().unwrap();
+        assert_eq!(sets.by_cpu_time, is_bound, "{cores}");
+        let ratio = compared(&found, "synthetic-one", "synthetic-other")
+            .ratio
+            .point;
+        assert_eq!((ratio - 2.0).abs() < 1e-6, is_bound, "{ratio}");
+        let fastest = &found.tables[0].rows[0];
+        assert_eq!(fastest.label, "synthetic-one");
+        let is_of_a_full_core = (fastest.throughput.estimate.point - 10_000.0).abs() < 1.0;
+        assert_eq!(
+            is_of_a_full_core, is_bound,
+            "{:?}",
+            fastest.throughput.estimate
+        );
+    }
+}
+
+#[test]
+fn the_ratio_settles_set_by_set() {
+    let results = on_the_host(4, Way::Turns);
+    let settling = chart(&analyse(&results), "settling");
+    let series = settling["option"]["series"].as_array().unwrap();
+    assert!(!series.is_empty());
+    let text = series[0].to_string();
+    assert!(text.contains("2.0") && text.contains("4.0"), "{text}");
 }

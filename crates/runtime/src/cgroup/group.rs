@@ -8,8 +8,7 @@ use std::time::Duration;
 use bakeoff_model::suite::Limits;
 
 use super::QUOTA_PERIOD_US;
-use super::freezing::{freeze_dir, thaw_dir};
-use super::hierarchy::{FREEZER, Hierarchy, UNIFIED, Version};
+use super::hierarchy::{Hierarchy, UNIFIED, Version};
 use super::removal::{kill_group_dir, remove_dir};
 
 /// A group of ours. Dropping it kills what is in it and removes it.
@@ -42,7 +41,7 @@ impl Group {
             let made = group.folders().any(|made| made == dir);
             match if made { Ok(()) } else { create_fresh(&dir) } {
                 Ok(()) => group.dirs.push((controller.clone(), dir)),
-                Err(_) if controller == UNIFIED || controller == FREEZER => {}
+                Err(_) if controller == UNIFIED => {}
                 Err(error) => {
                     return Err(format!(
                         "cannot make a group in {}: {error}",
@@ -158,31 +157,12 @@ impl Group {
             .map_err(|error| format!("cannot write {value:?} to {}: {error}", path.display()))
     }
 
-    /// Freezes everything in the group.
-    ///
-    /// # Errors
-    /// A sentence why it cannot be frozen.
-    pub(crate) fn freeze(&self) -> Result<(), String> {
-        let frozen = self.folders().find_map(freeze_dir);
-        frozen.unwrap_or_else(|| Err("this kernel has no freezer for control groups".to_owned()))
-    }
-
-    /// Lets everything in the group go on.
-    ///
-    /// # Errors
-    /// A sentence why it stays frozen.
-    pub(crate) fn thaw(&self) -> Result<(), String> {
-        self.folders().find_map(thaw_dir).unwrap_or(Ok(()))
-    }
-
     /// Kills everything in the group and removes it.
     ///
     /// # Errors
     /// A sentence that names the folder that stays.
     pub(crate) fn remove(&mut self) -> Result<(), String> {
         self.removed = true;
-        // What is frozen by a controller of version 1 does not even die.
-        let _ = self.thaw();
         for dir in self.folders().collect::<Vec<_>>().into_iter().rev() {
             kill_group_dir(dir);
         }

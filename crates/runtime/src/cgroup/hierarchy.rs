@@ -18,9 +18,6 @@ pub(crate) enum Version {
 /// Stands for the unified hierarchy beside version 1.
 pub(super) const UNIFIED: &str = "unified";
 
-/// The controller of version 1 that freezes.
-pub(super) const FREEZER: &str = "freezer";
-
 /// The folders below which groups of ours are made: always below the session's own group where
 /// that is possible, so that limits set on the session hold for what it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,14 +98,6 @@ fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, Stri
         && let Some(dir) = dir_of(mount, own).filter(|dir| dir.is_dir())
     {
         parents.push((UNIFIED.to_owned(), dir));
-        points.push(mount.point.clone());
-    } else if let Some(mount) = mounts
-        .iter()
-        .find(|mount| mount.controllers.iter().any(|have| have == FREEZER))
-        && let Some(dir) = dir_of(mount, own).filter(|dir| dir.is_dir())
-    {
-        // Without the unified one, freezing is a controller's.
-        parents.push((FREEZER.to_owned(), dir));
         points.push(mount.point.clone());
     }
     points.dedup();

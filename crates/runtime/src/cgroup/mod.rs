@@ -4,13 +4,11 @@
 //! Reading the figures of a group is the meter's business. The mount table and the membership
 //! are arguments, so that a host of the other version can be played from a folder of fixtures.
 
-mod freezing;
 mod group;
 mod hierarchy;
 mod mounts;
 mod removal;
 
-pub(crate) use freezing::thaw_dir;
 pub(crate) use group::Group;
 pub(crate) use hierarchy::{Hierarchy, Version};
 pub(crate) use mounts::{dir_of, membership, mounts};

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use bakeoff_model::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
-use bollard::models::SystemInfoCgroupDriverEnum;
 
 /// Where an engine of the system listens.
 const SYSTEM: &str = "unix:///var/run/docker.sock";
@@ -29,7 +28,6 @@ pub struct Engine {
     host: String,
     version: String,
     missing: Vec<&'static str>,
-    has_groups: bool,
 }
 
 /// No engine answers.
@@ -109,7 +107,6 @@ impl Engine {
             host: host.to_owned(),
             version: info.server_version.unwrap_or_default(),
             missing: missing.collect(),
-            has_groups: info.cgroup_driver != Some(SystemInfoCgroupDriverEnum::NONE),
             docker,
         })
     }
@@ -133,19 +130,6 @@ impl Engine {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
-    }
-
-    /// Whether it pauses containers, which takes control groups: rootless engines may have none.
-    ///
-    /// # Errors
-    /// Why not, as a clause.
-    pub fn can_pause(&self) -> Result<(), String> {
-        match self.has_groups {
-            true => Ok(()),
-            false => {
-                Err("this Docker engine has no control groups, so it pauses nothing".to_owned())
-            }
-        }
     }
 
     /// How limits are enforced.

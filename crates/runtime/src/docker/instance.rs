@@ -21,7 +21,7 @@ use crate::log::{Log, file_begin, last_lines};
 use crate::meter::Meter;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
-use super::engine::{Engine, plain};
+use super::engine::Engine;
 use super::session::remove_container;
 use super::watch::listeners;
 use super::{drop_aside, stats};
@@ -60,8 +60,6 @@ pub(super) struct DockerInstance {
     shared: Arc<Shared>,
     copying: Option<JoinHandle<()>>,
     waiter: JoinHandle<()>,
-    /// The engine refuses to let go on what it has not paused.
-    frozen: bool,
     removed: bool,
 }
 
@@ -108,7 +106,6 @@ impl DockerInstance {
             shared: Arc::new(shared),
             copying: Some(parts.copying),
             waiter: parts.waiter,
-            frozen: false,
             removed: false,
         }
     }
@@ -300,26 +297,6 @@ impl Instance for DockerInstance {
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {
         let exit = self.shared.exit();
         Box::pin(async move { exit })
-    }
-
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async {
-            let paused = self.shared.engine.docker.pause_container(&self.shared.id);
-            let paused = paused.await;
-            self.frozen = paused.is_ok();
-            paused.map_err(|error| format!("it cannot be paused: {}", plain(&error)))
-        })
-    }
-
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async {
-            if !std::mem::take(&mut self.frozen) {
-                return Ok(());
-            }
-            let docker = &self.shared.engine.docker;
-            let gone_on = docker.unpause_container(&self.shared.id).await;
-            gone_on.map_err(|error| format!("it cannot go on: {}", plain(&error)))
-        })
     }
 
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {

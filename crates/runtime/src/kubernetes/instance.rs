@@ -257,14 +257,6 @@ impl Instance for PodInstance {
         self.parts.ended.borrow().as_ref()?.why.clone()
     }
 
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Err("a cluster cannot freeze a Pod".to_owned()) })
-    }
-
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
         Box::pin(async move {
             let report = self.stopped(grace).await;

@@ -257,11 +257,6 @@ impl ProcessInstance {
         }
     }
 
-    fn with_group(&self, act: fn(&Group) -> Result<(), String>) -> Result<(), String> {
-        let group = self.group.as_ref();
-        act(group.ok_or_else(|| "without a control group it cannot be frozen".to_owned())?)
-    }
-
     /// Waits until the process has the network that it was promised: before that, its address
     /// belongs to anybody. Blocking.
     pub(super) fn await_network(&mut self) -> Result<(), String> {
@@ -340,20 +335,8 @@ impl Instance for ProcessInstance {
         Box::pin(async move { exit })
     }
 
-    /// Blocks for the few milliseconds that the kernel takes.
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        let frozen = self.with_group(Group::freeze);
-        Box::pin(async move { frozen })
-    }
-
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        let thawed = self.with_group(Group::thaw);
-        Box::pin(async move { thawed })
-    }
-
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
         Box::pin(async move {
-            let _ = self.with_group(Group::thaw);
             let began = Instant::now();
             let report = |graceful, killed, took, exit| StopReport {
                 graceful,
@@ -428,8 +411,6 @@ fn kill_all(processes: &[u32]) {
 
 impl Drop for ProcessInstance {
     fn drop(&mut self) {
-        // What is frozen by a controller of version 1 would never be seen to end.
-        let _ = self.with_group(Group::thaw);
         self.shared.kill();
         self.shared.clear(self.group.take());
     }

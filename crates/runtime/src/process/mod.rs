@@ -75,7 +75,7 @@ impl ProcessRuntime {
     }
 
     /// A runtime whose processes can be alive beside each other though they listen on the same
-    /// port, and be frozen: each is in a network namespace of its own, and in a group.
+    /// port: each is in a network namespace of its own.
     ///
     /// # Errors
     /// A sentence that says what is not permitted here, or that the temporary folder could not be

@@ -2,7 +2,7 @@
 //!
 //! The base is another folder of the suite, or a revision of the git repository that the suite is
 //! in. Only its contenders are taken: requests, checks and limits are those of the head for both.
-//! What is then measured, and how, is a session like any other, in carousels.
+//! What is then measured, and how, is a session like any other, in turns.
 
 pub(crate) mod replacement;
 mod revision;
@@ -108,7 +108,7 @@ impl Base {
         suite.suite.contenders.extend(self.contenders.clone());
     }
 
-    /// Joins the suite, and makes what was chosen of it a session of heads and bases in carousels.
+    /// Joins the suite, and makes what was chosen of it a session of heads and bases in turns.
     /// Contenders and benchmarks that take no part come back, a line each.
     pub(crate) fn pair(
         &mut self,
@@ -223,14 +223,14 @@ fn admits(contender: &Contender, case: &ChosenCase) -> bool {
     contender.matrix.len() == case.parameters.len() && case.parameters.iter().all(has)
 }
 
-/// One carousel has no interval, so nothing could be found to hold in it.
+/// One set has no interval, so nothing could be found to hold in it.
 fn enough(runs: u32, fail_if: &[Condition]) -> anyhow::Result<()> {
     let of_ratios = fail_if.iter().find(|one| one.figure != Figure::Errors);
     match of_ratios {
         Some(condition) if runs < 2 => Err(hinted(
             format_args!(
                 "{condition} cannot be found to hold in {}, which has no interval",
-                counted(runs.into(), "carousel")
+                counted(runs.into(), "set")
             ),
             "five are a sensible number: --runs 5, or `runs` of the profile",
         )),

@@ -106,9 +106,7 @@ mod tests {
 
     use bakeoff_model::load::Pace;
     use bakeoff_model::runs::Runs;
-    use bakeoff_model::suite::{
-        Benchmark, BenchmarkKind, Carousel, Limits, Profile, Step, StepOrder, Suite,
-    };
+    use bakeoff_model::suite::{Benchmark, BenchmarkKind, Limits, Profile, Step, StepOrder, Suite};
     use bakeoff_model::transport::Transport;
 
     use super::make;
@@ -124,7 +122,7 @@ mod tests {
         }
     }
 
-    fn profile(steps: Vec<Step>, carousel: Option<Carousel>) -> Profile {
+    fn profile(steps: Vec<Step>) -> Profile {
         Profile {
             name: "p".to_owned(),
             describe: String::new(),
@@ -132,7 +130,9 @@ mod tests {
             runs: Runs::Fixed(2),
             steps,
             step_order: StepOrder::Listed,
-            carousel,
+            // Head and base take turns also where the contenders of a profile do not.
+            whole_runs: true,
+            latency: true,
             control: true,
             replaces_steps: false,
             lifecycle_every_run: false,
@@ -153,7 +153,6 @@ mod tests {
             backend_requests_min: None,
             steps: own_steps,
             step_order: StepOrder::Listed,
-            carousel: None,
             capacity: None,
             probes: Vec::new(),
         };
@@ -164,89 +163,89 @@ mod tests {
         }
     }
 
-    /// The turns of the benchmark: connections, warm-up, discarded and slice in ms; cycles, runs.
+    /// The steps of the benchmark: connections, warm-up and measured step in s; the runs.
     #[track_caller]
-    fn check(mut suite: Suite, expect: (u32, [u128; 3], u32, u32), note: &str) {
+    fn check(mut suite: Suite, expect: (u32, [u64; 2], u32), note: &str) {
         let notes = make(&mut suite, "p", &["b".to_owned()]).unwrap();
         let profile = &suite.profiles["p"];
-        let of = profile.steps_of(&suite.benchmarks[0]);
-        let (steps, carousel) = (of.steps, of.carousel);
-        let lengths: Vec<u128> = steps.iter().map(|step| step.duration.as_millis()).collect();
-        let lengths: [u128; 3] = lengths.try_into().unwrap();
+        assert!(!profile.whole_runs && !profile.control);
+        let steps = profile.steps_of(&suite.benchmarks[0]).steps;
         let warm_up: Vec<bool> = steps.iter().map(|step| step.warm_up).collect();
-        assert_eq!(warm_up, [true, true, false]);
-        let cycles = carousel.unwrap().cycles;
-        let found = (
-            steps[2].connections,
-            lengths,
-            cycles,
-            profile.runs.at_most(),
-        );
+        assert_eq!(warm_up, [true, false]);
+        assert!(steps.iter().all(|step| step.pace == Pace::Closed));
+        let lengths = [0, 1].map(|index: usize| steps[index].duration.as_secs());
+        let found = (steps[1].connections, lengths, profile.runs.at_most());
         assert_eq!(found, expect);
-        assert!(notes.join("\n").contains(note), "{notes:?}");
+        match note {
+            "" => assert_eq!(notes, [""; 0]),
+            note => assert!(notes.join("\n").contains(note), "{notes:?}"),
+        }
     }
 
     #[test]
-    fn steps_become_turns_at_the_stated_one() {
-        let ladder = || vec![step(1, 3, true), step(8, 3, true), step(8, 3, false)];
+    fn steps_become_one_at_the_stated_one() {
+        let ladder = || {
+            let measured = [step(8, 3, false), step(64, 3, false), step(512, 3, false)];
+            let mut steps = vec![step(1, 3, true), step(8, 3, true)];
+            steps.extend(measured);
+            steps
+        };
         check(
-            with(profile(ladder(), None), Vec::new()),
-            (8, [6000, 200, 500], 20, 5),
-            "p: base and head alternate, 20 turns of 500ms each, 8 connections, after 6s",
+            with(profile(ladder()), Vec::new()),
+            (64, [6, 10], 5),
+            "the profile p: base and head take turns, 10s each with closed load over 64 \
+             connections, after 6s of warm-up",
         );
         let cold = vec![step(64, 10, false), step(512, 10, false)];
         check(
-            with(profile(ladder(), None), cold),
-            (64, [5000, 200, 500], 20, 5),
-            "the benchmark b: base and head alternate",
+            with(profile(ladder()), cold),
+            (64, [5, 10], 5),
+            "the benchmark b: base and head take turns",
         );
-        let turns = || vec![step(16, 9, true), step(16, 1, true), step(16, 2, false)];
-        let carousel = Some(Carousel { cycles: 7 });
-        let own = with(profile(turns(), carousel), Vec::new());
-        check(own, (16, [9000, 1000, 2000], 7, 2), "");
-        check(
-            with(profile(turns(), carousel), vec![step(32, 10, false)]),
-            (32, [9000, 1000, 2000], 7, 2),
-            "the benchmark b: base and head alternate, 7 turns of 2s each, 32 connections",
-        );
-        let mut replacing = profile(ladder(), None);
+        // One step of closed load after a warm-up is what is asked for.
+        let one = || vec![step(16, 9, true), step(16, 2, false)];
+        check(with(profile(one()), Vec::new()), (16, [9, 2], 2), "");
+        check(with(profile(one()), one()), (16, [9, 2], 2), "");
+        let mut replacing = profile(ladder());
         replacing.replaces_steps = true;
         check(
             with(replacing, vec![step(32, 10, false)]),
-            (8, [6000, 200, 500], 20, 5),
+            (64, [6, 10], 5),
             "the profile p",
+        );
+        let mut until_warm = step(8, 60, true);
+        until_warm.at_least = Some(Duration::from_secs(10));
+        let steps = vec![until_warm, step(8, 3, false), step(64, 3, false)];
+        check(
+            with(profile(steps), Vec::new()),
+            (64, [60, 10], 5),
+            "after up to 60s of warm-up",
         );
     }
 
     #[test]
-    fn a_rate_stays_and_users_stay() {
+    fn a_rate_and_users_become_closed_load() {
         let paced = |pace| Step {
             pace,
             ..step(64, 10, false)
         };
         let rate = Pace::Poisson { rate_per_s: 500.0 };
-        let mut open = with(profile(vec![paced(rate)], None), Vec::new());
-        let notes = make(&mut open, "p", &["b".to_owned()]).unwrap();
-        assert!(notes[0].contains("64 connections at 500/s"), "{notes:?}");
-        assert!(
-            open.profiles["p"]
-                .steps
-                .iter()
-                .all(|step| step.pace == rate)
-        );
         let users = Pace::Users {
             arrive_ns: 0,
             times: 1,
         };
-        let mut scenario = with(profile(vec![paced(users)], None), Vec::new());
-        make(&mut scenario, "p", &["b".to_owned()]).unwrap();
-        let steps = &scenario.profiles["p"].steps;
-        assert!(steps.iter().all(|step| step.pace == Pace::Closed));
+        for pace in [rate, users] {
+            check(
+                with(profile(vec![paced(pace)]), Vec::new()),
+                (64, [5, 10], 5),
+                "closed load over 64 connections, after 5s of warm-up",
+            );
+        }
         let ramp = Pace::Ramp {
             from_per_s: 1.0,
             to_per_s: 2.0,
         };
-        let mut ramps = with(profile(vec![paced(ramp)], None), Vec::new());
+        let mut ramps = with(profile(vec![paced(ramp)]), Vec::new());
         let error = make(&mut ramps, "p", &["b".to_owned()]).unwrap_err();
         assert!(error.to_string().contains("has only ramps"), "{error}");
     }

@@ -9,7 +9,7 @@ use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use serde_json::{Map, Value, json};
 
-use super::order::{Duel, DuelRuns, NAME, Service, Side};
+use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Service, Side};
 use crate::store::suite_folder::{self, SuiteFolder};
 
 /// Where a suite keeps its checks.
@@ -98,11 +98,12 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
             "warm-up": warm_up,
         })
     };
-    let mut steps: Vec<Value> = duel
-        .warm_up
-        .map(|warm_up| step(warm_up, true))
-        .into_iter()
-        .collect();
+    let warm_up = match duel.warm_up {
+        DuelWarmUp::Skipped => None,
+        DuelWarmUp::For(time) => Some(time),
+        DuelWarmUp::UntilWarm => Some(WARM_AT_MOST),
+    };
+    let mut steps: Vec<Value> = warm_up.map(|time| step(time, true)).into_iter().collect();
     steps.push(step(duel.duration, false));
     let mut request = request(duel);
     request.insert("expect".to_owned(), expect.clone());
@@ -110,6 +111,21 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
     if runtime != RuntimeKind::External {
         env.entry("PORT".to_owned())
             .or_insert_with(|| duel.port().to_string());
+    }
+    let mut profile = json!({
+        "describe": "One number of connections after a warm-up, in turns.",
+        "limits": limits(duel),
+        "slice": "500ms",
+        "runs": runs(duel.runs),
+        "control": true,
+        "step": steps,
+    });
+    if duel.warm_up == DuelWarmUp::UntilWarm {
+        profile["warm-up"] = json!({
+            "until": "steady",
+            "at-least": duration_text(WARM_AT_LEAST),
+            "at-most": duration_text(WARM_AT_MOST),
+        });
     }
     let text = toml_text(&json!({
         "suite": {
@@ -122,14 +138,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         },
         "env": env,
         "profile": {
-            NAME: {
-                "describe": "One number of connections after a warm-up, in turns.",
-                "limits": limits(duel),
-                "slice": "500ms",
-                "runs": runs(duel.runs),
-                "control": true,
-                "step": steps,
-            },
+            NAME: profile,
         },
         "benchmark": [{
             "name": NAME,
@@ -143,6 +152,10 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
     };
     format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
 }
+
+/// A warm-up until every service is warm takes so long at least and at most.
+const WARM_AT_LEAST: Duration = Duration::from_secs(1);
+const WARM_AT_MOST: Duration = Duration::from_secs(10);
 
 /// More sets than this are not made, however short they are.
 const SETS_MAX: u32 = 60;

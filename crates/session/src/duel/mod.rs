@@ -16,7 +16,7 @@ use crate::hint::hinted;
 use crate::words;
 
 pub(crate) use files::{contender_file, toml_text};
-pub use order::{Duel, DuelRuns, NAME, Request, Service, ServiceImage, Side};
+pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side};
 
 /// What was found before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -39,14 +39,25 @@ pub struct Duel {
     pub compose_file: Option<PathBuf>,
     /// Connections of closed load.
     pub connections: u32,
-    /// Length of the warm-up step; none when absent.
-    pub warm_up: Option<Duration>,
+    /// The load before each measured step.
+    pub warm_up: DuelWarmUp,
     /// Length of the measured step.
     pub duration: Duration,
     /// Repetitions, each with fresh processes.
     pub runs: DuelRuns,
     /// The sides may answer differently.
     pub may_differ: bool,
+}
+
+/// The load before a measured step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DuelWarmUp {
+    /// There is none.
+    Skipped,
+    /// So long.
+    For(Duration),
+    /// Until every service is warm.
+    UntilWarm,
 }
 
 /// How many repetitions there are.

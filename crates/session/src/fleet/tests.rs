@@ -424,6 +424,7 @@ async fn who_is_lost_is_named_and_the_rest_goes_on() {
             backend: None,
             host: None,
             tcp: None,
+            others: None,
         };
         let validity = judge(&Evidence::of(&setting, &slice));
         let mut reasons = validity.reasons().iter();

@@ -195,3 +195,64 @@ fn turns(input: &SpecInput<'_>) -> Turns {
         longest_ns: Turns::LONGEST_NS,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::plan::LatencyLoad;
+    use bakeoff_model::record::Cores;
+
+    use super::{Loaded, OpenLoad, SpecInput, open_load_spec};
+    use crate::tests::fakes::pending;
+
+    #[test]
+    fn open_load_is_a_step_for_each_slice_of_a_contender() {
+        let loaded = || Loaded {
+            address: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            host: None,
+            cpu_counter: None,
+        };
+        let input = SpecInput {
+            loaded: vec![loaded(), loaded(), loaded()],
+            requests: &[],
+            scenario: None,
+            run: &pending("one.r1", false).run,
+            cores: &Cores::default(),
+            slice: Duration::from_millis(250),
+            seed: 1,
+        };
+        let latency = LatencyLoad {
+            connections: 32,
+            duration: Duration::from_secs(4),
+            slice: Duration::from_secs(1),
+        };
+        let load = OpenLoad::new(latency, 700.0, 3, 1);
+        let spec = open_load_spec(&input, &load);
+        assert_eq!((spec.side_count(), spec.slice_ns), (3, 1_000_000_000));
+        assert!(spec.stepwise && spec.steps.len() == 3 * (1 + 4));
+        for step in &spec.steps {
+            assert_eq!(step.pace, Pace::Poisson { rate_per_s: 700.0 });
+            assert_eq!((step.connections, step.turns), (32, None));
+            let length_ms = step.duration_ns / 1_000_000;
+            assert_eq!(length_ms, if step.warm_up { 500 } else { 1000 });
+        }
+        let cycles = spec.steps.chunks(3);
+        let orders: Vec<Vec<u32>> = cycles
+            .map(|cycle| cycle.iter().map(|step| step.side).collect())
+            .collect();
+        let sorted = orders.iter().map(|order| {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            sorted
+        });
+        assert!(
+            sorted.eq([[0, 1, 2]; 5]),
+            "one of each in a cycle: {orders:?}"
+        );
+        assert!(orders[1..].iter().any(|order| *order != orders[0]));
+        assert_eq!(load, OpenLoad::new(latency, 700.0, 3, 1), "by the seed");
+    }
+}

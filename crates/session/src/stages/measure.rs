@@ -81,8 +81,6 @@ pub(crate) struct Loading<G> {
     begun: usize,
     /// Slices of the current step so far.
     slices: u32,
-    /// The contenders are those of a set, or what is left of it.
-    is_set: bool,
     /// Each contender of the load.
     accounts: Vec<Account>,
 }
@@ -156,7 +154,6 @@ impl<G: RunningLoad> Loading<G> {
             done: 0,
             begun: 0,
             slices: 0,
-            is_set: on.len() > 1,
             accounts,
         })
     }
@@ -171,10 +168,16 @@ impl<G: RunningLoad> Loading<G> {
         self.accounts.get(index)?.lost.as_ref()
     }
 
-    /// Ends the account of a contender.
+    /// Ends the account of a contender. One that is lost stays so: steps to come are not its own.
     pub(crate) fn close(&mut self, index: usize) -> Account {
-        let account = self.accounts.get_mut(index);
-        account.map(std::mem::take).unwrap_or_default()
+        let Some(account) = self.accounts.get_mut(index) else {
+            return Account::default();
+        };
+        let open = Account {
+            lost: account.lost.clone(),
+            ..Account::default()
+        };
+        std::mem::replace(account, open)
     }
 
     /// Plays the next step on a contender alone.
@@ -317,7 +320,7 @@ impl<G: RunningLoad> Loading<G> {
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let all: Vec<Others> = slices.costs();
-        let is_set = self.is_set;
+        let is_set = on.len() > 1;
         for load in slices.ended {
             let side = load.side as usize;
             let (Some(one), Some(account)) = (on.get_mut(side), self.accounts.get_mut(side)) else {
@@ -344,7 +347,7 @@ impl<G: RunningLoad> Loading<G> {
             let judged = Judged::new(evidence_of(&one.case.begin, &record));
             record.validity = judged.validity.clone();
             account.judged.entry(block.step).or_default().add(&judged);
-            goes_on(is_set, one.case, observer)?;
+            goes_on(one.case, observer)?;
             event::record(observer, Record::Interval(Box::new(record)))?;
             account.lost = death(one.instance, account.last.asked).await;
         }
@@ -366,7 +369,6 @@ impl<G: RunningLoad> Loading<G> {
             } => std::iter::once(connections).chain(further),
             other => return Err(unexpected(other)),
         };
-        let is_set = self.is_set;
         let all = on.iter_mut().zip(&mut self.accounts).zip(connections);
         for ((one, account), connections) in all {
             if account.lost.is_some() {
@@ -374,7 +376,7 @@ impl<G: RunningLoad> Loading<G> {
             }
             account.last = connections;
             if let Some((step, steps)) = announced {
-                goes_on(is_set, one.case, observer)?;
+                goes_on(one.case, observer)?;
                 observer.observe(&Event::StepBegan {
                     run: one.case.begin.run.id.clone(),
                     step,
@@ -424,9 +426,10 @@ impl<G: RunningLoad> Loading<G> {
     }
 }
 
-/// Has the records that follow go to the run of a contender that is one of several.
-fn goes_on(is_set: bool, case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
-    if !is_set {
+/// Has the records that follow go to the run of a contender of a set, also where it is the only one
+/// that is left: another one's may have begun last.
+fn goes_on(case: &Case, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    if !case.begin.run.in_turns {
         return Ok(());
     }
     observer.observe(&Event::RunGoesOn {

@@ -24,7 +24,7 @@ use crate::words;
 #[derive(Debug)]
 pub struct Recorder {
     folder: PathBuf,
-    /// The files of runs that have begun and not ended, by run: several in a carousel.
+    /// The files of runs that have begun and not ended, by run: several in a set.
     open: BTreeMap<String, (PathBuf, File)>,
     /// The run at work.
     current: String,

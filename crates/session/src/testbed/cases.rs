@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Begin, FORMAT, Host};
 use bakeoff_model::suite::{Benchmark, Contender, ProbedRequest};
 use bakeoff_runtime::StartSpec;
@@ -13,6 +14,7 @@ use super::contender::Ready;
 use crate::case::{self, Case, ReadyProbe};
 use crate::clock;
 use crate::contracts::{Cases, PendingRun};
+use crate::together::PORT;
 
 impl Cases for Testbed {
     fn case(&self, pending: &PendingRun) -> Case {
@@ -25,7 +27,7 @@ impl Cases for Testbed {
             .get(&run.contender)
             .and_then(|ready| ready.as_ref().ok());
         let start = match contender {
-            Some(contender) => self.start_spec(contender, &run.parameters, run.limits, &log_name),
+            Some(contender) => self.start_in_set(run, contender, &log_name),
             None => Err(Failure::new(
                 Stage::Build,
                 format!("the suite no longer has {}", run.contender),
@@ -68,7 +70,28 @@ impl Cases for Testbed {
     }
 }
 
+/// More contenders than this are not alive concurrently on ports of their own.
+const PORTS: usize = 64;
+
 impl Testbed {
+    /// How the contender of a run is started. One that takes turns and shares a network with the
+    /// others has a port of its own.
+    fn start_in_set(
+        &self,
+        run: &PlannedRun,
+        contender: &Contender,
+        log_name: &str,
+    ) -> Result<StartSpec, Failure> {
+        let mut spec = self.start_spec(contender, &run.parameters, run.limits, log_name)?;
+        if run.in_turns && self.runtimes.share_network() {
+            // The runs of a set follow each other in the plan.
+            let place = u16::try_from(run.order % PORTS).unwrap_or_default();
+            spec.port = spec.port.saturating_add(place);
+            spec.env.insert(PORT.to_owned(), spec.port.to_string());
+        }
+        Ok(spec)
+    }
+
     /// The first record of a run.
     fn begin(
         &self,

@@ -91,22 +91,26 @@ impl Runtimes {
         })
     }
 
-    /// The same, for contenders that are alive beside each other and frozen in turn.
+    /// The same, for contenders that are alive concurrently. Local processes have a network each, or
+    /// without root a port each.
     pub(super) async fn side_by_side(wanted: WantedRuntime<'_>) -> anyhow::Result<Self> {
         if wanted.kind != RuntimeKind::Process {
             return Self::start(wanted).await;
         }
-        let contenders = ProcessRuntime::side_by_side(process_options()?);
-        let contenders = contenders.map_err(|reason| {
-            hinted(
-                format_args!("contenders cannot be alive beside each other: {reason}"),
-                "run it as root, use --runtime docker, or a profile without `carousel`",
-            )
-        })?;
+        let contenders = match ProcessRuntime::side_by_side(process_options()?) {
+            Ok(runtime) => Contenders::SideBySide(Box::new(runtime)),
+            Err(_) => Contenders::Process,
+        };
         Ok(Self {
             process: process_runtime()?,
-            contenders: Contenders::SideBySide(Box::new(contenders)),
+            contenders,
         })
+    }
+
+    /// Whether contenders that are alive concurrently share a network, and listen on ports of their
+    /// own.
+    pub(super) fn share_network(&self) -> bool {
+        matches!(self.contenders, Contenders::Process)
     }
 
     /// What contenders run on.

@@ -12,9 +12,10 @@ use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPa
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
+    TurnCount,
 };
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
-use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup, Turn};
+use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
@@ -34,7 +35,7 @@ use crate::event::{Event, Observer};
 /// How a fake contender behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Script {
-    /// Exits before it is ready.
+    /// Exits before it is ready; only the victim where there is one.
     pub(super) exits_at_once: bool,
     /// Answers this status to everything.
     pub(super) status: u16,
@@ -42,9 +43,10 @@ pub(super) struct Script {
     pub(super) killed_after_samples: usize,
     /// Ignores the request to stop.
     pub(super) stubborn: bool,
-    /// The only contender that is killed for memory; all when empty.
+    /// The only contender that exits or is killed for memory; all when empty.
     pub(super) victim: &'static str,
-    /// Requests that each step has more than the one before.
+    /// Requests that each step has more than the one before; in turns, those of the second
+    /// contender alone.
     pub(super) faster: u64,
     /// What its probe prints before it ends well; it has none when empty.
     pub(super) probe: &'static str,
@@ -59,7 +61,6 @@ struct FakeInstance {
     script: Script,
     label: String,
     journal: Journal,
-    frozen: bool,
     samples: Mutex<usize>,
     dead_env: bool,
     is_probe: bool,
@@ -75,7 +76,6 @@ impl Runtime for FakeRuntime {
             script: self.0,
             label: spec.label.clone(),
             journal: Arc::clone(&self.1),
-            frozen: false,
             samples: Mutex::new(0),
             dead_env,
             is_probe: spec.command == ["probe"],
@@ -97,6 +97,10 @@ impl Runtime for FakeRuntime {
 }
 
 impl FakeInstance {
+    fn is_spared(&self) -> bool {
+        !["", self.label.as_str()].contains(&self.script.victim)
+    }
+
     fn exit(&self) -> Option<ExitInfo> {
         let killed = self.script.killed_after_samples;
         if self.dead_env || self.is_probe {
@@ -105,12 +109,13 @@ impl FakeInstance {
                 ..ExitInfo::default()
             });
         }
-        let spared = !["", self.label.as_str()].contains(&self.script.victim);
-        (killed > 0 && !spared && *self.samples.lock().unwrap() > killed).then_some(ExitInfo {
-            signal: Some(9),
-            oom_killed: true,
-            code: None,
-        })
+        (killed > 0 && !self.is_spared() && *self.samples.lock().unwrap() > killed).then_some(
+            ExitInfo {
+                signal: Some(9),
+                oom_killed: true,
+                code: None,
+            },
+        )
     }
 }
 
@@ -120,7 +125,7 @@ impl Instance for FakeInstance {
     }
 
     fn await_ready(&mut self, _: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
-        let exits = self.script.exits_at_once;
+        let exits = self.script.exits_at_once && !self.is_spared();
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(5)).await;
             if exits {
@@ -142,7 +147,6 @@ impl Instance for FakeInstance {
     }
 
     fn sample(&self) -> BoxFuture<'_, Sampled> {
-        assert!(!self.frozen, "what is frozen costs nothing");
         let mut samples = self.samples.lock().unwrap();
         *samples += 1;
         let cpu = CpuTime {
@@ -168,27 +172,9 @@ impl Instance for FakeInstance {
         Box::pin(async move { exit })
     }
 
-    fn freeze(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        assert!(!std::mem::replace(&mut self.frozen, true), "frozen twice");
-        self.journal
-            .lock()
-            .unwrap()
-            .push(format!("freeze {}", self.label));
-        Box::pin(async { Ok(()) })
-    }
-
-    fn thaw(&mut self) -> BoxFuture<'_, Result<(), String>> {
-        if std::mem::take(&mut self.frozen) {
-            self.journal
-                .lock()
-                .unwrap()
-                .push(format!("thaw {}", self.label));
-        }
-        Box::pin(async { Ok(()) })
-    }
-
     fn stop(&mut self, grace: Duration) -> BoxFuture<'_, StopReport> {
-        assert!(!self.frozen, "it could not react");
+        let word = format!("stop {}", self.label);
+        self.journal.lock().unwrap().push(word);
         let stubborn = self.script.stubborn;
         let exit = self.exit().unwrap_or_default();
         Box::pin(async move {
@@ -231,8 +217,9 @@ impl Client for FakeClient {
     }
 }
 
-/// Plays each step as one slice of the step's duration.
-pub(super) struct FakeGenerator(Script);
+/// Plays each step as one slice of the step's duration, and a step in turns as slices of the asked
+/// length with two blocks in each.
+pub(super) struct FakeGenerator(Script, Journal);
 
 pub(super) struct FakeLoad {
     script: Script,
@@ -242,16 +229,24 @@ pub(super) struct FakeLoad {
     gone_on: usize,
     /// Steps that were begun.
     begun: usize,
-    /// When the slice ended that was played last.
+    /// When the step ended that was played last.
     at_ns: u64,
+    /// When the slice ended that was played last.
+    end_ns: u64,
 }
 
 impl LoadGenerator for FakeGenerator {
     type Load = FakeLoad;
 
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<FakeLoad> {
+        let sides = spec.side_count();
+        let word = format!("load {sides}");
+        self.1.lock().unwrap().push(word);
         let mut steps = Vec::new();
         for (step, planned) in spec.steps.iter().enumerate() {
+            let in_turns = planned.turns.is_some();
+            let is_closed = planned.pace == Pace::Closed;
+            assert_eq!(in_turns, sides > 1 && is_closed, "closed load is in turns");
             let asked = planned.connections;
             let connections = Connections {
                 asked,
@@ -266,21 +261,26 @@ impl LoadGenerator for FakeGenerator {
                 reactor,
                 nofile,
                 streams: 0,
-                further: Vec::new(),
+                further: vec![connections; sides - 1],
             };
             let mut interval = slice(step, connections, planned.duration_ns);
-            if let Pace::Constant { rate_per_s } = planned.pace {
+            interval.side = planned.side;
+            if let Pace::Constant { rate_per_s } | Pace::Poisson { rate_per_s } = planned.pace {
                 let is_fast = rate_per_s <= CAPACITY;
                 let mut response_time = Histogram::new();
                 response_time.record(if is_fast { 1_000_000 } else { 900_000_000 });
                 interval.response_time = Some(response_time);
                 interval.offered = Some(1);
             }
-            steps.push(vec![
-                ready,
-                LoadEvent::Interval(Box::new(interval)),
-                LoadEvent::StepDone { step, fleet: None },
-            ]);
+            let slices = match in_turns {
+                true => slices_in_turns(&interval, planned.duration_ns, spec),
+                false => vec![interval],
+            };
+            let slices = slices.into_iter().map(Box::new).map(LoadEvent::Interval);
+            let mut events = vec![ready];
+            events.extend(slices);
+            events.push(LoadEvent::StepDone { step, fleet: None });
+            steps.push(events);
         }
         let mut events: VecDeque<LoadEvent> = steps.iter().flatten().cloned().collect();
         events.push_back(LoadEvent::Done);
@@ -291,6 +291,7 @@ impl LoadGenerator for FakeGenerator {
             gone_on: 0,
             begun: 0,
             at_ns: 0,
+            end_ns: 0,
         })
     }
 }
@@ -307,9 +308,12 @@ impl RunningLoad for FakeLoad {
             Some(LoadEvent::Interval(slice)) => {
                 slice.start_ns += self.at_ns;
                 slice.end_ns += self.at_ns;
-                self.at_ns = slice.end_ns;
-                slice.requests += self.script.faster * (self.begun as u64 - 1);
+                self.end_ns = slice.end_ns;
+                if slice.turns.is_empty() || slice.side == 1 {
+                    slice.requests += self.script.faster * (self.begun as u64 - 1);
+                }
             }
+            Some(LoadEvent::StepDone { .. }) => self.at_ns = self.end_ns,
             _ => {}
         }
         Ok(event)
@@ -336,6 +340,42 @@ impl FakeLoad {
             self.events.push_front(event.clone());
         }
     }
+}
+
+/// The slices of a step in turns as one load generator tells of them: each slice of all targets, then
+/// the next one. A target has one request in each of its turns.
+fn slices_in_turns(like: &LoadInterval, duration_ns: u64, spec: &LoadSpec) -> Vec<LoadInterval> {
+    const BLOCKS: u64 = 2;
+    let sides = spec.side_count() as u64;
+    let (slices, length_us) = (
+        duration_ns.div_ceil(spec.slice_ns),
+        spec.slice_ns / 1000 / BLOCKS / sides,
+    );
+    let turn = |slice: u64, side: u64, block: u64| {
+        let block = slice * BLOCKS + block;
+        TurnCount {
+            block,
+            start_us: (block * sides + side) * length_us,
+            length_us,
+            requests: 1,
+            ..TurnCount::default()
+        }
+    };
+    let mut made = Vec::new();
+    for slice in 0..slices {
+        for side in 0..sides {
+            made.push(LoadInterval {
+                slice: u32::try_from(slice).unwrap(),
+                side: u32::try_from(side).unwrap(),
+                start_ns: slice * spec.slice_ns,
+                end_ns: (slice + 1) * spec.slice_ns,
+                requests: BLOCKS,
+                turns: (0..BLOCKS).map(|block| turn(slice, side, block)).collect(),
+                ..like.clone()
+            });
+        }
+    }
+    made
 }
 
 fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterval {
@@ -557,7 +597,8 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             limits: Limits::default(),
             steps: vec![step(1), step(8)],
             step_order: Vec::new(),
-            carousel: None,
+            in_turns: false,
+            latency: None,
             capacity: None,
             transport: Transport::default(),
             work: Work::default(),
@@ -615,18 +656,19 @@ fn word(event: &Event) -> String {
                 format!("{outcome} {}", check.name)
             }
             Record::Idle(idle) => format!("idle {}", idle.moment),
-            Record::Interval(interval) => match interval.turn {
-                None => match interval.warmth {
-                    None => format!("interval {}", interval.connections),
-                    Some(_) => {
-                        format!("interval {}, {}", interval.connections, interval.validity)
+            Record::Interval(interval) => {
+                let warm = match interval.warmth {
+                    None => String::new(),
+                    Some(_) => format!(", {}", interval.validity),
+                };
+                match interval.others {
+                    None => format!("interval {}{warm}", interval.connections),
+                    Some(others) => {
+                        let (step, slice) = (interval.load.step, interval.load.slice);
+                        format!("turns {step}.{slice} beside {}{warm}", others.requests)
                     }
-                },
-                Some(Turn { cycle, position }) => {
-                    let (step, slice) = (interval.load.step, interval.load.slice);
-                    format!("turn {cycle}.{position} step {step} slice {slice}")
                 }
-            },
+            }
             Record::Fleet(fleet) => format!("fleet of {}", fleet.receipt.parts.len()),
             Record::Trial(trial) => {
                 let outcome = trial.verdicts[0].outcome;
@@ -692,7 +734,7 @@ impl Fakes {
     pub(super) fn new(script: Script, backend: BackendName, journal: &Journal) -> Self {
         Self {
             runtime: FakeRuntime(script, Arc::clone(journal)),
-            generator: FakeGenerator(script),
+            generator: FakeGenerator(script, Arc::clone(journal)),
             client: FakeClient(script),
             cases: FakeCases {
                 backend,

@@ -2,10 +2,11 @@
 //! log is what is asserted.
 
 mod capacity;
-mod carousel;
 pub(crate) mod fakes;
+mod latency;
 mod pilot;
 mod replacement;
+mod turns;
 mod warm_up;
 
 use std::collections::BTreeMap;

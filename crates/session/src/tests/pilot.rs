@@ -16,6 +16,7 @@ use crate::store::session_file::SessionFile;
 
 const ASKED: RunsUntil = RunsUntil {
     difference: 0.05,
+    sequential: false,
     at_most: 8,
     within: None,
 };
@@ -49,7 +50,7 @@ pub(super) fn session(folder: &Path) -> SessionFile {
             backend_delay: None,
             seed: 0,
             runs_until: Some(ASKED),
-            no_carousels: None,
+            no_turns: None,
             runs,
         },
         round: None,
@@ -110,7 +111,7 @@ async fn go_on(folder: &Path, decides: u32, asked: &Cell<u32>, kill: &str) -> (S
     };
     let decide = |_: &Plan, _| {
         asked.set(asked.get() + 1);
-        Ok(decided(decides))
+        Ok(Some(decided(decides)))
     };
     let suite = suite();
     let driver = fakes.driver(&suite, None);

@@ -1,19 +1,19 @@
-//! Carousels that are lost to the host are played once more, and only once.
+//! Sets that are lost to the host are played once more, and only once.
 
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::Results;
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
 
-use super::carousel::turns;
 use super::fakes::{Fakes, GOOD, Log, suite};
 use super::pilot::{Both, session};
+use super::turns::turns;
 use crate::baseline::replacement::{lost, play_again};
 use crate::contracts::PendingRun;
 use crate::store::recorder::Recorder;
 use crate::store::results::read_records;
 
-/// The results with others at work in every cycle of these repetitions; of the rest nothing is said
+/// The results with others at work in every block of these repetitions; of the rest nothing is said
 /// that speaks against it.
 fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
     for run in &mut results.runs {
@@ -26,7 +26,7 @@ fn disturbed(mut results: Results, repetitions: &[u32]) -> Results {
             load.requests = u64::from(load.connections.places());
             load.service_time = Histogram::new();
             for _ in 0..load.requests {
-                load.service_time.record(load.end_ns - load.start_ns);
+                load.service_time.record(load.length_ns());
             }
             if is_lost {
                 slice.validity = Validity::of(vec![Reason {
@@ -47,7 +47,7 @@ fn words(lost: &[PendingRun]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_carousel_without_a_cycle_that_counts_is_played_once_more() {
+async fn a_set_without_a_block_that_counts_is_played_once_more() {
     let folder = tempfile::tempdir().unwrap();
     let runs = [turns("a", 1), turns("b", 1), turns("a", 2), turns("b", 2)];
     let mut session = session(folder.path());
@@ -85,6 +85,6 @@ async fn a_carousel_without_a_cycle_that_counts_is_played_once_more() {
     let told = log
         .words
         .iter()
-        .filter(|word| word.starts_with("CarouselsReplaced { carousels: 1"));
+        .filter(|word| word.starts_with("SetsReplaced { sets: 1"));
     assert_eq!(told.count(), 1, "{:?}", log.words);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::carousel::turns;
 use super::fakes::{GOOD, Log, Script, pending, play};
+use super::turns::turns;
 use crate::contracts::PendingRun;
 
 /// Lets the first step last until the contender is warm, so many seconds at least and 60 at most.
@@ -59,13 +59,31 @@ async fn one_that_gets_faster_and_faster_is_measured_in_the_end_and_marked() {
     );
 }
 
+/// The slices of the warm-up of a set of two, of both of them.
+async fn of_set(script: Script) -> (usize, Vec<String>) {
+    let runs = [until_warm(turns("a", 1), 10), until_warm(turns("b", 1), 10)];
+    let words = words(script, &runs).await;
+    assert_eq!(count(&words, "step 8"), 2 * 2, "a step, however often");
+    assert_eq!(count(&words, "completed"), 2, "{words:?}");
+    let slices = words.iter().filter(|word| word.starts_with("turns 0."));
+    (slices.count(), words)
+}
+
 #[tokio::test(start_paused = true)]
-async fn in_a_carousel_it_comes_before_the_first_freeze() {
-    let runs = [until_warm(turns("a", 1), 10), until_warm(turns("b", 1), 40)];
-    let words = words(GOOD, &runs).await;
-    // The warm-up has no turn; slices of turns say whose it is.
-    assert_eq!(count(&words, "interval 8"), 8 + 14, "{words:?}");
-    let turns = words.iter().filter(|word| word.starts_with("turn "));
-    assert_eq!(turns.count(), 8);
-    assert_eq!(count(&words, "completed"), 2);
+async fn in_a_set_it_ends_when_all_are_warm() {
+    // Blocks of three seconds of each contender, each with three slices.
+    let (both, words) = of_set(GOOD).await;
+    assert_eq!(both, 2 * 12, "ten seconds, and then flat");
+    let measured = words.iter().filter(|word| word.starts_with("turns 1."));
+    assert!(measured.clone().all(|word| !word.contains("not warm")));
+    assert_eq!(measured.count(), 2 * 3);
+
+    // One that gets faster keeps the other waiting, and is the only one that is marked.
+    let script = Script { faster: 10, ..GOOD };
+    let (both, words) = of_set(script).await;
+    assert_eq!(both, 2 * 60, "sixty seconds");
+    let marked = words
+        .iter()
+        .filter(|word| word.contains("not warm: it still got faster"));
+    assert_eq!(marked.count(), 3, "{words:?}");
 }

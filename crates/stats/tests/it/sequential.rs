@@ -186,10 +186,9 @@ fn with_no_share_for_stopping_early_it_is_one_t_test() {
         let log_ratios: Vec<f64> = (0..9).map(|_| 0.05 + 0.1 * random.normal()).collect();
         let left = late.look(&log_ratios, Budget::Left);
         assert_eq!((left.decision, left.interval_ln), (Decision::GoOn, None));
-        let carousels =
-            |values: Vec<f64>| Sample::of_carousels((1..).zip(values).collect()).unwrap();
-        let ratios = carousels(log_ratios.iter().map(|log| log.exp()).collect());
-        let student = LogRatio::of(&ratios, &carousels(vec![1.0; 9])).unwrap();
+        let sets = |values: Vec<f64>| Sample::of_sets((1..).zip(values).collect()).unwrap();
+        let ratios = sets(log_ratios.iter().map(|log| log.exp()).collect());
+        let student = LogRatio::of(&ratios, &sets(vec![1.0; 9])).unwrap();
         let look = late.look(&log_ratios, Budget::Spent);
         close(look.p_value, student.p_equal());
         let (found, expected) = (look.interval_ln.unwrap(), student.interval(0.95).unwrap());

@@ -3,8 +3,8 @@
 use bakeoff_base::random::Random;
 use bakeoff_stats::steady::change_points;
 use bakeoff_stats::{
-    Better, Criteria, LogRatio, Method, Pairs, Ranked, Sample, Tie, Verdict, compare,
-    compare_family, rank,
+    Better, Budget, Criteria, LogRatio, Method, Pairs, Ranked, Sample, Sequential, Tie, Verdict,
+    compare, compare_family, log_ratios, rank,
 };
 
 fn sample(values: &[f64]) -> Sample {
@@ -386,4 +386,34 @@ fn void_pairs_keep_their_numbers() {
             .iter()
             .all(|one| one.rank == Some(1) && one.tie == Tie::Unknown)
     );
+}
+
+#[test]
+fn samples_that_were_looked_at_have_intervals_that_hold_at_every_look() {
+    let sample = |logs: &[f64]| {
+        let values = (1..).zip(logs.iter().map(|log| log.exp()));
+        Sample::of_sets(values.collect()).unwrap()
+    };
+    let logs = [0.020, 0.021, 0.019, 0.022, 0.018, 0.020];
+    let (first, second) = (sample(&logs), sample(&[0.0; 6]));
+    let criteria = Criteria::new(Better::Higher);
+    let fixed = compare(&first, &second, &criteria);
+    // Two per cent are less than what a number of sets that is fixed may call a difference.
+    assert_eq!(fixed.verdict, Verdict::Equivalent);
+    for budget in [Budget::Left, Budget::Spent] {
+        let looked = |sample: &Sample| sample.clone().looked_at(budget);
+        let found = compare(&looked(&first), &looked(&second), &criteria);
+        let look = Sequential::default().look(&log_ratios(&first, &second), budget);
+        let interval = look.interval_ln.unwrap();
+        let (low, high) = (interval.low.exp(), interval.high.exp());
+        let ratio = found.ratio.interval.unwrap();
+        assert_eq!((ratio.low, ratio.high), (low, high));
+        assert_eq!(found.p_value, Some(look.p_value));
+        assert_eq!(found.verdict, Verdict::Faster);
+        let wider = fixed.ratio.interval.unwrap();
+        assert!(low < wider.low && high > wider.high);
+    }
+    // One that was looked at differently is compared as a fixed number is.
+    let mixed = compare(&first.clone().looked_at(Budget::Left), &second, &criteria);
+    assert_eq!(mixed.verdict, fixed.verdict);
 }

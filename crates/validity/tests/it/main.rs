@@ -8,6 +8,7 @@ mod little;
 mod methodology;
 mod records;
 mod steps;
+mod turns;
 mod warm_up;
 mod work;
 mod world;

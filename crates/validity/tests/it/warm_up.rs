@@ -57,6 +57,8 @@ fn with_generator(slices: &[(u64, f64, u64)]) -> WarmUp {
             warm_up: true,
             turn: None,
             warmth: None,
+            others: None,
+            latency_rate_per_s: None,
             load,
             contender_before: Some(before),
             contender_after: Some(sample(second + 1, cpu_ns, jit_ns)),

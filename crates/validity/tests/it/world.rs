@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::plan::Work;
-use bakeoff_model::record::Cores;
+use bakeoff_model::record::{Cores, Others};
 use bakeoff_model::resource::{
     CoreTime, HostTime, Memory, Pressure, ResourceSample, TcpCounters, Throttling,
 };
@@ -25,6 +25,7 @@ pub(crate) struct World {
     pub(crate) backend: Option<(ResourceSample, ResourceSample)>,
     pub(crate) host: Option<HostTime>,
     pub(crate) tcp: Option<TcpCounters>,
+    pub(crate) others: Option<Others>,
 }
 
 impl World {
@@ -66,6 +67,8 @@ impl World {
                 sent_segments: 16_000,
                 ..TcpCounters::default()
             }),
+            others: None,
+            latency_rate_per_s: None,
         };
         world.serve(connections, u64::from(connections) * 1000, MS);
         world
@@ -123,6 +126,7 @@ impl World {
                 backend: backend.as_ref().map(|(before, after)| (before, after)),
                 host: self.host.as_ref(),
                 tcp: self.tcp.as_ref(),
+                others: self.others,
             },
         )
     }

@@ -107,9 +107,9 @@ fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
     concurrent.iter().flat_map(of).collect()
 }
 
-fn can_be_made(plan: &Plan, host: &Abilities) -> anyhow::Result<()> {
+fn can_be_made(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
     ensure!(!plan.runs.is_empty(), "nothing would be run");
-    match together::obstacle(plan, host) {
+    match together::obstacle(plan, host, suite) {
         Some(obstacle) => bail!("there can be no turns: {}", obstacle.why),
         None => Ok(()),
     }
@@ -134,7 +134,7 @@ fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
         let hosts = hosts(options.runtime);
         for host in &hosts {
             let (plan, _) = together::planned(suite, &options, host, |_| Vec::new())?;
-            can_be_made(&plan, host)?;
+            can_be_made(&plan, host, suite)?;
         }
         if new.baseline.is_some() && hosts.iter().all(|host| host.concurrent.is_err()) {
             bail!("head and base are compared in turns");
@@ -152,7 +152,7 @@ fn planned(suite: &Suite, args: &PlanArgs) -> anyhow::Result<()> {
     for host in hosts(args.measured.selection.runtime.into()) {
         for round in &rounds {
             let plan = plan::planned(suite, args, Some(round), &host)?;
-            can_be_made(&plan, &host)?;
+            can_be_made(&plan, &host, suite)?;
         }
     }
     Ok(())

@@ -11,7 +11,9 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::clock;
-use bakeoff_session::duel::{self, Agreement, Duel, DuelRuns, Request, Service, Unprepared};
+use bakeoff_session::duel::{
+    self, Agreement, Duel, DuelRuns, DuelWarmUp, Request, Service, Unprepared,
+};
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{Audience, NewSession, Order};
@@ -113,7 +115,13 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
         workdir: std::env::current_dir().context("this folder is gone")?,
         compose_file: args.compose.clone(),
         connections: args.connections,
-        warm_up: args.warm_up.0.map(|time| time.0),
+        warm_up: match &args.warm_up {
+            None => DuelWarmUp::UntilWarm,
+            Some(warm_up) => match warm_up.0 {
+                None => DuelWarmUp::Skipped,
+                Some(time) => DuelWarmUp::For(time.0),
+            },
+        },
         duration: args.duration.0,
         runs: match args.runs {
             Some(runs) => DuelRuns::Fixed(runs),

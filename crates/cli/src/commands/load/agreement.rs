@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use bakeoff_base::number::significant;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
-    Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, LoadSpec, Pace, StepSpec,
+    Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, LoadSpec, Pace, StepSpec, TurnCount,
 };
 use bakeoff_model::record::{
-    EndRecord, IntervalRecord, Outcome, Record, Results, RunRecords, Turn, read_run, write_line,
+    EndRecord, IntervalRecord, Others, Outcome, Record, Results, RunRecords, read_run, write_line,
 };
 use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
@@ -102,17 +102,31 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
     }
 }
 
+/// All of a slice as one turn.
+fn turn(nth: u32, requests: u64) -> TurnCount {
+    TurnCount {
+        block: nth.into(),
+        start_us: u64::from(nth) * 1_000_000,
+        length_us: 1_000_000,
+        drain_us: 0,
+        requests,
+        failed: 70,
+        own_cpu_us: 1_001_965,
+        others_cpu_us: 0,
+    }
+}
+
 /// A file of records of slices with these numbers of requests, read back.
-fn recorded(pace: Pace, requests: [u64; 3], is_carousel: bool) -> RunRecords {
-    let carousel = match is_carousel {
-        true => r#""carousel":{"cycles":3},"#,
+fn recorded(pace: Pace, requests: [u64; 3], in_turns: bool) -> RunRecords {
+    let turns = match in_turns {
+        true => r#""in_turns":true,"#,
         false => "",
     };
     let pace_json = serde_json::to_string(&pace).unwrap();
     let begin = format!(
         r#"{{"record":"begin","format":1,"run":{{"id":"get.one.r1","order":0,"repetition":1,
         "benchmark":"get","contender":"one","parameters":{{}},"limits":{{}},"steps":[
-        {{"connections":64,"duration_ns":3000000000,"pace":{pace_json},"warm_up":false}}],{carousel}
+        {{"connections":64,"duration_ns":3000000000,"pace":{pace_json},"warm_up":false}}],{turns}
         "lifecycle":false,"expected_ns":3000000000}},"attempt":1,"suite":"made-up",
         "suite_digest":"ab","profile":"quick","runtime":"process","backend":"replay",
         "at":"2026-11-24T00:00:00Z","describe":"one","language":"none","note":null,"version":null,
@@ -123,10 +137,10 @@ fn recorded(pace: Pace, requests: [u64; 3], is_carousel: bool) -> RunRecords {
     );
     let slices = (0_u32..).zip(requests).map(|(nth, requests)| {
         let mut slice = slice(nth, pace, requests);
-        slice.turn = is_carousel.then_some(Turn {
-            cycle: nth,
-            position: 0,
-        });
+        if in_turns {
+            slice.others = Some(Others::default());
+            slice.load.turns = vec![turn(nth, requests)];
+        }
         Record::Interval(Box::new(slice))
     });
     let end = Record::End(EndRecord {
@@ -175,7 +189,8 @@ fn live(run: &RunRecords) -> Numbers {
     let last = text.lines().last().unwrap();
     let cells: Vec<&str> = last.split_whitespace().collect();
     assert_eq!((cells.len(), cells[0]), (7, "64"), "{text}");
-    [1, 2, 3, 4, 5, 6].map(|cell| Some(cells[cell].to_owned()))
+    // Of contenders that take turns it has no times.
+    [1, 2, 3, 4, 5, 6].map(|cell| Some(cells[cell].to_owned()).filter(|text| text != "–"))
 }
 
 /// The page of `bakeoff load`, which knows nothing of the service's costs.

@@ -39,8 +39,6 @@ impl<G: RunningLoad> Loading<G> {
         L: LoadGenerator<Load = G>,
     {
         let mut own = Self::begin_with(on, |input| load_spec::open_load_spec(input, load)).await?;
-        // What is left of a set: its runs go on in turn.
-        own.is_set = true;
         let steps = on.first().map_or(0, |one| one.case.begin.run.steps.len());
         let mut announced = None;
         for slice in load.slices() {

@@ -1,0 +1,144 @@
+//! Slices of a contender that takes turns with others: what counts in its turns, what outside of
+//! them, and what is no finding because it is the same for all.
+
+use bakeoff_model::load::TurnCount;
+use bakeoff_model::record::Others;
+use bakeoff_model::resource::ThreadGroup;
+use bakeoff_model::validity::Verdict::{Degraded, Fair, HostBound, Invalid};
+
+use crate::world::{MS, SECOND, World, core, nanoseconds, used};
+
+/// A good second of a contender that has every other turn of 50 ms, 45 ms of which it is busy; the
+/// other contender, too.
+fn world(connections: u32) -> World {
+    let mut world = World::good(connections);
+    world.load.turns = (0..10)
+        .map(|block| TurnCount {
+            block,
+            start_us: block * 100_000,
+            length_us: 50_000,
+            drain_us: 0,
+            requests: u64::from(connections) * 50,
+            failed: 0,
+            own_cpu_us: 45_000,
+            others_cpu_us: 0,
+        })
+        .collect();
+    world.serve(connections, u64::from(connections) * 500, MS);
+    world.contender = Some(used(0.45));
+    world.others = Some(Others {
+        cpu_ns: nanoseconds(0.45),
+        generator_cpu_ns: nanoseconds(0.05),
+        requests: u64::from(connections) * 500,
+    });
+    world
+}
+
+#[test]
+fn half_of_the_time_is_half_of_the_requests() {
+    for connections in [1, 8, 64] {
+        let validity = world(connections).judge();
+        assert!(
+            validity.is_fair() && validity.reasons().is_empty(),
+            "{validity:?}"
+        );
+    }
+    // The same without the turns: half of the connections would have done nothing.
+    let mut whole = world(64);
+    whole.load.turns.clear();
+    whole.check(Invalid, "Little's law");
+}
+
+#[test]
+fn what_is_awaited_at_the_end_of_a_turn_is_not_missing() {
+    let mut slow = world(64);
+    for turn in &mut slow.load.turns {
+        (turn.length_us, turn.drain_us) = (62_500, 12_500);
+        turn.own_cpu_us = 56_000;
+    }
+    slow.contender = Some(used(0.56));
+    let validity = slow.judge();
+    assert!(validity.is_fair(), "{validity:?}");
+    for turn in &mut slow.load.turns {
+        turn.drain_us = 0;
+    }
+    slow.check(Invalid, "Little's law");
+}
+
+#[test]
+fn work_outside_of_turns_is_found() {
+    let mut world = world(64);
+    world.contender = Some(used(0.45 + 0.004));
+    assert!(world.judge().reasons().is_empty(), "{}", world.judge());
+    // 10 ms in the half of the second in which others had their turns.
+    world.contender = Some(used(0.45 + 0.01));
+    let validity = world.judge();
+    assert_eq!(validity.verdict(), Fair);
+    let said = validity.reasons()[0].to_string();
+    assert!(
+        said.contains("it used 2.0 % of a core while others had their turns"),
+        "{said}"
+    );
+    world.contender = Some(used(0.45 + 0.05));
+    world.check(
+        Degraded,
+        "it used 10 % of a core while others had their turns",
+    );
+    // Of those half a second of compilers.
+    let (before, after) = world.contender.as_mut().unwrap();
+    let threads = |cpu_ns| {
+        let name = "C2 CompilerThread".to_owned();
+        [(name, ThreadGroup { count: 1, cpu_ns })].into()
+    };
+    (before.threads, after.threads) = (threads(0), threads(nanoseconds(0.02)));
+    world.check(Degraded, "compilers took 4.0 %");
+}
+
+#[test]
+fn without_cpu_by_turn_there_is_no_finding_about_idle_work() {
+    let mut world = world(64);
+    for turn in &mut world.load.turns {
+        turn.own_cpu_us = 0;
+    }
+    world.contender = Some(used(0.9));
+    let found = world.judge().to_string();
+    assert!(!found.contains("others had their turns"), "{found}");
+}
+
+#[test]
+fn a_contender_that_is_busy_in_its_turns_is_full() {
+    let mut world = world(64);
+    // Less than half of the second, but nine tenths of its turns.
+    assert!(world.judge().is_fair());
+    for turn in &mut world.load.turns {
+        turn.own_cpu_us = 20_000;
+    }
+    world.contender = Some(used(0.2));
+    world.host.as_mut().unwrap().cores[0] = core(0, 0.65, 0.0);
+    world.check(Degraded, "the contender used 0.40 of 1 cores");
+}
+
+#[test]
+fn what_the_host_takes_of_all_is_no_finding() {
+    let mut world = world(64);
+    world.host.as_mut().unwrap().cores = vec![core(0, 0.9, 0.08), core(1, 0.35, 0.08)];
+    assert!(world.judge().reasons().is_empty(), "{}", world.judge());
+    world.others = None;
+    world.check(HostBound, "hypervisor");
+}
+
+#[test]
+fn a_backend_that_serves_all_is_compared_with_the_requests_of_all() {
+    let mut world = world(64);
+    world.setting.work.backend_requests_min = Some(1.0);
+    let mut count = |requests: u64| {
+        let (mut before, mut after) = used(0.2);
+        (before.at_ns, after.at_ns) = (0, SECOND);
+        (before.requests, after.requests) = (Some(0), Some(requests));
+        world.backend = Some((before, after));
+        world.judge()
+    };
+    let (all, own) = (count(64_000), count(32_000));
+    assert!(all.is_fair(), "{all}");
+    assert_eq!(own.verdict(), Invalid, "{own}");
+}
