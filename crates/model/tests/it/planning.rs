@@ -8,6 +8,7 @@ use bakeoff_model::load::{Pace, Protocol, WebSocket};
 use bakeoff_model::plan::{self, ChosenCase, Plan, PlanOptions, PlannedRun, RunKind};
 use bakeoff_model::runs::RunsUntil;
 use bakeoff_model::scenario::Pause;
+use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, StepOrder, Suite};
 use insta::assert_snapshot;
 
@@ -254,7 +255,8 @@ fn slow_checks_belong_to_the_first_run_of_each_contender() {
             run.id
         );
         let slow = if run.lifecycle { 10 } else { 0 };
-        assert_eq!(run.expected, Duration::from_secs(160 + 5 + slow));
+        let open = Duration::from_millis(10_500);
+        assert_eq!(run.expected, Duration::from_secs(160 + 5 + slow) + open);
     }
     suite.profiles.get_mut("seed").unwrap().lifecycle_every_run = true;
     let plan = plan::plan(&suite, &options()).unwrap();
@@ -440,6 +442,62 @@ fn contenders_take_turns_where_the_load_can_wait() {
 }
 
 #[test]
+fn response_times_are_compared_of_those_that_take_turns() {
+    /// Of each benchmark, whether all of its runs have open load after their turns.
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Suite, &mut PlanOptions), expect: [(&str, bool); 2]) {
+        let (mut suite, mut options) = (suite(), options());
+        change(&mut suite, &mut options);
+        let plan = plan::plan(&suite, &options).unwrap();
+        for (benchmark, compared) in expect {
+            let mut runs = plan.runs.iter().filter(|run| run.benchmark == benchmark);
+            assert!(
+                runs.all(|run| run.latency.is_some() == compared),
+                "{benchmark}"
+            );
+        }
+    }
+    let both = |compared| [("city-get", compared), ("closest", compared)];
+    check(|_, _| {}, both(true));
+    check(
+        |suite, _| suite.profiles.get_mut("seed").unwrap().latency = false,
+        both(false),
+    );
+    check(
+        |_, options| options.no_turns = Some("they cannot".to_owned()),
+        both(false),
+    );
+    check(
+        |suite, _| {
+            let users: Scenario = serde_json::from_str("{}").unwrap();
+            suite.benchmarks[1].scenario = Some(users);
+        },
+        [("city-get", true), ("closest", false)],
+    );
+
+    let made = |latency: bool| {
+        let mut suite = suite();
+        suite.profiles.get_mut("seed").unwrap().latency = latency;
+        plan::plan(&suite, &options()).unwrap()
+    };
+    let (with, without) = (made(true), made(false));
+    let run = &with.runs[0];
+    let stated = run
+        .steps
+        .iter()
+        .find(|step| step.connections == 64)
+        .unwrap();
+    let load = run.latency.unwrap();
+    assert_eq!((load.connections, load.cycles()), (64, 10));
+    assert_eq!(load.duration, stated.duration);
+    // Ten slices of a second, and half a second of warm-up.
+    let more = run.expected - without.runs[0].expected;
+    assert_eq!(more, Duration::from_millis(10_500));
+    let file = serde_json::to_string(&with).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&file).unwrap(), with);
+}
+
+#[test]
 fn one_case_alone_and_profiles_of_whole_runs_take_no_turns() {
     let alone = |contender: &str| PlanOptions {
         contenders: vec![contender.to_owned()],
@@ -538,6 +596,7 @@ fn turns_that_cannot_be_taken_are_whole_runs_of_the_same_contenders() {
     let without = |plan: &Plan| -> Vec<PlannedRun> {
         let of = |run: &PlannedRun| PlannedRun {
             in_turns: false,
+            latency: None,
             // Those of a benchmark are beside each other in turns only.
             order: 0,
             lifecycle: false,
