@@ -68,7 +68,6 @@ impl World {
                 ..TcpCounters::default()
             }),
             others: None,
-            latency_rate_per_s: None,
         };
         world.serve(connections, u64::from(connections) * 1000, MS);
         world
