@@ -28,8 +28,8 @@ pub struct LatencyLoad {
 }
 
 impl LatencyLoad {
-    /// How long a contender is loaded at a time: so long that what one slice leaves to the next one,
-    /// such as a collection of garbage, is a small part of it.
+    /// How long a contender is loaded at a time: so long that what one slice leaves to the next
+    /// one, such as a collection of garbage, is a small part of it.
     const SLICE: Duration = Duration::from_secs(1);
     /// How long it is loaded in all at least, and at most.
     const SHORTEST: Duration = Duration::from_secs(2);

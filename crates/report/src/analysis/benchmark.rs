@@ -17,7 +17,11 @@ use bakeoff_stats::Budget;
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
 use super::turns::PlayedTurn;
 use super::validity;
-use crate::number::{milliseconds, seconds};
+use crate::number::{as_f64, milliseconds, seconds};
+
+/// A percentile counts where so many requests took longer. Its standard error is then a tenth of
+/// the share beyond it: that of a count of 100.
+const BEYOND_MIN: f64 = 100.0;
 
 /// Times of one step in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -299,6 +303,15 @@ impl<'a> StepData<'a> {
         let slices = self.slices.iter();
         let slices = slices.filter(|slice| slice.load.turns.is_empty());
         slices.map(|slice| slice.load.stated_times())
+    }
+
+    /// Whether enough of its requests took longer than this quantile. Only asked of open load in a
+    /// set: other documents show what there is.
+    pub(crate) fn resolves(&self, share: f64) -> bool {
+        let requests: u64 = self.histograms().map(|times| times.count()).sum();
+        // The product of decimal fractions may be short of a whole number by rounding.
+        let beyond = as_f64(requests) * (1.0 - share) + 1e-6;
+        self.open_rate_per_s.is_none() || beyond >= BEYOND_MIN
     }
 
     pub(crate) fn censored(&self) -> u64 {

@@ -4,8 +4,7 @@
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
-use super::benchmark::{CaseData, RunData, StepData};
-use super::latency::{self, Percentile};
+use super::benchmark::{CaseData, Latency, RunData, StepData};
 use super::validity;
 use crate::number::mib;
 
@@ -33,6 +32,37 @@ pub(crate) enum Wanted {
     CpuAt(u32),
     /// 99th percentile, ms, at so many connections or at the last step.
     P99(Option<u32>),
+}
+
+/// Which percentile of response times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Percentile {
+    P50,
+    P99,
+}
+
+impl Percentile {
+    pub(crate) fn share(self) -> f64 {
+        match self {
+            Self::P50 => 0.5,
+            Self::P99 => 0.99,
+        }
+    }
+
+    fn of(self, times: &Latency) -> f64 {
+        match self {
+            Self::P50 => times.p50_ms,
+            Self::P99 => times.p99_ms,
+        }
+    }
+
+    /// Of which requests it says how long they take.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::P50 => "half of the requests",
+            Self::P99 => "99 % of the requests",
+        }
+    }
 }
 
 /// What contenders are held against each other by at any one step.
@@ -188,7 +218,9 @@ pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
             let of_steps = at_step(case, at, |step| Some(step.latency()?.p99_ms));
             of_steps.or_else(|| {
                 let runs: Vec<&RunData<'_>> = case.completed().collect();
-                latency::at(&runs, Percentile::P99, at)
+                let mut steps = runs.iter().filter_map(|run| run.open.as_ref());
+                let fits = steps.all(|step| at.is_none_or(|at| step.connections == at));
+                in_open_load(&runs, Percentile::P99).filter(|_| fits)
             })
         }
     }
@@ -212,4 +244,22 @@ fn at_step<'r>(
         steps.push(step);
     }
     Metric::new(values, steps.into_iter())
+}
+
+/// A percentile in the open load of each set with enough requests, ms. `None` where there is none,
+/// and where the load of a set is invalid or cannot be judged: the others would flatter.
+pub(crate) fn in_open_load(runs: &[&RunData<'_>], wanted: Percentile) -> Option<Metric> {
+    let loaded = runs
+        .iter()
+        .filter_map(|run| Some((*run, run.open.as_ref()?)));
+    let counting = loaded.filter(|(_, step)| step.resolves(wanted.share()));
+    let with_value = counting.filter_map(|(run, step)| {
+        let value = wanted.of(&step.latency()?);
+        Some((run.with_block(value), step))
+    });
+    let (values, steps): (Vec<(u32, f64)>, Vec<&StepData<'_>>) = with_value.unzip();
+    let all = runs.iter().filter_map(|run| run.open.as_ref());
+    let verdict = validity::worst(all.map(|step| &step.validity));
+    let metric = Metric::new(values, steps.into_iter())?;
+    validity::unranked(&verdict).is_none().then_some(metric)
 }

@@ -32,6 +32,7 @@ pub(crate) mod startup;
 pub(crate) mod stated;
 pub(crate) mod steady;
 pub(crate) mod summary;
+pub(crate) mod times;
 pub(crate) mod turns;
 pub(crate) mod validity;
 mod warnings;

@@ -11,11 +11,11 @@ use super::checks::CheckTable;
 use super::comparison::{self, Conclusion, Matrix};
 use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
-use super::latency::{self, Percentile};
 use super::lower_bounds::{self, LowerBound};
-use super::metric::Metric;
+use super::metric::{Metric, Percentile};
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
+use super::times;
 use super::turns::{self, Sets};
 use super::validity;
 use crate::number::significant;
@@ -239,7 +239,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
     });
     let by_time = |wanted: Percentile| {
         let lower = Criteria::new(Better::Lower);
-        pairs(&rows, &lower, void, move |row| latency::metric(row, wanted))
+        pairs(&rows, &lower, void, move |row| times::of(row, wanted))
     };
     let (p50, p99) = (by_time(Percentile::P50), by_time(Percentile::P99));
     let at = stated.map_or_else(String::new, StatedStep::words);
@@ -252,7 +252,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         title: title(verdict, &rows),
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
-        times: latency::conclusions(&rows, &p50, &p99),
+        times: times::conclusions(&rows, &p50, &p99),
         throughput_matrix: Matrix {
             title: "requests/s".to_owned(),
             pairs: throughput,

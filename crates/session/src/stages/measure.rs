@@ -1,6 +1,7 @@
 //! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
 //! step by step and meters every slice.
 
+mod notes;
 mod open_load;
 mod slices;
 
@@ -15,7 +16,6 @@ use bakeoff_model::load::{
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::totals::Totals;
-use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
 use bakeoff_runtime::Instance;
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
@@ -26,6 +26,7 @@ use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
+use notes::{at, notes_of};
 use slices::{Reading, Slices, interval_record, read_all};
 
 /// What is loaded: a contender that is alive, in its session.
@@ -489,49 +490,4 @@ fn record_fleet(
         receipt,
     });
     Ok(event::record(observer, record)?)
-}
-
-/// Which step a note is about: `64 connections`, `warm-up, 1 connection`.
-fn at(step: &PlannedStep) -> String {
-    let connections = counted(step.connections.into(), "connection");
-    match step.warm_up {
-        true => format!("warm-up, {connections}"),
-        false => connections,
-    }
-}
-
-/// What a reader of the run should know about a step: what speaks against its numbers, and every
-/// diagnostic but those on figures that nobody meant to read.
-fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
-    let told = |reason: &&Reason| {
-        !matches!(
-            reason.finding,
-            Finding::NotMetered { .. } | Finding::NotRecorded { .. }
-        )
-    };
-    let words = |reason: &Reason| format!("{at}: {reason}");
-    validity.reasons().iter().filter(told).map(words).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use bakeoff_model::load::Pace;
-    use bakeoff_model::suite::Step;
-
-    use super::at;
-
-    #[test]
-    fn a_note_says_which_step_it_is_about() {
-        let step = |connections, warm_up| Step {
-            connections,
-            duration: Duration::from_secs(1),
-            pace: Pace::Closed,
-            warm_up,
-            at_least: None,
-        };
-        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
-        assert_eq!(at(&step(64, false)), "64 connections");
-    }
 }

@@ -13,9 +13,8 @@ use bakeoff_model::validity::Verdict;
 use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
 
 use super::benchmark::{CaseData, Latency, RunData};
-use super::latency::{self, Percentile};
 use super::load::LoadAnalysis;
-use super::metric::Metric;
+use super::metric::{Metric, Percentile};
 use super::row::Row;
 use super::validity;
 
@@ -264,8 +263,8 @@ fn times(
     wanted: Percentile,
     value: fn(&Latency) -> f64,
 ) -> Option<Metric> {
-    if row.open.is_some() {
-        return latency::metric(row, wanted).cloned();
+    if let Some(open) = &row.open {
+        return open.percentile(wanted).cloned();
     }
     let runs: Vec<&RunData<'_>> = case.completed().collect();
     Metric::of_runs(

@@ -4,6 +4,7 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::{IntervalRecord, Results, RunRecords};
 use serde_json::{Value, json};
 
+use crate::analysis::comparison::Conclusion;
 use crate::{Analysis, ReportInput, csv, html, markdown, terminal_table};
 
 const SECOND: u64 = 1_000_000_000;
@@ -150,7 +151,7 @@ fn check(sets: &[[Option<Open>; 2]], times: [[Option<f64>; 2]; 2], sentences: &[
     let tables = summary.tables.iter();
     let found: Vec<String> = tables
         .flat_map(|table| &table.times)
-        .map(super::Conclusion::sentence)
+        .map(Conclusion::sentence)
         .collect();
     assert_eq!(found, sentences);
 }
