@@ -279,8 +279,8 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and in
-    /// all other records.
+    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and
+    /// in all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.

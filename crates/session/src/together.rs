@@ -12,8 +12,8 @@ use bakeoff_model::suite::Suite;
 use crate::hint::hinted;
 use crate::selection;
 
-/// Share of the host's memory that contenders which are alive concurrently may take in all: the rest is for
-/// the backend, the load generators and the kernel.
+/// Share of the host's memory that contenders which are alive concurrently may take in all: the
+/// rest is for the backend, the load generators and the kernel.
 const MEMORY_SHARE: f64 = 0.9;
 
 /// What turns take of a host and a runtime.
@@ -124,7 +124,8 @@ pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
     let memory = gib(memory_bytes);
     Some(match memory_limits(&largest) {
         Some(limits) => format!(
-            "turns: {count} alive concurrently, which may take {} of this host's {memory} of memory",
+            "turns: {count} alive concurrently, which may take {} of this host's {memory} of \
+             memory",
             gib(limits)
         ),
         None => format!(

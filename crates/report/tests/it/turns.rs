@@ -493,8 +493,8 @@ fn all_turns_of_a_slice_are_lost_with_it_and_one_without_success_alone() {
         ],
         ..Results::default()
     };
-    // The fifth slice of the other stalls, and with it go its four blocks; of the third one only that
-    // block is lost in which the one has no rate.
+    // The fifth slice of the other stalls, and with it go its four blocks; of the third one only
+    // that block is lost in which the one has no rate.
     invalidate(&mut results, 1, 4);
     let found = summary(&results);
     let sets = found.sets.as_ref().unwrap();
