@@ -1,8 +1,9 @@
 //! What is written down: one file of JSON Lines per run, one [`Record`] a line, appended and
 //! synced as it happens. Readers accept every version up to [`FORMAT`].
 
+mod turns;
+
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
 use crate::warmth::Warmth;
+
+pub use turns::{Others, Turn};
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -307,35 +310,6 @@ pub struct IntervalRecord {
     pub host: Option<HostTime>,
     /// Whether the number is fair.
     pub validity: Validity,
-}
-
-/// What the other contenders of a set did in a slice of one of them, all together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Others {
-    /// Their CPU time, as far as it was read, ns.
-    pub cpu_ns: u64,
-    /// CPU time of the load generator for them, ns.
-    pub generator_cpu_ns: u64,
-    /// Their successful requests.
-    pub requests: u64,
-}
-
-impl AddAssign for Others {
-    fn add_assign(&mut self, other: Self) {
-        self.cpu_ns += other.cpu_ns;
-        self.generator_cpu_ns += other.generator_cpu_ns;
-        self.requests += other.requests;
-    }
-}
-
-/// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
-/// a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
-    /// The cycle, from 0, in which each contender of the carousel has one turn.
-    pub cycle: u32,
-    /// Whose turn it was in the cycle, from 0; the order is drawn for each cycle.
-    pub position: u32,
 }
 
 /// The last line of a run's file.

@@ -79,7 +79,7 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
     if let (Err(why), false) = (&host.concurrent, has_own_ports) {
         let hint = match plan.runtime {
             RuntimeKind::Process => {
-                "run it as root, use --runtime docker, or have the suite name its port in `PORT` of \
+                "run it as root, use --runtime docker, or have the suite name its port in `PORT` \
                  `env`"
             }
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {

@@ -11,9 +11,10 @@ use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise;
 
 use crate::concurrency::concurrency;
-use crate::evidence::{Evidence, Used};
+use crate::evidence::Evidence;
 use crate::reading::Reading;
 use crate::times::Wait;
+use crate::turns::Used;
 use bakeoff_base::number::as_f64;
 
 /// Responses per connection below which that one has none says nothing.

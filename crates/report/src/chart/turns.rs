@@ -176,8 +176,8 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
         id: "settling",
         title: format!("Requests/s against {best}, set by set"),
         note: "The difference to the first contender of the ranks in all sets up to each, with its \
-               95 % interval as a band; before the fifth set there is none where sets are looked at \
-               one by one.",
+               95 % interval as a band; before the fifth set there is none where sets are \
+               looked at one by one.",
         shape: Shape::Lines,
         series: series.collect(),
         x: axis("sets", Scale::Linear),

@@ -6,30 +6,20 @@ use std::time::Duration;
 
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{
-    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, StepCommand,
-};
-use bakeoff_model::record::{IntervalRecord, Others, Record};
-use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::load::{Connections, LoadEvent, LoadInterval, StepCommand};
+use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
-use bakeoff_model::validity::{Finding, Reason, Validity};
 use bakeoff_model::warmth::Warmth;
-use bakeoff_runtime::{Instance, Sampled};
+use bakeoff_runtime::Instance;
 use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::rows::Requests;
+use super::slices::{Reading, at, interval_record, notes_of, record_fleet};
 use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
-
-/// What was read at one boundary of a slice.
-#[derive(Clone)]
-struct Reading {
-    contender: Sampled,
-    backend: Option<ResourceSample>,
-}
 
 /// What is loaded: a contender that is alive, in its session.
 pub(crate) struct On<'a, L> {
@@ -480,98 +470,4 @@ async fn read_all<L>(on: &[On<'_, L>]) -> Vec<Reading> {
         });
     }
     all
-}
-
-/// Records what each of several load generators did in a step that is measured.
-fn record_fleet(
-    case: &Case,
-    step: usize,
-    receipt: FleetReceipt,
-    observer: &mut dyn Observer,
-) -> Result<(), Halt> {
-    let planned = case.begin.run.steps.get(step);
-    if planned.is_none_or(|planned| planned.warm_up) {
-        return Ok(());
-    }
-    let record = Record::Fleet(FleetRecord {
-        step,
-        cycle: None,
-        receipt,
-    });
-    Ok(event::record(observer, record)?)
-}
-
-/// A slice as it is recorded, before anybody has judged it.
-fn interval_record(
-    case: &Case,
-    step: usize,
-    mut load: LoadInterval,
-    readings: [&Reading; 2],
-) -> IntervalRecord {
-    let [before, after] = readings;
-    let host = after.contender.host.as_ref();
-    let host = host.zip(before.contender.host.as_ref());
-    // By the plan: they may be played in another order.
-    load.step = step;
-    let step = case.begin.run.steps.get(step);
-    IntervalRecord {
-        connections: step.map_or(0, |step| step.connections),
-        warm_up: step.is_some_and(|step| step.warm_up),
-        turn: None,
-        warmth: None,
-        others: None,
-        load,
-        contender_before: Some(before.contender.resources.clone()),
-        contender_after: Some(after.contender.resources.clone()),
-        backend_before: before.backend.clone(),
-        backend_after: after.backend.clone(),
-        steal_ns: None,
-        host: host.and_then(|(after, before)| after.since(before)),
-        validity: Validity::fair(),
-    }
-}
-
-/// Which step a note is about: `64 connections`, `warm-up, 1 connection`.
-fn at(step: &PlannedStep) -> String {
-    let connections = counted(step.connections.into(), "connection");
-    match step.warm_up {
-        true => format!("warm-up, {connections}"),
-        false => connections,
-    }
-}
-
-/// What a reader of the run should know about a step: what speaks against its numbers, and every
-/// diagnostic but those on figures that nobody meant to read.
-fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
-    let told = |reason: &&Reason| {
-        !matches!(
-            reason.finding,
-            Finding::NotMetered { .. } | Finding::NotRecorded { .. }
-        )
-    };
-    let words = |reason: &Reason| format!("{at}: {reason}");
-    validity.reasons().iter().filter(told).map(words).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use bakeoff_model::load::Pace;
-    use bakeoff_model::suite::Step;
-
-    use super::at;
-
-    #[test]
-    fn a_note_says_which_step_it_is_about() {
-        let step = |connections, warm_up| Step {
-            connections,
-            duration: Duration::from_secs(1),
-            pace: Pace::Closed,
-            warm_up,
-            at_least: None,
-        };
-        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
-        assert_eq!(at(&step(64, false)), "64 connections");
-    }
 }
