@@ -71,6 +71,25 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::R
     }
 }
 
+/// Refuses a plan of head and base with a load that nothing can take turns in.
+///
+/// # Errors
+/// It has one.
+pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
+    let mut loads = plan.runs.iter().filter(|run| run.kind.is_load());
+    if let Some(run) = loads.find(|run| !run.in_turns) {
+        return Err(hinted(
+            format_args!(
+                "head and base are compared in turns only, and {} has users with pauses, messages \
+                 that the service sends by itself, or no closed load",
+                run.benchmark
+            ),
+            "choose others with --benchmark",
+        ));
+    }
+    Ok(())
+}
+
 /// What keeps the contenders of a plan from taking turns, if anything does and they are to.
 #[must_use]
 pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {

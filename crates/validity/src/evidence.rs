@@ -361,6 +361,7 @@ impl AddAssign<&Evidence> for Evidence {
         self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
             own.in_turns.add(&other.in_turns);
             own.idle.add(&other.idle);
+            own.drain_ns += other.drain_ns;
             own
         });
         self.others = self.others.zip(other.others).map(|(mut own, other)| {

@@ -352,6 +352,11 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
 /// where nobody else's are.
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
     let used = evidence.loaded_cpu()?.share();
+    // While a turn drains there is less and less to do.
+    let drain = evidence.turns.map_or(0.0, |turns| {
+        as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1))
+    });
+    let used = used / (1.0 - drain.min(0.5));
     let allowed = evidence.contender_cores();
     let in_flight = concurrency(evidence)?.asked;
     let finding = Finding::NobodyFull {

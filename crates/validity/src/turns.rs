@@ -31,6 +31,8 @@ pub(crate) struct TurnsUsed {
     pub(crate) in_turns: Used,
     /// Outside of them.
     pub(crate) idle: Used,
+    /// Time at the ends of turns in which no request was sent any more, ns.
+    pub(crate) drain_ns: u64,
 }
 
 /// Divides the CPU time of a slice; `None` where it was not read turn by turn.
@@ -41,6 +43,7 @@ pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
         wall_ns: load.length_ns(),
     };
     (own_us > 0).then(|| TurnsUsed {
+        drain_ns: drain_ns(load),
         in_turns,
         idle: Used {
             used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
