@@ -2,40 +2,29 @@
 //! the only one that talks to the caller.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope};
-use std::time::Duration;
 
 use bakeoff_model::load::{Connections, CpuTime, LoadEvent, LoadSpec, ReactorChoice, StepSpec};
-use rustix::io::Errno;
 
 use crate::clock::{cpu_between, now_ns, thread_cpu, wall_ahead_ns};
-use crate::crew::Crew;
 use crate::error::LoadError;
 use crate::interval::{interval, own_connections};
-use crate::limits::{own_files, pin, raise_nofile, unpin, usable_cores};
-use crate::prepare::request::Requests;
-use crate::prepare::scenario::Script;
+use crate::limits::{pin, raise_nofile, unpin, usable_cores};
 use crate::prepare::validate::validate;
 use crate::shard::Shard;
 use crate::shared::{Allowance, Go, Stop};
 use crate::tally::Tally;
+use crate::threads::{Make, RunContext, Side, ThreadChannels, serve, worker_channels};
 use crate::transport::reactor::Reactor;
 use crate::transport::reactor::epoll::Epoll;
 use crate::transport::reactor::uring::Uring;
-use crate::transport::socket::Endpoint;
-use crate::transport::tls::Settings;
-use crate::turns::counters::Counter;
 use crate::turns::gate::{Gate, Rotation, StepOfTurns};
-use crate::worker::channels::{Command, Report, WorkerChannels};
-use crate::worker::{Worker, parts_of};
+use crate::worker::channels::{Command, Report};
+use crate::worker::parts_of;
 
 /// Sets the order of turns apart from other draws of the same seed.
 const ORDER: u64 = 0x0074_7572_6e73;
-
-/// Empty tallies that each thread finds laid out; a third one covers a late coordinator.
-const SPARES: usize = 2;
 
 /// Time between the command to open a window and its opening, so that every thread is there, ns.
 const LEAD_NS: u64 = 10_000_000;
@@ -107,41 +96,6 @@ pub fn run(
     }
     result
 }
-
-/// A target, and how it is reached.
-struct Side<'a> {
-    /// The load of it alone.
-    spec: &'a LoadSpec,
-    endpoint: Endpoint,
-    tls: Option<Settings>,
-}
-
-impl<'a> Side<'a> {
-    fn of(spec: &'a LoadSpec) -> Result<Self, LoadError> {
-        let timeout = Duration::from_nanos(spec.timeout_connect_ns);
-        let endpoint = Endpoint::resolve(&spec.target, timeout)?;
-        // Found wrong here rather than in a thread.
-        Requests::prepare(spec)?;
-        Script::prepare(spec, 0, Arc::default())?;
-        Ok(Self {
-            spec,
-            endpoint,
-            tls: Settings::of(&spec.target)?,
-        })
-    }
-}
-
-/// How the targets are reached, and what the threads share.
-struct RunContext<'a> {
-    sides: Vec<Side<'a>>,
-    /// Users of the scenario that began.
-    begun: Arc<AtomicU64>,
-    allowance: Arc<Allowance>,
-    stop: Stop,
-}
-
-/// Makes a thread's reactor.
-type Make<R> = fn(Endpoint) -> Result<R, Errno>;
 
 /// Carries out a spec on one kind of reactor.
 fn run_on<R: Reactor>(
@@ -438,36 +392,6 @@ struct Gathered {
     emitted: usize,
 }
 
-/// A thread's ends of the channels to the coordinator.
-struct ThreadChannels {
-    commands: Receiver<Command>,
-    reports: Sender<(usize, Report)>,
-    gate: Arc<Gate>,
-    sides: Vec<WorkerChannels>,
-}
-
-/// The channels of a worker, and where it gets empty tallies from.
-fn worker_channels(
-    side: u32,
-    reports: &Sender<(usize, Report)>,
-    context: &RunContext<'_>,
-) -> (Sender<Box<Tally>>, WorkerChannels) {
-    let (spare, spares) = channel();
-    let parts = context.sides.first().map_or(0, |one| parts_of(one.spec));
-    for _ in 0..SPARES {
-        // The receiver is a line above.
-        let _ = spare.send(Tally::boxed(parts));
-    }
-    let channels = WorkerChannels {
-        side,
-        reports: reports.clone(),
-        spares,
-        allowance: context.allowance.clone(),
-        stop: context.stop.clone(),
-    };
-    (spare, channels)
-}
-
 /// When a window opens, monotonic ns: soon, or at the instant of the wall clock that was asked for.
 fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
     let soon_ns = now_ns() + LEAD_NS;
@@ -496,64 +420,4 @@ fn began(step: usize, at_ns: u64, asked_ns: u64) -> LoadEvent {
         unix_ns,
         late_ns: unix_ns.saturating_sub(asked_ns),
     }
-}
-
-/// The life of one thread.
-fn serve<R: Reactor>(
-    spec: &LoadSpec,
-    shard: Shard,
-    channels: ThreadChannels,
-    make: Make<R>,
-    context: &RunContext<'_>,
-) {
-    let (reports, gate) = (channels.reports.clone(), channels.gate.clone());
-    match set_up(spec, shard, channels, make, context) {
-        Ok(mut crew) => crew.run(),
-        Err(errno) => {
-            gate.abandon();
-            // A coordinator that is gone has its own reason.
-            drop(reports.send((shard.thread as usize, Report::Failed(errno))));
-        }
-    }
-}
-
-fn set_up<'a, R: Reactor>(
-    spec: &'a LoadSpec,
-    shard: Shard,
-    channels: ThreadChannels,
-    make: Make<R>,
-    context: &'a RunContext<'_>,
-) -> Result<Crew<'a, R>, Errno> {
-    let thread = shard.thread as usize;
-    if !spec.cores.is_empty() {
-        let core = spec.cores[thread % spec.cores.len()];
-        pin(&[core]).map_err(|_| Errno::INVAL)?;
-    }
-    own_files();
-    // A timer that may be late by the usual 50 us would show up as send lag.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
-    let sides = channels.sides.into_iter().zip(&context.sides);
-    let sides = sides.map(|(channels, side)| {
-        let requests = Requests::prepare(side.spec).map_err(|_| Errno::INVAL)?;
-        let script = Script::prepare(side.spec, thread, context.begun.clone());
-        let script = script.map_err(|_| Errno::INVAL)?;
-        let reactor = make(side.endpoint.clone())?;
-        let tls = side.tls.clone();
-        Ok(Worker::new(
-            side.spec, shard, channels, reactor, requests, script, tls,
-        ))
-    });
-    Ok(Crew {
-        spec,
-        thread,
-        commands: channels.commands,
-        reports: channels.reports,
-        gate: channels.gate,
-        counters: {
-            let targets = context.sides.iter().map(|side| &side.spec.target);
-            let counters = targets.map(|target| Counter::open(target.cpu_counter.as_ref()));
-            counters.collect()
-        },
-        sides: sides.collect::<Result<_, Errno>>()?,
-    })
 }

@@ -30,6 +30,7 @@ mod schedule;
 mod shard;
 mod shared;
 mod tally;
+mod threads;
 mod transport;
 mod turns;
 mod worker;

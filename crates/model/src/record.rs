@@ -1,8 +1,9 @@
 //! What is written down: one file of JSON Lines per run, one [`Record`] a line, appended and
 //! synced as it happens. Readers accept every version up to [`FORMAT`].
 
+mod turns;
+
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ use crate::suite::{ReplaySettings, Winner};
 use crate::text_enum::text_enum;
 use crate::validity::Validity;
 use crate::warmth::Warmth;
+
+pub use turns::{Others, Turn};
 
 /// Version of the record format.
 pub const FORMAT: u32 = 2;
@@ -279,8 +282,8 @@ pub struct IntervalRecord {
     pub connections: u32,
     /// Whether the step is warm-up.
     pub warm_up: bool,
-    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and in
-    /// all other records.
+    /// When it was measured in a carousel of before 2026-11-25; absent before its first cycle, and
+    /// in all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
     /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
@@ -289,8 +292,7 @@ pub struct IntervalRecord {
     /// What the contenders that take turns with it did meanwhile; absent in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
-    /// Requests per second of the open load in which the response times of all contenders of a set
-    /// are compared; absent in all other slices.
+    /// Requests per second of the open load of a set; absent in all other slices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_rate_per_s: Option<f64>,
     /// What the load generator counted.
@@ -311,35 +313,6 @@ pub struct IntervalRecord {
     pub host: Option<HostTime>,
     /// Whether the number is fair.
     pub validity: Validity,
-}
-
-/// What the other contenders of a set did in a slice of one of them, all together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Others {
-    /// Their CPU time, as far as it was read, ns.
-    pub cpu_ns: u64,
-    /// CPU time of the load generator for them, ns.
-    pub generator_cpu_ns: u64,
-    /// Their successful requests.
-    pub requests: u64,
-}
-
-impl AddAssign for Others {
-    fn add_assign(&mut self, other: Self) {
-        self.cpu_ns += other.cpu_ns;
-        self.generator_cpu_ns += other.generator_cpu_ns;
-        self.requests += other.requests;
-    }
-}
-
-/// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
-/// a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
-    /// The cycle, from 0, in which each contender of the carousel has one turn.
-    pub cycle: u32,
-    /// Whose turn it was in the cycle, from 0; the order is drawn for each cycle.
-    pub position: u32,
 }
 
 /// The last line of a run's file.

@@ -22,6 +22,7 @@ pub mod placement;
 pub mod recording;
 mod rounds;
 pub mod run;
+mod runs_taken;
 mod scalar;
 pub mod selection;
 mod sequential;

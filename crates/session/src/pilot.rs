@@ -5,22 +5,18 @@
 use std::time::Duration;
 
 use bakeoff_base::number::length_as_f64 as count;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::runs::{DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
-use jiff::Timestamp;
 
 use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
-use crate::event::{Event, Observer};
+use crate::event::Observer;
+use crate::runs_taken::{Decide, decided, taken};
 use crate::sequential;
 use crate::store::session_file::SessionFile;
-
-/// Decides from what is recorded up to now; `None` where that is too early.
-pub(crate) type Decide<'a> = &'a dyn Fn(&Plan, RunsUntil) -> anyhow::Result<Option<RunsDecision>>;
 
 /// Plays what is left of a session: all at once, or where a pilot is to decide its runs, then the
 /// decision, then what that leaves. Returns how many runs were made.
@@ -60,18 +56,6 @@ pub(crate) async fn play<L: LoadGenerator>(
     };
     driver.play_part(&left, &part, observer).await?;
     Ok(part.runs)
-}
-
-pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
-    let sum = |time: fn(&PlannedRun) -> Duration| -> u64 {
-        duration_ns::whole(left.iter().map(|one| time(&one.run)).sum())
-    };
-    Event::RunsDecided {
-        decision: Box::new(decision.clone()),
-        runs: left.len(),
-        expected_ns: sum(|run| run.expected),
-        shortest_ns: sum(PlannedRun::shortest),
-    }
 }
 
 /// Decides from the records of a pilot.
@@ -187,41 +171,6 @@ fn affordable(plan: &Plan, runs: &[RunRecords], within: Duration) -> u32 {
     let left = within.saturating_sub(spent + to_come);
     let blocks = left.as_nanos() / block.as_nanos().max(1);
     PILOT_RUNS.saturating_add(u32::try_from(blocks).unwrap_or(u32::MAX))
-}
-
-/// The time that the chosen runs took, from the begin to the end of their last attempts. Those of a
-/// set are alive concurrently, so of them it is from the first begin to the last end.
-pub(crate) fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
-    let mut whole = Duration::ZERO;
-    let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;
-    // Attempts at a run are beside each other.
-    let is_last = |place: usize, run: &RunRecords| {
-        let next = runs.get(place + 1);
-        next.is_none_or(|next| next.begin.run.id != run.begin.run.id)
-    };
-    for (place, run) in runs.iter().enumerate() {
-        if !is_last(place, run) || !is_chosen(&run.begin.run) {
-            continue;
-        }
-        let end = run.end.as_ref().map(|end| end.at.parse::<Timestamp>());
-        let (Ok(begin), Some(Ok(end))) = (run.begin.at.parse::<Timestamp>(), end) else {
-            continue;
-        };
-        last = match last {
-            Some((first, from, to)) if run.begin.run.is_beside(&first.begin.run) => {
-                Some((first, from.min(begin), to.max(end)))
-            }
-            other => {
-                whole += other.map_or(Duration::ZERO, |(_, from, to)| between(from, to));
-                Some((run, begin, end))
-            }
-        };
-    }
-    whole + last.map_or(Duration::ZERO, |(_, from, to)| between(from, to))
-}
-
-fn between(from: Timestamp, to: Timestamp) -> Duration {
-    Duration::try_from(to.duration_since(from)).unwrap_or_default()
 }
 
 #[cfg(test)]

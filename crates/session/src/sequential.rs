@@ -1,7 +1,7 @@
 //! Sessions that end as soon as every pair of contenders is decided: after every set of fresh
 //! processes it is looked at what all sets show, by a test that holds however often one looks
-//! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, a last look
-//! has the rest of the error.
+//! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, a last
+//! look has the rest of the error.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
 use crate::event::Observer;
-use crate::pilot::{self, Decide};
+use crate::runs_taken::{Decide, decided, taken};
 use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
@@ -39,7 +39,7 @@ pub(crate) async fn play<L: LoadGenerator>(
         driver.play_part(set, &part, observer).await?;
         left = rest;
         if let Some(decision) = decide(&session.plan, asked)? {
-            observer.observe(&pilot::decided(&decision, &[]))?;
+            observer.observe(&decided(&decision, &[]))?;
             session.decide(&decision);
             break;
         }
@@ -54,8 +54,8 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, results: &Results) -> Option
         .iter()
         .map(|run| run.begin.run.repetition)
         .max()?;
-    let taken = pilot::taken(&results.runs, |_| true);
-    let last = pilot::taken(&results.runs, |run| run.repetition == sets);
+    let in_all = taken(&results.runs, |_| true);
+    let last = taken(&results.runs, |run| run.repetition == sets);
     let most = plan.runs.iter().map(|run| run.repetition).max();
     let analysis = Analysis::of(&ReportInput::new(results, ""));
     let because = because(
@@ -64,7 +64,7 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, results: &Results) -> Option
         &Spent {
             sets,
             most,
-            taken,
+            taken: in_all,
             last,
         },
     )?;

@@ -382,6 +382,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
             skipped.extend(without_unbuildable(suite, &mut plan));
             skipped.extend(baseline::without_partner(&mut plan));
             together::must_be(&plan, host, suite)?;
+            together::must_be_in_turns(&plan)?;
             plan
         }
         None => {

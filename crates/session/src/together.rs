@@ -12,8 +12,8 @@ use bakeoff_model::suite::Suite;
 use crate::hint::hinted;
 use crate::selection;
 
-/// Share of the host's memory that contenders which are alive concurrently may take in all: the rest is for
-/// the backend, the load generators and the kernel.
+/// Share of the host's memory that contenders which are alive concurrently may take in all: the
+/// rest is for the backend, the load generators and the kernel.
 const MEMORY_SHARE: f64 = 0.9;
 
 /// What turns take of a host and a runtime.
@@ -71,6 +71,25 @@ pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::R
     }
 }
 
+/// Refuses a plan of head and base with a load that nothing can take turns in.
+///
+/// # Errors
+/// It has one.
+pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
+    let mut loads = plan.runs.iter().filter(|run| run.kind.is_load());
+    if let Some(run) = loads.find(|run| !run.in_turns) {
+        return Err(hinted(
+            format_args!(
+                "head and base are compared in turns only, and {} has users with pauses, messages \
+                 that the service sends by itself, or no closed load",
+                run.benchmark
+            ),
+            "choose others with --benchmark",
+        ));
+    }
+    Ok(())
+}
+
 /// What keeps the contenders of a plan from taking turns, if anything does and they are to.
 #[must_use]
 pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
@@ -79,7 +98,7 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
     if let (Err(why), false) = (&host.concurrent, has_own_ports) {
         let hint = match plan.runtime {
             RuntimeKind::Process => {
-                "run it as root, use --runtime docker, or have the suite name its port in `PORT` of \
+                "run it as root, use --runtime docker, or have the suite name its port in `PORT` \
                  `env`"
             }
             RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
@@ -124,7 +143,8 @@ pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
     let memory = gib(memory_bytes);
     Some(match memory_limits(&largest) {
         Some(limits) => format!(
-            "turns: {count} alive concurrently, which may take {} of this host's {memory} of memory",
+            "turns: {count} alive concurrently, which may take {} of this host's {memory} of \
+             memory",
             gib(limits)
         ),
         None => format!(

@@ -178,9 +178,9 @@ impl Found {
     }
 
     /// Different: the p-value, corrected for the family, is at most 5 %. Relevant: the point is
-    /// outside `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval is
-    /// inside. Where the number of sets was decided by looking, they are many enough to find small
-    /// differences, and every significant one is relevant.
+    /// outside `1/(1+r)..=1+r`. Equivalent: two one-sided tests at 5 %, so that the 90 % interval
+    /// is inside. Where the number of sets was decided by looking, they are many enough to find
+    /// small differences, and every significant one is relevant.
     fn verdict(&self, p_adjusted: f64, criteria: &Criteria) -> Verdict {
         let error = 1.0 - criteria.confidence;
         let point = self.ratio.point();

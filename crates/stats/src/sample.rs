@@ -115,7 +115,7 @@ impl Sample {
     pub fn up_to(&self, block: u32) -> Option<Self> {
         let own = self.blocks.iter().copied().zip(&self.values);
         let (blocks, values): (Vec<u32>, Vec<f64>) = own.filter(|(own, _)| *own <= block).unzip();
-        (!values.is_empty()).then(|| Self {
+        (!values.is_empty()).then_some(Self {
             values,
             blocks,
             sets: self.sets,
@@ -123,8 +123,8 @@ impl Sample {
         })
     }
 
-    /// How much higher the mean is than that of `other`, with its standard error by the variances of
-    /// both; `None` where one of them has a single value.
+    /// How much higher the mean is than that of `other`, with its standard error by the variances
+    /// of both; `None` where one of them has a single value.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<(f64, f64)> {
         let of_mean = |sample: &Self| Some(variance(&sample.values)? / count(sample.values.len()));
@@ -132,8 +132,8 @@ impl Sample {
         Some((self.mean() - other.mean(), error))
     }
 
-    /// The same where the number of sets was decided by looking at them: intervals and p-values hold
-    /// at whichever set that was.
+    /// The same where the number of sets was decided by looking at them: intervals and p-values
+    /// hold at whichever set that was.
     #[must_use]
     pub fn looked_at(self, budget: Budget) -> Self {
         Self {

@@ -16,6 +16,7 @@ use bakeoff_model::warmth::Warmth;
 
 use crate::reading::Reading;
 use crate::times::Times;
+use crate::turns::{TurnsUsed, Used, drain_ns, turns};
 use bakeoff_base::number::as_f64;
 
 /// Share of the memory limit below which the kernel reclaims nothing from a group: where there
@@ -69,36 +70,6 @@ pub struct Slice<'a> {
     pub tcp: Option<&'a TcpCounters>,
     /// What the contenders did that it takes turns with.
     pub others: Option<Others>,
-}
-
-/// Time used of a time that passed, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Used {
-    /// Used.
-    pub used_ns: u64,
-    /// Passed between the readings.
-    pub wall_ns: u64,
-}
-
-impl Used {
-    /// Used time for each time that passed: cores, or a share.
-    pub(crate) fn share(self) -> f64 {
-        as_f64(self.used_ns) / as_f64(self.wall_ns.max(1))
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.used_ns += other.used_ns;
-        self.wall_ns += other.wall_ns;
-    }
-}
-
-/// CPU time of a contender that takes turns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct TurnsUsed {
-    /// In its turns.
-    pub(crate) in_turns: Used,
-    /// Outside of them.
-    pub(crate) idle: Used,
 }
 
 /// What was counted between two readings, monotonic ns.
@@ -390,6 +361,7 @@ impl AddAssign<&Evidence> for Evidence {
         self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
             own.in_turns.add(&other.in_turns);
             own.idle.add(&other.idle);
+            own.drain_ns += other.drain_ns;
             own
         });
         self.others = self.others.zip(other.others).map(|(mut own, other)| {
@@ -408,11 +380,6 @@ impl AddAssign<&Evidence> for Evidence {
         self.host.add(&other.host, add_host);
         self.tcp.add(&other.tcp, add_tcp);
     }
-}
-
-/// The ends of turns in which no request was sent any more, ns.
-fn drain_ns(load: &LoadInterval) -> u64 {
-    load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
 }
 
 /// Load generators that were lost and had a part in the step, and why.
@@ -461,22 +428,6 @@ fn cpu(before: Option<&ResourceSample>, after: Option<&ResourceSample>) -> Optio
     Some(Used {
         used_ns: now.total_ns().saturating_sub(then.total_ns()),
         wall_ns: wall_ns(before, after)?,
-    })
-}
-
-/// Divides the CPU time of a slice; `None` where it was not read turn by turn.
-fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
-    let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
-    let in_turns = Used {
-        used_ns: own_us * 1000,
-        wall_ns: load.length_ns(),
-    };
-    (own_us > 0).then(|| TurnsUsed {
-        in_turns,
-        idle: Used {
-            used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
-            wall_ns: all.wall_ns.saturating_sub(in_turns.wall_ns),
-        },
     })
 }
 

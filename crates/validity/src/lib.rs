@@ -15,6 +15,7 @@ mod reading;
 mod record;
 mod rules;
 mod times;
+mod turns;
 mod warm_up;
 mod work;
 

@@ -11,9 +11,10 @@ use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::rise;
 
 use crate::concurrency::concurrency;
-use crate::evidence::{Evidence, Used};
+use crate::evidence::Evidence;
 use crate::reading::Reading;
 use crate::times::Wait;
+use crate::turns::Used;
 use bakeoff_base::number::as_f64;
 
 /// Responses per connection below which that one has none says nothing.
@@ -351,6 +352,11 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
 /// where nobody else's are.
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
     let used = evidence.loaded_cpu()?.share();
+    // While a turn drains there is less and less to do.
+    let drain = evidence.turns.map_or(0.0, |turns| {
+        as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1))
+    });
+    let used = used / (1.0 - drain.min(0.5));
     let allowed = evidence.contender_cores();
     let in_flight = concurrency(evidence)?.asked;
     let finding = Finding::NobodyFull {

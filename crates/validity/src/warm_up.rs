@@ -90,8 +90,9 @@ impl WarmUp {
     }
 
     /// By the requests for each second of CPU time in turns, which hardly vary with what else is on
-    /// the host: how much more the contender serves in the last quarter of its turns than in the one
-    /// before. `None` with fewer turns than say that, and where CPU time was not read turn by turn.
+    /// the host: how much more the contender serves in the last quarter of its turns than in the
+    /// one before. `None` with fewer turns than say that, and where CPU time was not read turn by
+    /// turn.
     fn in_turns(&self) -> Option<Warmth> {
         let efficiency = |turn: &TurnCount| {
             let is_read = turn.requests > 0 && turn.own_cpu_us > 0;

@@ -199,6 +199,21 @@ impl<W: Write> Progress<W> {
         self.live_line(&text);
     }
 
+    fn step_begins(&mut self, connections: u32, established: u32) {
+        self.finish_step();
+        if !self.set.has(&self.run) {
+            self.step = Some(StepTotal::begin(connections, established));
+            return;
+        }
+        if self.set.begins() {
+            self.line("");
+            self.line(StepTotal::TITLES);
+        }
+        let run = self.run.clone();
+        let lines = self.set.step_begins(&run, connections, established);
+        lines.iter().for_each(|line| self.line(line));
+    }
+
     fn finish_step(&mut self) {
         if let Some(step) = self.step.take().filter(|step| !step.is_empty()) {
             self.line(&step.text());
@@ -371,18 +386,7 @@ impl<W: Write> Observer for Progress<W> {
                 established,
                 ..
             } => {
-                self.finish_step();
-                if self.set.has(&self.run) {
-                    let (run, open) = (self.run.clone(), *established);
-                    if self.set.begins() {
-                        self.line("");
-                        self.line(StepTotal::TITLES);
-                    }
-                    let lines = self.set.step_begins(&run, *connections, open);
-                    lines.iter().for_each(|line| self.line(line));
-                } else {
-                    self.step = Some(StepTotal::begin(*connections, *established));
-                }
+                self.step_begins(*connections, *established);
             }
             Event::Recorded { record } => self.record(record),
             Event::RunGoesOn { run } => {

@@ -75,8 +75,8 @@ impl SetProgress {
         member.map_or_else(Vec::new, |member| member.lines())
     }
 
-    /// The ratio of the two contenders that serve most in the step that is played, with its interval
-    /// for these processes.
+    /// The ratio of the two contenders that serve most in the step that is played, with its
+    /// interval for these processes.
     pub(crate) fn ratio(&self) -> Option<String> {
         let mut ranked: Vec<(f64, &Member)> =
             self.members.values().map(|one| (one.mean(), one)).collect();

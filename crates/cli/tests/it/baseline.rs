@@ -184,13 +184,10 @@ fn three_times_the_work_is_caught() {
 fn what_has_not_changed_passes_in_a_folder_and_with_more_steps_than_one() {
     let Some(world) = world() else { return };
     let suite = fs::read_to_string(world.path().join("suite.toml")).unwrap();
-    let steps = "describe = \"One item.\"\nladder = { connections = [2, 4], step = \"9s\" }";
-    world.write(
-        "suite.toml",
-        &suite
-            .replace("describe = \"One item.\"", steps)
-            .replace("[profile.tiny]", "[profile.tiny]\nreplaces-steps = true"),
-    );
+    let one = "connections = [4], step = \"600ms\"";
+    assert!(suite.contains(one), "{suite}");
+    let two = "connections = [2, 4], step = \"600ms\"";
+    world.write("suite.toml", &suite.replace(one, two));
     let copied = Command::new("cp")
         .arg("-r")
         .args([world.path(), top(&world).join("before")])
@@ -205,8 +202,8 @@ fn what_has_not_changed_passes_in_a_folder_and_with_more_steps_than_one() {
     run(&world, arguments).check(
         0,
         &[
-            "the benchmark item: base and head take turns, 10s each with closed load over 4 \
-             connections, after 5s of warm-up",
+            "the profile turns: base and head take turns, 10s each with closed load over 4 \
+             connections, after 600ms of warm-up",
             "skipped: new: not in the baseline before",
             "passed: the condition does not hold",
             "Against the baseline before",

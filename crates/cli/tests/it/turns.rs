@@ -121,10 +121,18 @@ fn two_take_turns_and_a_killed_set_is_made_again_as_a_whole() {
     }
     sides.sort_unstable();
     assert_eq!(sides, [0, 1]);
-    // Both have a turn in each block, and know what the other did meanwhile.
     let [good, same] = whole[..] else {
         panic!("two runs: {names:?}");
     };
+    check_beside(good, same);
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["nothing is left to run"]);
+}
+
+/// Both have a turn in each block, and know what the other did meanwhile.
+#[track_caller]
+fn check_beside(good: &RunRecords, same: &RunRecords) {
     let pairs = good.intervals.iter().zip(&same.intervals);
     for (one, other) in pairs {
         let blocks = |slice: &IntervalRecord| -> Vec<u64> {
@@ -139,9 +147,6 @@ fn two_take_turns_and_a_killed_set_is_made_again_as_a_whole() {
         let found = good.intervals.iter().any(|slice| slice.load.step == step);
         assert!(found, "step {step} was not played");
     }
-    world
-        .run("run SUITE --resume out")
-        .check(0, &["nothing is left to run"]);
 }
 
 /// Where contenders cannot be alive concurrently, the same runs are whole ones.

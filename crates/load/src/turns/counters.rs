@@ -52,11 +52,18 @@ fn parse(text: &str) -> Option<u64> {
     }
 }
 
+/// Numbers of processes are below this, so that there is room for the kind of clock (man 5
+/// proc_sys_kernel, `pid_max`).
+const PROCESSES: libc::clockid_t = 1 << 22;
+
 /// What all threads of a process have used, those that ended included, ns.
 fn process_ns(process: u32) -> Option<u64> {
     // man 2 clock_getres: the clock of a process is its complement, shifted, and the kind of clock,
     // 2 for scheduler time, in the lower bits.
-    let clock = (!libc::clockid_t::try_from(process).ok()? << 3) | 2;
+    let process = libc::clockid_t::try_from(process)
+        .ok()
+        .filter(|number| *number < PROCESSES)?;
+    let clock = (!process << 3) | 2;
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -212,8 +212,8 @@ impl Gate {
     }
 
     /// Waits for all threads, and returns what they do next; one of them gets the CPU time of the
-    /// turn that ended. `drain_ns` is how long this thread waited for what was in flight; `counters`
-    /// are those of the sides, opened by this thread, which has files of its own.
+    /// turn that ended. `drain_ns` is how long this thread waited for what was in flight;
+    /// `counters` are those of the sides, opened by this thread, which has files of its own.
     pub(crate) fn pass(&self, drain_ns: u64, counters: &[Counter]) -> (Next, Option<TurnCpu>) {
         let mut state = self.state();
         state.drain_ns = state.drain_ns.max(drain_ns);

@@ -15,7 +15,7 @@ use bakeoff_model::warmth::Warmth;
 use bakeoff_stats::Budget;
 
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
-use super::turns::PlayedTurn;
+use super::played_turn::PlayedTurn;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
 

@@ -21,6 +21,7 @@ pub(crate) mod lower_bounds;
 pub(crate) mod metric;
 pub(crate) mod overhead;
 pub(crate) mod overview;
+pub(crate) mod played_turn;
 pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod profile;

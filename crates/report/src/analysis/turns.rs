@@ -9,6 +9,7 @@ use bakeoff_validity::judged_record;
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::metric::CONFIDENCE;
+use super::played_turn::turns_of;
 use super::validity;
 use crate::number::{as_f64, count, seconds};
 
@@ -180,52 +181,6 @@ fn played_set(repetition: u32, steps: &[(usize, &StepData<'_>)]) -> PlayedSet {
     }
 }
 
-/// A turn of a contender.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PlayedTurn {
-    /// Its block: the turns of all contenders that follow each other.
-    pub block: u64,
-    /// Successful requests per second.
-    pub requests_per_s: f64,
-    /// CPU time of the contender for each request that came to an end, us; `None` where it was not
-    /// read turn by turn.
-    pub cpu_us: Option<f64>,
-    /// Cores' worth of CPU time that the contender used in it; `None` where that was not read turn by
-    /// turn.
-    pub cores: Option<f64>,
-}
-
-/// The turns of a slice that have a successful request; of a carousel of before 2026-11-25 the
-/// slice itself, in its cycle.
-#[must_use]
-pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
-    if let Some(turn) = slice.turn {
-        let requests_per_s = slice.load.requests_per_s();
-        let played = PlayedTurn {
-            block: turn.cycle.into(),
-            requests_per_s,
-            cpu_us: slice.cpu_us_per_request(),
-            cores: None,
-        };
-        return Some(played)
-            .filter(|_| requests_per_s > 0.0)
-            .into_iter()
-            .collect();
-    }
-    let turns = slice.load.turns.iter();
-    let turns = turns.filter_map(|turn| {
-        let ended = turn.requests + turn.failed;
-        let cpu_us = as_f64(turn.own_cpu_us) / as_f64(ended.max(1));
-        Some(PlayedTurn {
-            block: turn.block,
-            requests_per_s: turn.requests_per_s()?,
-            cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us),
-            cores: (turn.own_cpu_us > 0).then(|| as_f64(turn.own_cpu_us) / as_f64(turn.length_us)),
-        })
-    });
-    turns.collect()
-}
-
 /// Has every contender of a set keep only the turns of the blocks that count for all: what holds
 /// for some blocks of one would otherwise be compared with other blocks of another. A contender
 /// whose number is invalid has no say.
@@ -250,16 +205,16 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     take_by_cpu_time(benchmark);
 }
 
-/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender uses when
-/// nothing else takes it.
+/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender uses
+/// when nothing else takes it.
 const UNDISTURBED: usize = 5;
 
 /// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.
 const FULL: f64 = 0.97;
 
 /// Where every contender of a step is CPU-bound, its throughput is what it serves in a second of
-/// CPU time, times the CPU time that it uses in a second of an undisturbed turn: that other processes
-/// or the hypervisor had the core is then in no number.
+/// CPU time, times the CPU time that it uses in a second of an undisturbed turn: that other
+/// processes or the hypervisor had the core is then in no number.
 fn take_by_cpu_time(benchmark: &mut BenchmarkData<'_>) {
     let steps: BTreeSet<usize> = with_numbers(benchmark.cases.iter())
         .map(|(_, step)| step.index)

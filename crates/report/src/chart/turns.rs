@@ -150,9 +150,9 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
             let other = best?.throughput.sample.up_to(*set)?;
             let ratio = compare(&own, &other, &Criteria::new(Better::Higher)).ratio;
             let percent = |ratio: f64| 100.0 * (ratio - 1.0);
-            let interval = ratio.interval?;
+            let ends = ratio.interval;
             let mut point = Point::new(f64::from(*set), Some(percent(ratio.point)));
-            point.interval = Some((percent(interval.low), percent(interval.high)));
+            point.interval = ends.map(|ends| (percent(ends.low), percent(ends.high)));
             Some(point)
         });
         points.collect()
@@ -176,7 +176,8 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
         id: "settling",
         title: format!("Requests/s against {best}, set by set"),
         note: "The difference to the first contender of the ranks in all sets up to each, with its \
-               95 % interval as a band.",
+               95 % interval as a band; before the fifth set there is none where sets are \
+               looked at one by one.",
         shape: Shape::Lines,
         series: series.collect(),
         x: axis("sets", Scale::Linear),

@@ -40,9 +40,10 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
 }
 
 /// What throughput is where all contenders are CPU-bound.
-const BY_CPU_TIME: &str = "Every contender used all the CPU that it may use in undisturbed turns, so \
-     requests per second are those of a full second of that CPU: what other processes or the \
-     hypervisor took of it is in no number.";
+const BY_CPU_TIME: &str = "\
+Every contender used all the CPU that it may use in undisturbed turns, so requests per second are \
+those of a full second of that CPU: what other processes or the hypervisor took of it is in no \
+number.";
 
 /// How many blocks do not count and why.
 fn lost(sets: &Sets) -> String {

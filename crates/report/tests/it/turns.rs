@@ -519,8 +519,8 @@ fn all_turns_of_a_slice_are_lost_with_it_and_one_without_success_alone() {
         ],
         ..Results::default()
     };
-    // The fifth slice of the other stalls, and with it go its four blocks; of the third one only that
-    // block is lost in which the one has no rate.
+    // The fifth slice of the other stalls, and with it go its four blocks; of the third one only
+    // that block is lost in which the one has no rate.
     invalidate(&mut results, 1, 4);
     let found = summary(&results);
     let sets = found.sets.as_ref().unwrap();
@@ -705,7 +705,7 @@ fn thousands_of_turns_are_merged_into_bands() {
 
 /// A set of two CPU-bound contenders, of which each turn had another share of the core, and one of
 /// them takes twice the CPU time for each request.
-fn disturbed(cores: f64) -> Results {
+fn disturbed(percent: u64) -> Results {
     let mut runs = Vec::new();
     for repetition in 1..=3 {
         for (name, cpu_us) in [("synthetic-one", 100), ("synthetic-other", 200)] {
@@ -718,8 +718,7 @@ fn disturbed(cores: f64) -> Results {
             for (turn, share) in turns.zip([100, 100, 70, 100, 50].into_iter().cycle()) {
                 // One of the two had less of the core in every second turn.
                 let lost = u64::from(turn.block % 2 == cpu_us / 100 % 2) * 20;
-                let used = 2500.0 * cores * f64::from(u32::try_from(share - lost).unwrap());
-                turn.requests = used as u64 / cpu_us;
+                turn.requests = 25 * percent * (share - lost) / cpu_us;
                 turn.own_cpu_us = turn.requests * cpu_us;
             }
             runs.push(run);
@@ -733,10 +732,10 @@ fn disturbed(cores: f64) -> Results {
 
 #[test]
 fn contenders_that_are_cpu_bound_are_compared_by_cpu_time() {
-    for (cores, is_bound) in [(1.0, true), (0.9, false)] {
-        let found = summary(&disturbed(cores));
+    for (percent, is_bound) in [(100, true), (90, false)] {
+        let found = summary(&disturbed(percent));
         let sets = found.sets.as_ref().unwrap();
-        assert_eq!(sets.by_cpu_time, is_bound, "{cores}");
+        assert_eq!(sets.by_cpu_time, is_bound, "{percent}");
         let ratio = compared(&found, "synthetic-one", "synthetic-other")
             .ratio
             .point;

@@ -91,6 +91,41 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         names.join(", "),
         duel.connections
     );
+    let mut request = request(duel);
+    request.insert("expect".to_owned(), expect.clone());
+    let mut env = duel.env.clone();
+    if runtime != RuntimeKind::External {
+        env.entry("PORT".to_owned())
+            .or_insert_with(|| duel.port().to_string());
+    }
+    let text = toml_text(&json!({
+        "suite": {
+            "name": NAME,
+            "analysis": analysis,
+            "port": duel.port(),
+            "ready-path": duel.ready_path,
+            "logs-requests": false,
+            "lifecycle": false,
+        },
+        "env": env,
+        "profile": {
+            NAME: profile(duel),
+        },
+        "benchmark": [{
+            "name": NAME,
+            "describe": words,
+            "request": [request],
+        }],
+    }));
+    let again = match runtime {
+        RuntimeKind::Process | RuntimeKind::Kubernetes => String::new(),
+        other => format!(" --runtime {other}"),
+    };
+    format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
+}
+
+/// The profile: a warm-up and a measured step.
+fn profile(duel: &Duel) -> Value {
     let step = |duration: Duration, warm_up: bool| {
         json!({
             "connections": duel.connections,
@@ -105,13 +140,6 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
     };
     let mut steps: Vec<Value> = warm_up.map(|time| step(time, true)).into_iter().collect();
     steps.push(step(duel.duration, false));
-    let mut request = request(duel);
-    request.insert("expect".to_owned(), expect.clone());
-    let mut env = duel.env.clone();
-    if runtime != RuntimeKind::External {
-        env.entry("PORT".to_owned())
-            .or_insert_with(|| duel.port().to_string());
-    }
     let mut profile = json!({
         "describe": "One number of connections after a warm-up, in turns.",
         "limits": limits(duel),
@@ -127,30 +155,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
             "at-most": duration_text(WARM_AT_MOST),
         });
     }
-    let text = toml_text(&json!({
-        "suite": {
-            "name": NAME,
-            "analysis": analysis,
-            "port": duel.port(),
-            "ready-path": duel.ready_path,
-            "logs-requests": false,
-            "lifecycle": false,
-        },
-        "env": env,
-        "profile": {
-            NAME: profile,
-        },
-        "benchmark": [{
-            "name": NAME,
-            "describe": words,
-            "request": [request],
-        }],
-    }));
-    let again = match runtime {
-        RuntimeKind::Process | RuntimeKind::Kubernetes => String::new(),
-        other => format!(" --runtime {other}"),
-    };
-    format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
+    profile
 }
 
 /// A warm-up until every service is warm takes so long at least and at most.

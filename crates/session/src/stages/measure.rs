@@ -1,18 +1,15 @@
 //! The load of one run, or of a set of runs whose contenders take turns: drives the load generator
 //! step by step and meters every slice.
 
-mod notes;
+mod costs;
 mod open_load;
-mod slices;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::load::{
-    Connections, FleetReceipt, FleetRecord, LoadEvent, LoadInterval, LoadSpec, StepCommand,
-};
+use bakeoff_model::load::{Connections, LoadEvent, LoadInterval, LoadSpec, StepCommand};
 use bakeoff_model::record::{Others, Record};
 use bakeoff_model::suite::Step as PlannedStep;
 use bakeoff_model::totals::Totals;
@@ -22,12 +19,12 @@ use bakeoff_validity::{Judged, Step, WarmUp, evidence_of, is_warm};
 
 use super::load_spec::{self, Loaded, SpecInput};
 use super::rows::Requests;
+use super::slices::{Reading, at, interval_record, notes_of, record_fleet};
 use super::work::Logged;
 use crate::case::Case;
 use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
-use notes::{at, notes_of};
-use slices::{Reading, Slices, interval_record, read_all};
+use costs::{Slices, read_all};
 
 /// What is loaded: a contender that is alive, in its session.
 pub(crate) struct On<'a, L> {
@@ -334,7 +331,8 @@ impl<G: RunningLoad> Loading<G> {
             account.requests.add(&one.case.requests, &load);
             account.loaded.entry(block.step).or_default().add(&load);
             let readings = [&slices.before[side], &slices.after[side]];
-            let mut record = interval_record(block, load, readings);
+            let mut record = interval_record(block.step, block.planned.as_ref(), load, readings);
+            record.latency_rate_per_s = block.latency_rate_per_s;
             record.warmth = account.warmth.filter(|_| !record.warm_up);
             record.others = is_set.then(|| {
                 let mut others = Others::default();
@@ -471,23 +469,4 @@ async fn death(instance: &mut dyn Instance, connections: u32) -> Option<Failure>
         .with_evidence(instance.logs())
         .with_hints(log);
     Some(failure)
-}
-
-/// Records what each of several load generators did in a step that is measured.
-fn record_fleet(
-    case: &Case,
-    step: usize,
-    receipt: FleetReceipt,
-    observer: &mut dyn Observer,
-) -> Result<(), Halt> {
-    let planned = case.begin.run.steps.get(step);
-    if planned.is_none_or(|planned| planned.warm_up) {
-        return Ok(());
-    }
-    let record = Record::Fleet(FleetRecord {
-        step,
-        cycle: None,
-        receipt,
-    });
-    Ok(event::record(observer, record)?)
 }

@@ -8,6 +8,7 @@ pub mod measure;
 mod probe;
 pub mod rows;
 pub mod run;
+mod slices;
 pub mod start;
 pub mod verify;
 mod work;

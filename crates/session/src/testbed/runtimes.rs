@@ -91,8 +91,8 @@ impl Runtimes {
         })
     }
 
-    /// The same, for contenders that are alive concurrently. Local processes have a network each, or
-    /// without root a port each.
+    /// The same, for contenders that are alive concurrently. Local processes have a network each,
+    /// or without root a port each.
     pub(super) async fn side_by_side(wanted: WantedRuntime<'_>) -> anyhow::Result<Self> {
         if wanted.kind != RuntimeKind::Process {
             return Self::start(wanted).await;

@@ -342,8 +342,8 @@ impl FakeLoad {
     }
 }
 
-/// The slices of a step in turns as one load generator tells of them: each slice of all targets, then
-/// the next one. A target has one request in each of its turns.
+/// The slices of a step in turns as one load generator tells of them: each slice of all targets,
+/// then the next one. A target has one request in each of its turns.
 fn slices_in_turns(like: &LoadInterval, duration_ns: u64, spec: &LoadSpec) -> Vec<LoadInterval> {
     const BLOCKS: u64 = 2;
     let sides = spec.side_count() as u64;

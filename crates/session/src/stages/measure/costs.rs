@@ -1,19 +1,10 @@
-//! What is read at both ends of a slice, and the record that comes of it.
+//! What the contenders of a load, and the backend, cost between two readings.
 
 use bakeoff_model::load::LoadInterval;
-use bakeoff_model::record::{IntervalRecord, Others};
-use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::validity::Validity;
-use bakeoff_runtime::Sampled;
+use bakeoff_model::record::Others;
 
-use super::{Block, On};
-
-/// What was read at one boundary of a slice.
-#[derive(Clone)]
-pub(super) struct Reading {
-    pub(super) contender: Sampled,
-    pub(super) backend: Option<ResourceSample>,
-}
+use super::On;
+use crate::stages::slices::Reading;
 
 /// Reads the counters of all contenders, and of the backend, now.
 pub(super) async fn read_all<L>(on: &[On<'_, L>]) -> Vec<Reading> {
@@ -59,35 +50,5 @@ impl Slices<'_> {
             }
         }
         costs
-    }
-}
-
-/// A slice as it is recorded, before anybody has judged it.
-pub(super) fn interval_record(
-    block: &Block<'_>,
-    mut load: LoadInterval,
-    readings: [&Reading; 2],
-) -> IntervalRecord {
-    let [before, after] = readings;
-    let host = after.contender.host.as_ref();
-    let host = host.zip(before.contender.host.as_ref());
-    // By the plan: they may be played in another order.
-    load.step = block.step;
-    let step = block.planned;
-    IntervalRecord {
-        connections: step.map_or(0, |step| step.connections),
-        warm_up: step.is_some_and(|step| step.warm_up),
-        turn: None,
-        warmth: None,
-        others: None,
-        latency_rate_per_s: block.latency_rate_per_s,
-        load,
-        contender_before: Some(before.contender.resources.clone()),
-        contender_after: Some(after.contender.resources.clone()),
-        backend_before: before.backend.clone(),
-        backend_after: after.backend.clone(),
-        steal_ns: None,
-        host: host.and_then(|(after, before)| after.since(before)),
-        validity: Validity::fair(),
     }
 }

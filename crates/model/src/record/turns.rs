@@ -1,0 +1,35 @@
+//! What the records of contenders that take turns have beside those of others.
+
+use std::ops::AddAssign;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the other contenders of a set did in a slice of one of them, all together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Others {
+    /// Their CPU time, as far as it was read, ns.
+    pub cpu_ns: u64,
+    /// CPU time of the load generator for them, ns.
+    pub generator_cpu_ns: u64,
+    /// Their successful requests.
+    pub requests: u64,
+}
+
+impl AddAssign for Others {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.generator_cpu_ns += other.generator_cpu_ns;
+        self.requests += other.requests;
+    }
+}
+
+/// The turn of a contender in a carousel of before 2026-11-25, in which all others were frozen for
+/// a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// The cycle, from 0, in which each contender of the carousel has one turn.
+    pub cycle: u32,
+    /// Whose turn it was in the cycle, from 0; the order is drawn for each cycle.
+    pub position: u32,
+}

@@ -1,0 +1,50 @@
+//! One turn of a contender, as records have it.
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::record::IntervalRecord;
+
+/// A turn of a contender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlayedTurn {
+    /// Its block: the turns of all contenders that follow each other.
+    pub block: u64,
+    /// Successful requests per second.
+    pub requests_per_s: f64,
+    /// CPU time of the contender for each request that came to an end, us; `None` where it was not
+    /// read turn by turn.
+    pub cpu_us: Option<f64>,
+    /// Cores' worth of CPU time that the contender used in it; `None` where that was not read turn
+    /// by turn.
+    pub cores: Option<f64>,
+}
+
+/// The turns of a slice that have a successful request; of a carousel of before 2026-11-25 the
+/// slice itself, in its cycle.
+#[must_use]
+pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
+    if let Some(turn) = slice.turn {
+        let requests_per_s = slice.load.requests_per_s();
+        let played = PlayedTurn {
+            block: turn.cycle.into(),
+            requests_per_s,
+            cpu_us: slice.cpu_us_per_request(),
+            cores: None,
+        };
+        return Some(played)
+            .filter(|_| requests_per_s > 0.0)
+            .into_iter()
+            .collect();
+    }
+    let turns = slice.load.turns.iter();
+    let turns = turns.filter_map(|turn| {
+        let ended = turn.requests + turn.failed;
+        let cpu_us = as_f64(turn.own_cpu_us) / as_f64(ended.max(1));
+        Some(PlayedTurn {
+            block: turn.block,
+            requests_per_s: turn.requests_per_s()?,
+            cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us),
+            cores: (turn.own_cpu_us > 0).then(|| as_f64(turn.own_cpu_us) / as_f64(turn.length_us)),
+        })
+    });
+    turns.collect()
+}

@@ -1,0 +1,115 @@
+//! Slices as they are recorded, and what a reader should know about the steps that they belong to.
+
+use bakeoff_base::text::counted;
+use bakeoff_model::load::{FleetReceipt, FleetRecord, LoadInterval};
+use bakeoff_model::record::{IntervalRecord, Record};
+use bakeoff_model::suite::Step as PlannedStep;
+use bakeoff_model::validity::{Finding, Reason, Validity};
+
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_runtime::Sampled;
+
+use crate::case::Case;
+use crate::contracts::Halt;
+use crate::event::{self, Observer};
+
+/// What was read at one boundary of a slice.
+#[derive(Clone)]
+pub(super) struct Reading {
+    pub(super) contender: Sampled,
+    pub(super) backend: Option<ResourceSample>,
+}
+
+/// Records what each of several load generators did in a step that is measured.
+pub(super) fn record_fleet(
+    case: &Case,
+    step: usize,
+    receipt: FleetReceipt,
+    observer: &mut dyn Observer,
+) -> Result<(), Halt> {
+    let planned = case.begin.run.steps.get(step);
+    if planned.is_none_or(|planned| planned.warm_up) {
+        return Ok(());
+    }
+    let record = Record::Fleet(FleetRecord {
+        step,
+        cycle: None,
+        receipt,
+    });
+    Ok(event::record(observer, record)?)
+}
+
+/// A slice as it is recorded, before anybody has judged it; `step` is its number in the plan.
+pub(super) fn interval_record(
+    step: usize,
+    planned: Option<&PlannedStep>,
+    mut load: LoadInterval,
+    readings: [&Reading; 2],
+) -> IntervalRecord {
+    let [before, after] = readings;
+    let host = after.contender.host.as_ref();
+    let host = host.zip(before.contender.host.as_ref());
+    // By the plan: they may be played in another order.
+    load.step = step;
+    IntervalRecord {
+        connections: planned.map_or(0, |step| step.connections),
+        warm_up: planned.is_some_and(|step| step.warm_up),
+        turn: None,
+        warmth: None,
+        others: None,
+        latency_rate_per_s: None,
+        load,
+        contender_before: Some(before.contender.resources.clone()),
+        contender_after: Some(after.contender.resources.clone()),
+        backend_before: before.backend.clone(),
+        backend_after: after.backend.clone(),
+        steal_ns: None,
+        host: host.and_then(|(after, before)| after.since(before)),
+        validity: Validity::fair(),
+    }
+}
+
+/// Which step a note is about: `64 connections`, `warm-up, 1 connection`.
+pub(super) fn at(step: &PlannedStep) -> String {
+    let connections = counted(step.connections.into(), "connection");
+    match step.warm_up {
+        true => format!("warm-up, {connections}"),
+        false => connections,
+    }
+}
+
+/// What a reader of the run should know about a step: what speaks against its numbers, and every
+/// diagnostic but those on figures that nobody meant to read.
+pub(super) fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
+    let told = |reason: &&Reason| {
+        !matches!(
+            reason.finding,
+            Finding::NotMetered { .. } | Finding::NotRecorded { .. }
+        )
+    };
+    let words = |reason: &Reason| format!("{at}: {reason}");
+    validity.reasons().iter().filter(told).map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bakeoff_model::load::Pace;
+    use bakeoff_model::suite::Step;
+
+    use super::at;
+
+    #[test]
+    fn a_note_says_which_step_it_is_about() {
+        let step = |connections, warm_up| Step {
+            connections,
+            duration: Duration::from_secs(1),
+            pace: Pace::Closed,
+            warm_up,
+            at_least: None,
+        };
+        assert_eq!(at(&step(1, true)), "warm-up, 1 connection");
+        assert_eq!(at(&step(64, false)), "64 connections");
+    }
+}

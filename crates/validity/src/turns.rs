@@ -1,0 +1,58 @@
+//! CPU time that was used of a time that passed, and how turns divide both.
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::load::LoadInterval;
+
+/// Time used of a time that passed, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Used.
+    pub used_ns: u64,
+    /// Passed between the readings.
+    pub wall_ns: u64,
+}
+
+impl Used {
+    /// Used time for each time that passed: cores, or a share.
+    pub(crate) fn share(self) -> f64 {
+        as_f64(self.used_ns) / as_f64(self.wall_ns.max(1))
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.used_ns += other.used_ns;
+        self.wall_ns += other.wall_ns;
+    }
+}
+
+/// CPU time of a contender that takes turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TurnsUsed {
+    /// In its turns.
+    pub(crate) in_turns: Used,
+    /// Outside of them.
+    pub(crate) idle: Used,
+    /// Time at the ends of turns in which no request was sent any more, ns.
+    pub(crate) drain_ns: u64,
+}
+
+/// Divides the CPU time of a slice; `None` where it was not read turn by turn.
+pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
+    let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
+    let in_turns = Used {
+        used_ns: own_us * 1000,
+        wall_ns: load.length_ns(),
+    };
+    (own_us > 0).then(|| TurnsUsed {
+        drain_ns: drain_ns(load),
+        in_turns,
+        idle: Used {
+            used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
+            wall_ns: all.wall_ns.saturating_sub(in_turns.wall_ns),
+        },
+    })
+}
+
+/// The ends of turns in which no request was sent any more, ns.
+pub(crate) fn drain_ns(load: &LoadInterval) -> u64 {
+    load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
+}
