@@ -410,7 +410,10 @@ fn runs(
             let is_first = is_loaded && seen.insert(case.contender.name.as_str());
             let lifecycle = has_lifecycle && is_loaded && (is_first || profile.lifecycle_every_run);
             let steps = steps::steps(profile, case.benchmark);
-            let is_compared = case.in_turns && profile.latency && case.benchmark.scenario.is_none();
+            let is_compared = case.in_turns
+                && !case.control
+                && profile.latency
+                && case.benchmark.scenario.is_none();
             let latency = is_compared.then(|| LatencyLoad::of(&steps)).flatten();
             let mut run = PlannedRun {
                 id: format!("{}.r{repetition}", case.id),

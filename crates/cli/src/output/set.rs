@@ -163,6 +163,7 @@ mod tests {
             warm_up: false,
             turn: None,
             warmth: None,
+            latency_rate_per_s: None,
             others: Some(Others::default()),
             load,
             contender_before: None,

@@ -15,9 +15,10 @@ use crate::step::{self, Step};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyLoad {
-    /// Connections, those of the stated step.
+    /// Connections: those of the stated step, or 64 where that has fewer.
     pub connections: u32,
-    /// How long each contender is loaded in all, whole slices; in files in ns.
+    /// How long each contender is loaded in all at least, whole slices; in files in ns. It is loaded
+    /// for longer, ten seconds at most, where its rate gives too few requests for a 99th percentile.
     #[serde(rename = "duration_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub duration: Duration,
@@ -34,6 +35,10 @@ impl LatencyLoad {
     /// How long it is loaded in all at least, and at most.
     const SHORTEST: Duration = Duration::from_secs(2);
     const LONGEST: Duration = Duration::from_secs(10);
+    /// Fewer connections are not opened: with few of them requests would wait for a free one.
+    const CONNECTIONS_MIN: u32 = 64;
+    /// With so many requests in a set, a hundred are beyond the 99th percentile.
+    const REQUESTS: f64 = 10_500.0;
     /// How long each contender is loaded before its first slice, recorded as warm-up.
     pub const WARM_UP: Duration = Duration::from_millis(500);
     /// The rate as a share of what the slowest contender serves: it holds this rate, and requests
@@ -46,16 +51,18 @@ impl LatencyLoad {
         let duration = stated.duration.clamp(Self::SHORTEST, Self::LONGEST);
         let slices = duration.as_nanos().div_ceil(Self::SLICE.as_nanos());
         Some(Self {
-            connections: stated.connections,
+            connections: stated.connections.max(Self::CONNECTIONS_MIN),
             duration: Self::SLICE * u32::try_from(slices).unwrap_or(1),
             slice: Self::SLICE,
         })
     }
 
-    /// How many slices each contender has.
+    /// How many slices each contender has at this rate.
     #[must_use]
-    pub fn cycles(&self) -> u32 {
-        let slices = self.duration.as_nanos() / self.slice.as_nanos().max(1);
+    pub fn cycles(&self, rate_per_s: f64) -> u32 {
+        let needed_s = (Self::REQUESTS / rate_per_s).clamp(0.0, Self::LONGEST.as_secs_f64());
+        let duration = self.duration.max(Duration::from_secs_f64(needed_s));
+        let slices = duration.as_nanos().div_ceil(self.slice.as_nanos().max(1));
         u32::try_from(slices).unwrap_or(u32::MAX)
     }
 
@@ -94,13 +101,13 @@ mod tests {
         }
     }
 
-    /// Connections, cycles and the expected duration, ms.
+    /// Connections, cycles at a high rate and the expected duration, ms.
     #[track_caller]
     fn check(steps: &[Step], expect: Option<(u32, u32, u128)>) {
         let load = LatencyLoad::of(steps);
         let found = load.map(|load| {
             let expected = load.expected().as_millis();
-            (load.connections, load.cycles(), expected)
+            (load.connections, load.cycles(1e6), expected)
         });
         assert_eq!(found, expect);
     }
@@ -108,12 +115,19 @@ mod tests {
     #[test]
     fn it_has_the_connections_of_the_stated_step_and_two_to_ten_seconds() {
         let warm_up = step(64, 60_000, true);
-        check(&[warm_up, step(8, 5000, false)], Some((8, 5, 5500)));
+        check(&[warm_up, step(8, 5000, false)], Some((64, 5, 5500)));
         let ladder = [step(8, 3000, false), step(50, 4000, false)];
-        check(&ladder, Some((50, 4, 4500)));
-        check(&[step(8, 300, false)], Some((8, 2, 2500)));
-        check(&[step(8, 2500, false)], Some((8, 3, 3500)));
-        check(&[step(8, 60_000, false)], Some((8, 10, 10_500)));
+        check(&ladder, Some((64, 4, 4500)));
+        check(&[step(100, 300, false)], Some((100, 2, 2500)));
+        check(&[step(8, 2500, false)], Some((64, 3, 3500)));
+        check(&[step(8, 60_000, false)], Some((64, 10, 10_500)));
         check(&[warm_up], None);
+    }
+
+    #[test]
+    fn a_low_rate_takes_longer_until_a_99th_percentile_is_known() {
+        let load = LatencyLoad::of(&[step(64, 3000, false)]).unwrap();
+        let cycles = [4000.0, 3000.0, 2000.0, 1050.0, 10.0].map(|rate| load.cycles(rate));
+        assert_eq!(cycles, [3, 4, 6, 10, 10]);
     }
 }

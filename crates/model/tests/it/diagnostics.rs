@@ -969,7 +969,7 @@ fn runs_until_a_difference_are_bounded_and_can_find_it() {
     "#);
     assert_snapshot!(check("{ until = \"much\", atmost = 30 }"), @r#"
     suite.toml:10:18: `profile.quick.runs.until`: "much" is not a share up to 100%
-      hint: the difference that is to be told apart: "5%"
+      hint: the difference that is to be found, "5%", or "sure"
     suite.toml:10:26: unknown key `atmost` in `profile.quick.runs`
       hint: did you mean `at-most`?
     "#);

@@ -133,11 +133,13 @@ async fn compare_times<'a, L: LoadGenerator>(
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     let all = members.iter().enumerate();
+    let is_compared =
+        |member: &Member<'_>| !member.has_left && member.case.begin.run.latency.is_some();
     let living: Vec<usize> = all
-        .filter(|(_, member)| !member.has_left)
+        .filter(|(_, member)| is_compared(member))
         .map(|(index, _)| index)
         .collect();
-    let alive = members.iter_mut().filter(|member| !member.has_left);
+    let alive = members.iter_mut().filter(|member| is_compared(member));
     let mut ons: Vec<On<'_, L>> = alive.map(|one| one.on(&driver.parts)).collect();
     let Some(load) = loading.open_load(&ons, &living) else {
         return Ok(());

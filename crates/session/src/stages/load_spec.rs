@@ -115,7 +115,7 @@ impl OpenLoad {
         let mut random = Random::new(seed ^ OPEN_LOAD);
         let mut sides: Vec<u32> = (0..u32::try_from(contenders).unwrap_or(u32::MAX)).collect();
         let mut slices = Vec::new();
-        for number in 0..=latency.cycles() {
+        for number in 0..=latency.cycles(rate_per_s) {
             random.shuffle(&mut sides);
             let warm_up = number == 0;
             slices.extend(sides.iter().map(|side| OpenSlice {
@@ -229,12 +229,12 @@ mod tests {
             duration: Duration::from_secs(4),
             slice: Duration::from_secs(1),
         };
-        let load = OpenLoad::new(latency, 700.0, 3, 1);
+        let load = OpenLoad::new(latency, 7000.0, 3, 1);
         let spec = open_load_spec(&input, &load);
         assert_eq!((spec.side_count(), spec.slice_ns), (3, 1_000_000_000));
         assert!(spec.stepwise && spec.steps.len() == 3 * (1 + 4));
         for step in &spec.steps {
-            assert_eq!(step.pace, Pace::Poisson { rate_per_s: 700.0 });
+            assert_eq!(step.pace, Pace::Poisson { rate_per_s: 7000.0 });
             assert_eq!((step.connections, step.turns), (32, None));
             let length_ms = step.duration_ns / 1_000_000;
             assert_eq!(length_ms, if step.warm_up { 500 } else { 1000 });
@@ -253,6 +253,6 @@ mod tests {
             "one of each in a cycle: {orders:?}"
         );
         assert!(orders[1..].iter().any(|order| *order != orders[0]));
-        assert_eq!(load, OpenLoad::new(latency, 700.0, 3, 1), "by the seed");
+        assert_eq!(load, OpenLoad::new(latency, 7000.0, 3, 1), "by the seed");
     }
 }

@@ -11,7 +11,10 @@ use super::fakes::{GOOD, Log, Script, play};
 use super::turns::{recorded, turns};
 use crate::contracts::PendingRun;
 
-/// The run of `contender` in a set with open load after it, two slices of each.
+/// Slices of each contender: at the rate of fakes as many as there may be, after the warm-up.
+const SLICES: usize = 1 + 10;
+
+/// The run of `contender` in a set with open load after it.
 fn compared(contender: &str) -> PendingRun {
     let mut pending = turns(contender, 1);
     pending.run.latency = Some(LatencyLoad {
@@ -33,7 +36,7 @@ fn open(run: &RunRecords) -> Vec<&IntervalRecord> {
 async fn all_are_loaded_at_one_rate_in_a_step_after_the_planned_ones() {
     let results = recorded(GOOD, &[compared("a"), compared("b")]).await;
     for (side, run) in (0..).zip(&results.runs) {
-        assert_eq!(run.intervals.len(), 5 + 3, "{}", run.begin.run.id);
+        assert_eq!(run.intervals.len(), 5 + SLICES, "{}", run.begin.run.id);
         let open = open(run);
         let places: Vec<(usize, u32, bool, u64)> = open
             .iter()
@@ -42,10 +45,9 @@ async fn all_are_loaded_at_one_rate_in_a_step_after_the_planned_ones() {
                 (slice.load.step, slice.load.slice, slice.warm_up, length_ms)
             })
             .collect();
-        assert_eq!(
-            places,
-            [(2, 0, true, 500), (2, 1, false, 1000), (2, 2, false, 1000)]
-        );
+        let cycles = (1..=10).map(|cycle| (2, cycle, false, 1000));
+        let expect: Vec<_> = std::iter::once((2, 0, true, 500)).chain(cycles).collect();
+        assert_eq!(places, expect);
         for slice in open {
             assert_eq!((slice.connections, slice.load.side), (8, side));
             // Two requests in each turn of half a second, of two contenders.
@@ -84,10 +86,10 @@ async fn one_that_was_lost_takes_no_part() {
     let runs = [compared("a"), compared("b"), compared("c")];
     let results = recorded(script, &runs).await;
     let slices: Vec<usize> = results.runs.iter().map(|run| open(run).len()).collect();
-    assert_eq!(slices, [3, 0, 3]);
+    assert_eq!(slices, [SLICES, 0, SLICES]);
     let sides = results.runs.iter().flat_map(open);
     let sides: Vec<u32> = sides.map(|slice| slice.load.side).collect();
-    assert_eq!(sides, [0, 0, 0, 1, 1, 1]);
+    assert_eq!(sides, [[0; SLICES], [1; SLICES]].concat());
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,7 +108,7 @@ async fn one_that_dies_in_it_has_failed_and_the_others_have_not() {
         .map(|run| run.end.as_ref().unwrap().outcome == Outcome::Completed)
         .collect();
     assert_eq!(completed, [true, false]);
-    assert_eq!(open(&results.runs[0]).len(), 3);
+    assert_eq!(open(&results.runs[0]).len(), SLICES);
 }
 
 #[tokio::test(start_paused = true)]
