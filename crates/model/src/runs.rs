@@ -195,10 +195,10 @@ impl RunsDecision {
                 format!("every pair is significantly different, or equivalent within {asked}")
             }
             DecisionReason::AtMost if self.asked.sequential => {
-                "the most that there may be; not every pair is decided".to_owned()
+                "the most that there may be".to_owned()
             }
             DecisionReason::Within if self.asked.sequential => {
-                "as many as the time allows; not every pair is decided".to_owned()
+                "as many as the time allows".to_owned()
             }
             DecisionReason::Enough => {
                 format!("by the pilot that is enough to tell a difference of {asked} apart")

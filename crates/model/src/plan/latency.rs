@@ -17,8 +17,9 @@ use crate::step::{self, Step};
 pub struct LatencyLoad {
     /// Connections: those of the stated step, or 64 where that has fewer.
     pub connections: u32,
-    /// How long each contender is loaded in all at least, whole slices; in files in ns. It is loaded
-    /// for longer, ten seconds at most, where its rate gives too few requests for a 99th percentile.
+    /// How long each contender is loaded in all at least, whole slices; in files in ns. It is
+    /// loaded for longer, ten seconds at most, where its rate gives too few requests for a 99th
+    /// percentile.
     #[serde(rename = "duration_ns", with = "duration_ns")]
     #[schemars(with = "u64")]
     pub duration: Duration,
