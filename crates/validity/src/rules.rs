@@ -251,8 +251,9 @@ pub const RULES: &[Rule] = &[
         name: "idle-work",
         condition: "CPU time of the contender outside of its turns, of one core",
         side: Side::Above,
-        limits: &[limit(0.01, "1 %", Fair), limit(0.05, "5 %", Degraded)],
-        source: "the others have that much less of the core in their turns",
+        limits: &[limit(0.02, "2 %", Fair), limit(0.05, "5 %", Degraded)],
+        source: "a service's work after its last response takes up to 2 %; the others have that \
+                 much less of the core in their turns",
         measure: measures::idle_work,
     },
     Rule {

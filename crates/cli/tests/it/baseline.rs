@@ -202,7 +202,7 @@ fn what_has_not_changed_passes_in_a_folder_and_with_more_steps_than_one() {
     run(&world, arguments).check(
         0,
         &[
-            "the profile turns: base and head take turns, 10s each with closed load over 4 \
+            "the profile turns: base and head take turns, 4s each with closed load over 4 \
              connections, after 600ms of warm-up",
             "skipped: new: not in the baseline before",
             "passed: the condition does not hold",
@@ -356,6 +356,7 @@ fn what_is_not_in_both_is_said_before_anything_begins() {
 #[test]
 fn what_cannot_be_alive_concurrently_is_not_compared_with_a_baseline() {
     let world = World::new(&["good"]);
+    world.hide_port();
     let user = world.unprivileged();
     let baseline = "run SUITE --profile tiny --baseline suite --out OUT";
     let without_root = Ran::from(user.command(&world, baseline).output().unwrap());

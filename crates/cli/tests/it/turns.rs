@@ -30,6 +30,7 @@ fn with_turns() -> World {
 limits = { cpus = 1.0, memory = "64MiB" }
 runs = 1
 slice = "200ms"
+latency = false
 ladder = { warm-up = [4], connections = [4, 8], step = "600ms", order = "listed" }
 "#;
     world.write("suite.toml", &format!("{suite}{profile}"));
@@ -149,12 +150,32 @@ fn check_beside(good: &RunRecords, same: &RunRecords) {
     }
 }
 
+/// Without root each contender of a set has a port of its own.
+#[test]
+fn without_root_contenders_take_turns_on_ports_of_their_own() {
+    let world = with_turns();
+    let user = world.unprivileged();
+    let ran = |arguments: &str| Ran::from(user.command(&world, arguments).output().unwrap());
+    ran("plan SUITE --profile turns").check(0, &["connections 4 4 8, in turns"]);
+    ran("run SUITE --profile turns --out OUT").check(0, &["report: "]);
+    let runs = runs(&world, "out");
+    let [(_, good), (_, same)] = &runs[..] else {
+        panic!("two runs: {}", runs.len());
+    };
+    for run in [good, same] {
+        assert!(run.begin.run.in_turns);
+        assert_eq!(run.begin.traffic_path.name(), "loopback");
+    }
+    check_beside(good, same);
+}
+
 /// Where contenders cannot be alive concurrently, the same runs are whole ones.
 #[test]
-fn without_root_the_same_contenders_are_measured_in_whole_runs() {
+fn without_root_and_a_port_that_is_named_contenders_are_measured_in_whole_runs() {
     let why = "without root contenders have no network of their own: whole runs one after the \
                other instead of turns";
     let world = with_turns();
+    world.hide_port();
     let user = world.unprivileged();
     let ran = |arguments: &str| Ran::from(user.command(&world, arguments).output().unwrap());
     let plan = ran("plan SUITE --profile turns");

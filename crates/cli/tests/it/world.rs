@@ -67,6 +67,19 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
+    /// Has each contender find its port in its own environment instead of the suite's, so that no
+    /// other port can be given to it.
+    pub(crate) fn hide_port(&self) {
+        let port = format!("PORT = \"{}\"\n", self.port());
+        let file = |file: &str| fs::read_to_string(self.path().join(file)).unwrap();
+        self.write("suite.toml", &file("suite.toml").replace(&port, ""));
+        for entry in fs::read_dir(self.path().join("contenders")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let path = format!("contenders/{name}/contender.toml");
+            self.write(&path, &file(&path).replace("[env]\n", &format!("[env]\n{port}")));
+        }
+    }
+
     pub(crate) fn read(&self, file: &str) -> String {
         fs::read_to_string(self.folder.path().join(file)).unwrap()
     }

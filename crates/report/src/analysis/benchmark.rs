@@ -280,8 +280,8 @@ impl Latency {
 impl<'a> StepData<'a> {
     /// Successful requests per second of a turn that counts.
     pub(crate) fn rate(&self, turn: &PlayedTurn) -> f64 {
-        match (self.full_cores, turn.cpu_us) {
-            (Some(cores), Some(cpu_us)) => cores * 1e6 / cpu_us,
+        match (self.full_cores, turn.cores) {
+            (Some(full), Some(cores)) => turn.requests_per_s * full / cores,
             _ => turn.requests_per_s,
         }
     }

@@ -11,10 +11,10 @@ use bakeoff_model::suite::{Profile, Step, Suite};
 use crate::hint::hinted;
 
 /// As much as a duel measures: so many sets of fresh processes, a warm-up where the steps have
-/// none, and ten seconds of each contender.
+/// none, and four seconds of each contender.
 const SETS: u32 = 5;
 const WARM_UP: Duration = Duration::from_secs(5);
-const MEASURED: Duration = Duration::from_secs(10);
+const MEASURED: Duration = Duration::from_secs(4);
 
 /// Gives the profile, and those of these benchmarks that have steps of their own, steps that can be
 /// played in turns; sentences about what was done.
@@ -193,7 +193,7 @@ mod tests {
         check(
             with(profile(ladder()), Vec::new()),
             (64, [6, 10], 5),
-            "the profile p: base and head take turns, 10s each with closed load over 64 \
+            "the profile p: base and head take turns, 4s each with closed load over 64 \
              connections, after 6s of warm-up",
         );
         let cold = vec![step(64, 10, false), step(512, 10, false)];

@@ -267,7 +267,9 @@ fn spreadsheet(analysis: &Analysis<'_>) -> Numbers {
     ];
     columns.map(|column| {
         let place = header.iter().position(|name| *name == column).unwrap();
-        Some(significant(row[place].parse().unwrap()))
+        // Of contenders that take turns it has no times.
+        let cell = Some(row[place]).filter(|cell| !cell.is_empty())?;
+        Some(significant(cell.parse().unwrap()))
     })
 }
 
