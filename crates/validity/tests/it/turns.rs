@@ -70,13 +70,13 @@ fn work_outside_of_turns_is_found() {
     let mut world = world(64);
     world.contender = Some(used(0.45 + 0.004));
     assert!(world.judge().reasons().is_empty(), "{}", world.judge());
-    // 10 ms in the half of the second in which others had their turns.
-    world.contender = Some(used(0.45 + 0.01));
+    // 15 ms in the half of the second in which others had their turns.
+    world.contender = Some(used(0.45 + 0.015));
     let validity = world.judge();
     assert_eq!(validity.verdict(), Fair);
     let said = validity.reasons()[0].to_string();
     assert!(
-        said.contains("it used 2.0 % of a core while others had their turns"),
+        said.contains("it used 3.0 % of a core while others had their turns"),
         "{said}"
     );
     world.contender = Some(used(0.45 + 0.05));
