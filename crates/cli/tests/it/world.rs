@@ -76,7 +76,10 @@ impl World {
         for entry in fs::read_dir(self.path().join("contenders")).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let path = format!("contenders/{name}/contender.toml");
-            self.write(&path, &file(&path).replace("[env]\n", &format!("[env]\n{port}")));
+            self.write(
+                &path,
+                &file(&path).replace("[env]\n", &format!("[env]\n{port}")),
+            );
         }
     }
 

@@ -192,14 +192,14 @@ mod tests {
         };
         check(
             with(profile(ladder()), Vec::new()),
-            (64, [6, 10], 5),
+            (64, [6, 4], 5),
             "the profile p: base and head take turns, 4s each with closed load over 64 \
              connections, after 6s of warm-up",
         );
         let cold = vec![step(64, 10, false), step(512, 10, false)];
         check(
             with(profile(ladder()), cold),
-            (64, [5, 10], 5),
+            (64, [5, 4], 5),
             "the benchmark b: base and head take turns",
         );
         // One step of closed load after a warm-up is what is asked for.
@@ -210,7 +210,7 @@ mod tests {
         replacing.replaces_steps = true;
         check(
             with(replacing, vec![step(32, 10, false)]),
-            (64, [6, 10], 5),
+            (64, [6, 4], 5),
             "the profile p",
         );
         let mut until_warm = step(8, 60, true);
@@ -218,7 +218,7 @@ mod tests {
         let steps = vec![until_warm, step(8, 3, false), step(64, 3, false)];
         check(
             with(profile(steps), Vec::new()),
-            (64, [60, 10], 5),
+            (64, [60, 4], 5),
             "after up to 60s of warm-up",
         );
     }
@@ -237,7 +237,7 @@ mod tests {
         for pace in [rate, users] {
             check(
                 with(profile(vec![paced(pace)]), Vec::new()),
-                (64, [5, 10], 5),
+                (64, [5, 4], 5),
                 "closed load over 64 connections, after 5s of warm-up",
             );
         }
