@@ -27,7 +27,7 @@ pub(crate) struct Crew<'a, R> {
     pub(crate) thread: usize,
     /// What to do next.
     pub(crate) commands: Receiver<Command>,
-    /// What came of it, with the index of the thread.
+    /// Takes reports, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,
     /// Where the threads meet between turns.
     pub(crate) gate: Arc<Gate>,

@@ -32,7 +32,8 @@ pub(crate) async fn play<L: LoadGenerator>(
         return Ok(pending.len());
     };
     if asked.sequential {
-        return sequential::play(driver, session, pending, decide, observer).await;
+        let decide = |plan: &Plan| decide(plan, asked);
+        return sequential::play(driver, session, pending, &decide, observer).await;
     }
     // Cold starts beyond the pilot's repetitions are certain too, and wait for their place.
     let of_pilot = |one: &&PendingRun| one.run.repetition <= PILOT_RUNS;

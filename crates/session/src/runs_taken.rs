@@ -33,7 +33,7 @@ pub(crate) fn decided(decision: &RunsDecision, left: &[PendingRun]) -> Event {
 pub(crate) fn taken(runs: &[RunRecords], is_chosen: impl Fn(&PlannedRun) -> bool) -> Duration {
     let mut whole = Duration::ZERO;
     let mut last: Option<(&RunRecords, Timestamp, Timestamp)> = None;
-    // Attempts at a run are beside each other.
+    // Attempts at a run follow each other.
     let is_last = |place: usize, run: &RunRecords| {
         let next = runs.get(place + 1);
         next.is_none_or(|next| next.begin.run.id != run.begin.run.id)

@@ -14,7 +14,7 @@ use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
 use crate::event::Observer;
-use crate::runs_taken::{Decide, decided, taken};
+use crate::runs_taken::{decided, taken};
 use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
@@ -22,12 +22,9 @@ pub(crate) async fn play<L: LoadGenerator>(
     driver: &Driver<'_, L>,
     session: &mut SessionFile,
     pending: &[PendingRun],
-    decide: Decide<'_>,
+    decide: &dyn Fn(&Plan) -> anyhow::Result<Option<RunsDecision>>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<usize> {
-    let Some(asked) = session.plan.runs_until else {
-        return Ok(0);
-    };
     let mut left = pending;
     while let Some(first) = left.first() {
         let same = |one: &&PendingRun| one.run.repetition == first.run.repetition;
@@ -38,7 +35,7 @@ pub(crate) async fn play<L: LoadGenerator>(
         };
         driver.play_part(set, &part, observer).await?;
         left = rest;
-        if let Some(decision) = decide(&session.plan, asked)? {
+        if let Some(decision) = decide(&session.plan)? {
             observer.observe(&decided(&decision, &[]))?;
             session.decide(&decision);
             break;

@@ -1,7 +1,7 @@
 //! Orders that make no sense, or that this engine cannot carry out: refused before anything is
 //! opened. Requests are checked where they are prepared.
 
-use bakeoff_model::load::{LoadSpec, Pace, Part, Protocol, RequestSpec, StepSpec};
+use bakeoff_model::load::{LoadSpec, Pace, Part, Protocol, RequestSpec, StepSpec, Target};
 use bakeoff_model::transport::Transport;
 
 use crate::error::LoadError;
@@ -33,6 +33,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         return fail("scenarios are of requests and responses: not over WebSocket".into());
     }
     check_part(spec)?;
+    check_sides(spec)?;
     for (index, step) in spec.steps.iter().enumerate() {
         if step.connections == 0 {
             return fail(format!("step {index}: no connections"));
@@ -76,6 +77,27 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
             return fail(format!(
                 "step {index}: a rate is not within 0 and {RATE_MAX} per second"
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses targets that cannot be loaded as one load, and steps that load none of them.
+fn check_sides(spec: &LoadSpec) -> Result<(), LoadError> {
+    let fail = |message: String| Err(LoadError::Spec { message });
+    let is_other = |target: &Target| target.protocol != spec.target.protocol;
+    if spec.further_targets.iter().any(is_other) {
+        return fail("all targets of a load speak the same protocol".into());
+    }
+    for (index, step) in spec.steps.iter().enumerate() {
+        if step.side as usize >= spec.side_count() {
+            let side = step.side;
+            return fail(format!(
+                "step {index}: no target {side}: they are numbered from 0"
+            ));
+        }
+        if step.turns.is_some() && paced(step) {
+            return fail(format!("step {index}: only closed load is played in turns"));
         }
     }
     Ok(())

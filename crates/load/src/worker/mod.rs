@@ -232,12 +232,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
             }
             let end_ns = self.schedule.next_end_ns(now);
             let until_ns = self.send_due(now).map_or(end_ns, |due| due.min(end_ns));
-            let sleep_ns = until_ns.saturating_sub(now_ns());
-            self.turn(if sleep_ns > SPIN_NS {
-                sleep_ns - SPIN_NS / 2
-            } else {
-                0
-            })?;
+            self.wait_until(until_ns)?;
         }
         self.schedule.end();
         Ok(())
@@ -338,6 +333,17 @@ impl<'a, R: Reactor> Worker<'a, R> {
         }
         let bytes = self.connections.bytes();
         self.recorder.end_slice(end_ns, true, bytes);
+    }
+
+    /// Waits for what happens until then at most, without a sleep where that is soon.
+    #[inline]
+    fn wait_until(&mut self, until_ns: u64) -> Result<(), Errno> {
+        let sleep_ns = until_ns.saturating_sub(now_ns());
+        self.turn(if sleep_ns > SPIN_NS {
+            sleep_ns - SPIN_NS / 2
+        } else {
+            0
+        })
     }
 
     /// Waits once, handles what happened and what became due.

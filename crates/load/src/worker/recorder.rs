@@ -60,20 +60,15 @@ impl Recorder {
         self.bytes = bytes;
     }
 
-    /// A turn begins: what the thread used since the last one is not about this target.
-    pub(super) fn begin_turn(&mut self) {
-        self.idle();
-    }
-
-    /// A turn ends.
-    pub(super) fn end_turn(&mut self) {
+    /// Charges what the thread used since the last look to the slice.
+    pub(super) fn charge(&mut self) {
         let cpu = thread_cpu();
         self.tally.cpu += cpu_between(self.cpu, cpu);
         self.cpu = cpu;
     }
 
-    /// Leaves out what the thread used up to now.
-    pub(super) fn idle(&mut self) {
+    /// Leaves out what the thread used since the last look: it was not about this target.
+    pub(super) fn leave_out(&mut self) {
         self.cpu = thread_cpu();
     }
 
@@ -94,11 +89,10 @@ impl Recorder {
 
     /// Gives the tally of the slice that ends to the coordinator and takes an empty one.
     pub(super) fn end_slice(&mut self, end_ns: u64, last: bool, bytes: (u64, u64)) {
-        let cpu = thread_cpu();
-        self.tally.cpu += cpu_between(self.cpu, cpu);
+        self.charge();
         self.tally.sent_bytes = bytes.0 - self.bytes.0;
         self.tally.received_bytes = bytes.1 - self.bytes.1;
-        (self.cpu, self.bytes) = (cpu, bytes);
+        self.bytes = bytes;
         self.tally.end_ns = end_ns;
         self.tally.last = last;
         // The coordinator lays out more spares than it keeps tallies; should it fall behind, one

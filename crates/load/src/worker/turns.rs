@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::connection::Stage;
-use super::{SPIN_NS, WAIT_NS_MAX, Worker};
+use super::{WAIT_NS_MAX, Worker};
 use crate::clock::now_ns;
 use crate::tally::TurnTally;
 use crate::transport::reactor::Reactor;
@@ -19,7 +19,7 @@ impl<R: Reactor> Worker<'_, R> {
     /// Plays a turn of a step: closed load for its length, then what is in flight is awaited.
     /// Returns how long that took, ns.
     pub(crate) fn play_turn(&mut self, turn: &Turn) -> Result<u64, Errno> {
-        self.recorder.begin_turn();
+        self.recorder.leave_out();
         let tally = &self.recorder.tally;
         let (requests, failed) = (tally.requests, tally.failed());
         // A service may have closed connections, or said something, while it idled.
@@ -50,14 +50,10 @@ impl<R: Reactor> Worker<'_, R> {
                 false => now + WAIT_NS_MAX,
             };
             let until_ns = self.send_due(now).map_or(end_ns, |due| due.min(end_ns));
-            let sleep_ns = until_ns.saturating_sub(now_ns());
-            self.turn(match sleep_ns > SPIN_NS {
-                true => sleep_ns - SPIN_NS / 2,
-                false => 0,
-            })?;
+            self.wait_until(until_ns)?;
         };
         self.schedule.send_until(0);
-        self.recorder.end_turn();
+        self.recorder.charge();
         let tally = &mut self.recorder.tally;
         let (requests, failed) = (tally.requests - requests, tally.failed() - failed);
         tally.turns.push(TurnTally {
@@ -84,14 +80,14 @@ impl<R: Reactor> Worker<'_, R> {
     pub(crate) fn end_slice_of_turns(&mut self, end_ns: u64) {
         let slice = self.recorder.tally.slice;
         let bytes = self.connections.bytes();
-        self.recorder.idle();
+        self.recorder.leave_out();
         self.recorder.end_slice(end_ns, false, bytes);
         self.begin_slice(slice + 1, end_ns, 0);
     }
 
     /// Ends the step behind its last turn.
     pub(crate) fn end_turns(&mut self, end_ns: u64) {
-        self.recorder.idle();
+        self.recorder.leave_out();
         self.close_window(end_ns);
         self.schedule.end();
     }

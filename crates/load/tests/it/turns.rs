@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{
-    CpuCounter, LoadEvent, LoadInterval, LoadSpec, StepSpec, Target, TurnCount, Turns,
+    CpuCounter, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol, StepSpec, Target, TurnCount,
+    Turns,
 };
 
 use crate::server::{Act, RefusedPort, Server, say};
@@ -173,4 +174,26 @@ fn one_target_at_a_time_can_be_loaded_without_turns() {
         assert!(servers[side].requests() >= requests);
         assert!(requests > 0);
     }
+}
+
+#[test]
+fn steps_that_load_no_target_are_refused() {
+    let servers = [(); 2].map(|()| Server::script(vec![say(OK)]));
+    let check = |change: &dyn Fn(&mut LoadSpec), expect: &str| {
+        let mut spec = in_turns(&servers.each_ref(), 2, 100);
+        change(&mut spec);
+        let stop = Stop::default();
+        let refused = bakeoff_load::run(&spec, &stop, &mut |_| Go::On, &mut |_| {});
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains(expect), "{message}");
+    };
+    check(&|spec| spec.steps[0].side = 2, "no target 2");
+    check(
+        &|spec| spec.steps[0].pace = Pace::Constant { rate_per_s: 1.0 },
+        "only closed load is played in turns",
+    );
+    check(
+        &|spec| spec.further_targets[0].protocol = Protocol::Http2,
+        "all targets of a load speak the same protocol",
+    );
 }
