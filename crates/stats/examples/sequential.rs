@@ -271,8 +271,8 @@ fn print_families() {
     }
 }
 
-/// Whether equal contenders were told apart at any look, and after how many sets the first
-/// contender, which is off, was told apart from all others.
+/// Whether equal contenders differed significantly at any look, and after how many sets the first
+/// contender, which is off, differed significantly from all others.
 fn family(logs: &[Vec<f64>], off: f64) -> (bool, usize) {
     let (mut pairs, mut is_off) = (Vec::new(), Vec::new());
     for (place, first) in logs.iter().enumerate() {

@@ -27,7 +27,7 @@ pub(crate) enum RunsValue {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RunsTable {
-    /// The difference between any two contenders that four of five sessions are to tell apart:
+    /// The difference between any two contenders that four of five sessions must find:
     /// `5%`. Or `sure`: the session ends as soon as every pair is significantly different, or
     /// equivalent within 3 %, which is looked at after every run.
     pub(crate) until: String,

@@ -597,7 +597,7 @@ fn turns_that_cannot_be_taken_are_whole_runs_of_the_same_contenders() {
         let of = |run: &PlannedRun| PlannedRun {
             in_turns: false,
             latency: None,
-            // Those of a benchmark are beside each other in turns only.
+            // The runs of a benchmark follow each other in turns only.
             order: 0,
             lifecycle: false,
             expected: Duration::ZERO,

@@ -79,7 +79,7 @@ pub(super) fn at(step: &PlannedStep) -> String {
 }
 
 /// What a reader of the run should know about a step: what speaks against its numbers, and every
-/// diagnostic but those on figures that nobody meant to read.
+/// diagnostic but those on figures that were not to be read.
 pub(super) fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let told = |reason: &&Reason| {
         !matches!(
