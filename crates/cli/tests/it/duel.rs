@@ -79,6 +79,26 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
     plan.check(0, &["one", "other"]);
 }
 
+/// On loopback alone, or on a port of their own choice, services are not reached in turns.
+#[test]
+fn services_that_cannot_be_reached_in_turns_are_measured_in_whole_runs() {
+    let world = World::new(&[]);
+    let port = world.port();
+    let bakeoff = env!("CARGO_BIN_EXE_bakeoff");
+    let side = |name: &str| format!("{name}={bakeoff} null-server --listen 127.0.0.1:{port}");
+    let (a, b) = (side("one"), side("other"));
+    let ran = duel(&world, &[&a, &b], SHORT);
+    ran.check(0, &["duel: one and other"]);
+    let said: Vec<&str> = ran.stderr.split_whitespace().collect();
+    let expect = format!("one: it listens on 127.0.0.1:{port}, not on 0.0.0.0:");
+    let said = said.join(" ");
+    assert!(said.contains(&expect), "{said}");
+    assert!(said.contains("whole runs one after the other instead of turns"));
+    assert!(world.read("out/results.md").contains(&expect));
+    let suite = world.read("out/suite/suite.toml");
+    assert!(suite.contains("whole-runs = true"), "{suite}");
+}
+
 #[test]
 fn services_that_answer_differently_are_measured_only_with_leave() {
     let world = World::new(&[]);

@@ -15,24 +15,44 @@ use tempfile::TempDir;
 pub(crate) struct World {
     folder: TempDir,
     port: u16,
-    /// Keeps the kernel from giving the port to somebody else.
-    _reservation: OwnedFd,
+    /// Keeps the kernel from giving the ports to other programs.
+    _reservation: Vec<OwnedFd>,
 }
 
-/// A port that the kernel chose, and the socket that holds it. It does not listen, so that a
-/// contender, which like every server allows the reuse of its address, can.
-fn reserved_port() -> (u16, OwnedFd) {
+/// Contenders that are alive concurrently without a network of their own listen on so many ports
+/// at most.
+const PORTS: u16 = 8;
+
+/// The first of [`PORTS`] neighbouring ports, and the sockets that hold them. These do not listen,
+/// so that a contender, which like every server allows the reuse of its address, can.
+fn reserved_ports() -> (u16, Vec<OwnedFd>) {
+    loop {
+        let first = reserved(0).expect("the kernel has a port left");
+        let further: Option<Vec<(u16, OwnedFd)>> = (1..PORTS)
+            .map(|further| reserved(first.0.checked_add(further)?))
+            .collect();
+        if let Some(further) = further {
+            let sockets = further.into_iter().map(|(_, socket)| socket);
+            return (first.0, std::iter::once(first.1).chain(sockets).collect());
+        }
+    }
+}
+
+/// This port, or one of the kernel's choice for 0, with the socket that holds it; `None` if it is
+/// in use.
+fn reserved(port: u16) -> Option<(u16, OwnedFd)> {
     let holder = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    // Without the reuse of addresses: two tests must not get the same port.
+    bind(&holder, &SocketAddr::from(([0, 0, 0, 0], port))).ok()?;
     sockopt::set_socket_reuseaddr(&holder, true).unwrap();
-    bind(&holder, &SocketAddr::from(([0, 0, 0, 0], 0))).unwrap();
     let address = SocketAddr::try_from(getsockname(&holder).unwrap()).unwrap();
-    (address.port(), holder)
+    Some((address.port(), holder))
 }
 
 impl World {
     /// A suite with one contender for each mode.
     pub(crate) fn new(modes: &[&str]) -> Self {
-        let (port, reservation) = reserved_port();
+        let (port, reservation) = reserved_ports();
         let world = Self {
             folder: TempDir::new().unwrap(),
             port,

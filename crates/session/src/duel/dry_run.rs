@@ -1,6 +1,8 @@
-//! Every side once, before the measurement: started under its limits, asked twice, stopped.
+//! Every side before the measurement: started under its limits, asked twice, stopped; and, where
+//! the sides are processes, started once more as one that takes turns.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use bakeoff_model::check::Expect;
 use bakeoff_model::conditions::{BackendName, RuntimeKind, TrafficPath};
@@ -8,7 +10,7 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
-use bakeoff_runtime::{Instance, ReadyError, StartError};
+use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 
 use super::Unprepared;
 use super::agreement::Answers;
@@ -24,17 +26,59 @@ use crate::testbed::{Testbed, TestbedOptions};
 /// Lines of a log that a message shows.
 const LOG_LINES: usize = 10;
 
-/// What every side answers, in their order.
-pub(super) async fn answers(
+/// A side that takes turns becomes ready within this multiple of the time that it took alone, or
+/// within [`REHEARSAL_AT_LEAST`].
+const REHEARSAL_FACTOR: u32 = 3;
+const REHEARSAL_AT_LEAST: Duration = Duration::from_secs(2);
+
+/// What a dry run of all sides shows.
+pub(super) struct DryRun {
+    /// What every side answers, in their order.
+    pub(super) answers: Vec<Answers>,
+    /// Why the sides cannot take turns, as a clause.
+    pub(super) no_turns: Option<String>,
+}
+
+/// Starts every side and asks it.
+pub(super) async fn play(
     duel: &Duel,
     runtime: RuntimeKind,
     draft: &SuiteText,
-) -> Result<Vec<Answers>, Unprepared> {
+) -> Result<DryRun, Unprepared> {
     let logs = RunFolder::temporary().map_err(anyhow::Error::from)?;
+    let testbed = testbed(duel, runtime, draft, &logs, false).await?;
+    let mut answers = Vec::new();
+    let mut slowest = Duration::ZERO;
+    for side in &duel.sides {
+        let (answer, took) = ask_side(duel, &testbed, &side.name).await?;
+        answers.push(answer);
+        slowest = slowest.max(took);
+    }
+    testbed.close().await;
+    let no_turns = match runtime {
+        RuntimeKind::Process => {
+            let testbed = self::testbed(duel, runtime, draft, &logs, true).await?;
+            let limit = REHEARSAL_AT_LEAST.max(slowest * REHEARSAL_FACTOR);
+            let no_turns = no_turns(duel, &testbed, limit).await?;
+            testbed.close().await;
+            no_turns
+        }
+        RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => None,
+    };
+    Ok(DryRun { answers, no_turns })
+}
+
+async fn testbed(
+    duel: &Duel,
+    runtime: RuntimeKind,
+    draft: &SuiteText,
+    logs: &RunFolder,
+    side_by_side: bool,
+) -> anyhow::Result<Testbed> {
     let options = TestbedOptions {
         runtime,
         cluster: ClusterSettings::default(),
-        side_by_side: false,
+        side_by_side,
         backend: BackendName::None,
         backend_url: None,
         profile: NAME.to_owned(),
@@ -46,27 +90,66 @@ pub(super) async fn answers(
     };
     let folder = files::parsed(draft, &duel.workdir)?;
     // What the session will tell anyway is not told twice.
-    let testbed = Testbed::prepare(folder, options, &mut Unheard).await?;
-    let mut answers = Vec::new();
-    for side in &duel.sides {
-        answers.push(ask_side(duel, &testbed, &side.name).await?);
-    }
-    testbed.close().await;
-    Ok(answers)
+    Testbed::prepare(folder, options, &mut Unheard).await
 }
 
-async fn ask_side(duel: &Duel, testbed: &Testbed, name: &str) -> Result<Answers, Unprepared> {
+/// Why the sides cannot take turns: one that does not become ready in the way of a set.
+async fn no_turns(
+    duel: &Duel,
+    testbed: &Testbed,
+    limit: Duration,
+) -> Result<Option<String>, Unprepared> {
+    for (place, side) in duel.sides.iter().enumerate() {
+        let spec = start_spec(duel, testbed, &side.name)?;
+        // A place after the first: a side that ignores PORT must not pass by chance.
+        let spec = testbed.beside_others(spec, place + 1);
+        let started = testbed.runtime().start(&spec).await;
+        let mut instance = started.map_err(|error| not_started(&error))?;
+        let ready = instance.await_ready(limit).await;
+        instance.stop(STOP_GRACE).await;
+        if let Err(error) = ready {
+            return Ok(Some(unreachable_in_turns(&error)));
+        }
+    }
+    Ok(None)
+}
+
+/// `one: it listens on 127.0.0.1:8080, not on 0.0.0.0:8080`.
+fn unreachable_in_turns(error: &ReadyError) -> String {
+    match error {
+        ReadyError::NoListener {
+            label,
+            hint: Some(hint),
+            ..
+        } => format!("{label}: {hint}"),
+        other => other.to_string(),
+    }
+}
+
+fn start_spec(duel: &Duel, testbed: &Testbed, name: &str) -> anyhow::Result<StartSpec> {
     let contender = testbed.contender(name).expect("the suite has every side");
     let spec = testbed.start_spec(contender, &BTreeMap::new(), duel.limits, name);
-    let spec = spec.map_err(|failure| failed(&failure))?;
+    spec.map_err(|failure| failed(&failure))
+}
+
+/// What a side answers, and how long it took to become ready.
+async fn ask_side(
+    duel: &Duel,
+    testbed: &Testbed,
+    name: &str,
+) -> Result<(Answers, Duration), Unprepared> {
+    let spec = start_spec(duel, testbed, name)?;
     let started = testbed.runtime().start(&spec).await;
     let mut instance = started.map_err(|error| not_started(&error))?;
+    let asked = Instant::now();
     let ready = instance.await_ready(spec.start_timeout).await;
+    let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
     ready.map_err(Unprepared::Services)?;
     let answers = ask_twice(duel, instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
-    answers.map_err(Unprepared::Services)
+    let answers = answers.map_err(Unprepared::Services)?;
+    Ok((answers, took))
 }
 
 /// A command that names no program is a slip in it: a duel builds nothing.

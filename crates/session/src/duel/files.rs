@@ -24,11 +24,17 @@ pub(super) struct SuiteText {
     contenders: Vec<(String, String)>,
 }
 
-/// The suite of a duel whose sides are all expected to answer so.
-pub(super) fn suite(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> SuiteText {
+/// The suite of a duel whose sides are all expected to answer so. `no_turns` says why they are
+/// measured in whole runs, where they are.
+pub(super) fn suite(
+    duel: &Duel,
+    runtime: RuntimeKind,
+    expect: &Value,
+    no_turns: Option<&str>,
+) -> SuiteText {
     let contenders = duel.sides.iter();
     SuiteText {
-        suite: suite_file(duel, runtime, expect),
+        suite: suite_file(duel, runtime, expect, no_turns),
         checks: checks_file(duel, expect),
         contenders: contenders
             .map(|side| (side.name.clone(), contender_file(side, &duel.workdir)))
@@ -79,15 +85,16 @@ fn contender_path(name: &str) -> String {
     format!("contenders/{name}/contender.toml")
 }
 
-fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
+fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value, no_turns: Option<&str>) -> String {
     let words = duel.request.words();
     let names: Vec<String> = duel
         .sides
         .iter()
         .map(|side| format!("`{}`", side.name))
         .collect();
+    let no_turns_text = no_turns.map(|why| format!(" {why}.")).unwrap_or_default();
     let analysis = format!(
-        "Written by `bakeoff duel`: {} are asked `{words}` over {} connections.",
+        "Written by `bakeoff duel`: {} are asked `{words}` over {} connections.{no_turns_text}",
         names.join(", "),
         duel.connections
     );
@@ -109,7 +116,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
         },
         "env": env,
         "profile": {
-            NAME: profile(duel),
+            NAME: profile(duel, no_turns.is_some()),
         },
         "benchmark": [{
             "name": NAME,
@@ -125,7 +132,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value) -> String {
 }
 
 /// The profile: a warm-up and a measured step.
-fn profile(duel: &Duel) -> Value {
+fn profile(duel: &Duel, in_whole_runs: bool) -> Value {
     let step = |duration: Duration, warm_up: bool| {
         json!({
             "connections": duel.connections,
@@ -141,7 +148,8 @@ fn profile(duel: &Duel) -> Value {
     let mut steps: Vec<Value> = warm_up.map(|time| step(time, true)).into_iter().collect();
     steps.push(step(duel.duration, false));
     let mut profile = json!({
-        "describe": "One number of connections after a warm-up, in turns.",
+        "describe": "One number of connections after a warm-up.",
+        "whole-runs": in_whole_runs,
         "limits": limits(duel),
         "slice": "500ms",
         "runs": runs(duel.runs),

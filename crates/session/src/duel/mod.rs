@@ -11,9 +11,12 @@ mod order;
 use std::path::Path;
 
 use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::plan::whole_runs;
 
 use crate::hint::hinted;
 use crate::words;
+
+use self::dry_run::DryRun;
 
 pub(crate) use files::{contender_file, toml_text};
 pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side};
@@ -23,6 +26,8 @@ pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage
 pub struct Agreement {
     /// What the services have in common, as a sentence.
     pub words: String,
+    /// That, and why, the services are measured in whole runs instead of turns, as a sentence.
+    pub no_turns: Option<String>,
     /// What they run on.
     pub runtime: RuntimeKind,
 }
@@ -59,15 +64,17 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
         )
         .into());
     }
-    let draft = files::suite(duel, runtime, &agreement::anything());
-    let answers = dry_run::answers(duel, runtime, &draft).await?;
+    let draft = files::suite(duel, runtime, &agreement::anything(), None);
+    let DryRun { answers, no_turns } = dry_run::play(duel, runtime, &draft).await?;
     let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
-    let suite = files::suite(duel, runtime, &agreed.expect);
+    let no_turns = no_turns.as_deref().map(whole_runs::sentence);
+    let suite = files::suite(duel, runtime, &agreed.expect, no_turns.as_deref());
     // Found now and not by the session: whoever reads such a mistake has never seen the files.
     files::parsed(&suite, &duel.workdir)?;
     files::write(&suite, folder)?;
     Ok(Agreement {
         words: agreed.words,
+        no_turns,
         runtime,
     })
 }

@@ -74,22 +74,30 @@ impl Cases for Testbed {
 const PORTS: usize = 64;
 
 impl Testbed {
-    /// How the contender of a run is started. One that takes turns and shares a network with the
-    /// others has a port of its own.
+    /// How the contender of a run is started.
     fn start_in_set(
         &self,
         run: &PlannedRun,
         contender: &Contender,
         log_name: &str,
     ) -> Result<StartSpec, Failure> {
-        let mut spec = self.start_spec(contender, &run.parameters, run.limits, log_name)?;
-        if run.in_turns && self.runtimes.share_network() {
-            // The runs of a set follow each other in the plan.
-            let place = u16::try_from(run.order % PORTS).unwrap_or_default();
+        let spec = self.start_spec(contender, &run.parameters, run.limits, log_name)?;
+        // The runs of a set follow each other in the plan.
+        Ok(match run.in_turns {
+            true => self.beside_others(spec, run.order),
+            false => spec,
+        })
+    }
+
+    /// The same start beside the other contenders of a set: where they share a network, each has a
+    /// port of its own, by its place in the set.
+    pub(crate) fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
+        if self.runtimes.share_network() {
+            let place = u16::try_from(place % PORTS).unwrap_or_default();
             spec.port = spec.port.saturating_add(place);
             spec.env.insert(PORT.to_owned(), spec.port.to_string());
         }
-        Ok(spec)
+        spec
     }
 
     /// The first record of a run.

@@ -22,6 +22,7 @@ use bakeoff_session::store::recorder::refuse_session;
 use super::run::status;
 use super::signals::interrupted;
 use crate::args::DuelArgs;
+use crate::output::text::{columns, wrapped};
 use crate::{exit, output};
 
 /// The method unless another is named.
@@ -63,12 +64,16 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
     })
 }
 
+/// What would let the sides take turns.
+const TURNS_HINT: &str = "turns decide sooner: listen on 0.0.0.0 and the port in PORT";
+
 /// Asks every side once, and tells the user about it.
 async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement, Unprepared> {
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
         if !quiet {
             // A closed terminal must not end a measurement.
+            let text = wrapped(text, columns()).join("\n");
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     };
@@ -76,6 +81,9 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
     say(&format!("asking each once: {method} {path}"));
     let agreement = duel::prepare(wanted, suite).await?;
     say(&agreement.words);
+    if let Some(why) = &agreement.no_turns {
+        say(&format!("note: {why}; {TURNS_HINT}"));
+    }
     if args.save.is_some() {
         say(&format!("suite: {}", suite.display()));
     }
