@@ -10,23 +10,30 @@ pub const SLICES_MIN: u32 = 8;
 /// and by so much time.
 pub const TIME_MIN: Duration = Duration::from_secs(10);
 
-/// How warm a contender was at the end of a warm-up that lasts until it is, by the last time slices
-/// of that warm-up: ten seconds, or as many more as their noise made necessary. What rises is how
-/// many requests a second of the contender's CPU time serves, against the load generator's CPU time
-/// for them; throughput where CPU time is not metered, or where that surely rises.
+/// How warm a contender was at the end of a warm-up that lasts until it is.
+///
+/// By time slices, the last of that warm-up: ten seconds, or as many more as their noise made
+/// necessary. What rises is how many requests a second of the contender's CPU time serves, against
+/// the load generator's CPU time for them; throughput where CPU time is not metered, or where that
+/// rises significantly. By turns: requests for each second of the contender's CPU time, in the last
+/// quarter of the turns against the quarter before.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warmth {
-    /// How much it grew in ten seconds, the best guess; 0.01 = 1 %.
+    /// How much it grew in ten seconds, or from one quarter of the turns to the next; the best
+    /// guess, 0.01 = 1 %.
     pub rise: f64,
-    /// Growth in ten seconds that the noise does not exclude.
+    /// The largest growth that the noise does not exclude.
     pub rise_most: f64,
-    /// Less growth in ten seconds than this is excluded by the noise; absent in older records.
+    /// The smallest growth that the noise does not exclude; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rise_least: Option<f64>,
     /// Share of the contender's CPU time that its compiler threads used, 0 to 1; absent where
     /// threads were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jit_share: Option<f64>,
-    /// How many slices these are.
+    /// How many slices or turns these are.
     pub slices: usize,
+    /// Whether it is by turns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turns: bool,
 }

@@ -369,15 +369,29 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
 
 pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
     let warmth = evidence.setting.warmth?;
-    let Warmth { rise, slices, .. } = warmth;
-    surely_rose(&warmth).then_some((rise, Finding::StillRising { rise, slices }))
+    let Warmth {
+        rise,
+        slices,
+        in_turns,
+        ..
+    } = warmth;
+    let finding = Finding::StillRising {
+        rise,
+        slices,
+        in_turns,
+    };
+    surely_rose(&warmth).then_some((rise, finding))
 }
 
 /// Only where it is not known that it rose: otherwise that is what is to be said.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
     let warmth = evidence.setting.warmth?;
-    let (rise_most, slices) = (warmth.rise_most, warmth.slices);
-    let finding = Finding::WarmthUnknown { rise_most, slices };
+    let rise_most = warmth.rise_most;
+    let finding = Finding::WarmthUnknown {
+        rise_most,
+        slices: warmth.slices,
+        in_turns: warmth.in_turns,
+    };
     let is_known = surely_rose(&warmth) && warmth.rise > rise::FLAT;
     (!is_known).then_some((rise_most, finding))
 }

@@ -283,8 +283,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "still-rising",
-        condition: "rise of requests per CPU time in 10 s at the end of a warm-up until steady, \
-                    the best guess, where the noise excludes none",
+        condition: "rise of requests per CPU time at the end of a warm-up until steady, in 10 s, \
+                    or in turns from one quarter of them to the next; the best guess, where the \
+                    noise excludes none",
         side: Side::Above,
         limits: &[limit(rise::FLAT, "1 %", Degraded)],
         source: "the contender was not warm after the longest warm-up, see Warm-up",

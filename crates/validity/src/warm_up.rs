@@ -86,6 +86,7 @@ impl WarmUp {
             rise_least: Some(rise.least),
             jit_share: self.jit_share(looked_at..self.cpu.len()),
             slices: rise.points,
+            in_turns: false,
         })
     }
 
@@ -112,6 +113,7 @@ impl WarmUp {
             rise_least: Some((rise - ERRORS * error).exp_m1()),
             jit_share: self.jit_share(self.cpu.len().saturating_sub(1)..self.cpu.len()),
             slices: 2 * quarter,
+            in_turns: true,
         })
     }
 

@@ -177,17 +177,23 @@ pub enum Finding {
     },
     /// After its longest warm-up the contender was not warm.
     StillRising {
-        /// Growth in ten seconds, the best guess.
+        /// Growth, as that of the warmth; the best guess.
         rise: f64,
-        /// Slices at the end of the warm-up that say so.
+        /// Slices or turns at the end of the warm-up that say so.
         slices: usize,
+        /// Whether these are turns.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_turns: bool,
     },
-    /// After its longest warm-up nobody can say whether the contender was warm.
+    /// After its longest warm-up it is not known whether the contender was warm.
     WarmthUnknown {
-        /// Growth in ten seconds that the noise does not exclude.
+        /// The largest growth that the noise does not exclude.
         rise_most: f64,
-        /// Slices at the end of the warm-up that say so.
+        /// Slices or turns at the end of the warm-up that say so.
         slices: usize,
+        /// Whether these are turns.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_turns: bool,
     },
     /// The contender compiled while it was measured.
     Compiling {

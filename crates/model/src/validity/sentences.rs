@@ -276,18 +276,44 @@ impl Finding {
 
     fn fmt_warmth(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::StillRising { rise, slices } => write!(
-                f,
-                "not warm: it still got faster by {} in 10 s in the last {slices} slices of the \
-                 warm-up",
-                Percent(*rise)
-            ),
-            Self::WarmthUnknown { rise_most, slices } => write!(
-                f,
-                "the last {slices} slices of the warm-up do not exclude that it got faster by {} \
-                 in 10 s",
-                Percent(*rise_most)
-            ),
+            Self::StillRising {
+                rise,
+                slices,
+                in_turns,
+            } => {
+                let rise = Percent(*rise);
+                match in_turns {
+                    true => write!(
+                        f,
+                        "not warm: it was faster by {rise} in the last quarter of the warm-up's \
+                         turns than in the quarter before"
+                    ),
+                    false => write!(
+                        f,
+                        "not warm: it still got faster by {rise} in 10 s in the last {slices} \
+                         slices of the warm-up"
+                    ),
+                }
+            }
+            Self::WarmthUnknown {
+                rise_most,
+                slices,
+                in_turns,
+            } => {
+                let rise = Percent(*rise_most);
+                match in_turns {
+                    true => write!(
+                        f,
+                        "the last {slices} turns of the warm-up do not exclude that it was faster \
+                         by {rise} in their second half than in their first"
+                    ),
+                    false => write!(
+                        f,
+                        "the last {slices} slices of the warm-up do not exclude that it got \
+                         faster by {rise} in 10 s"
+                    ),
+                }
+            }
             Self::Compiling { share } => write!(
                 f,
                 "compiler threads used {} of the contender's CPU time",

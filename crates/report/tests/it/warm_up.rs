@@ -36,6 +36,7 @@ fn run(name: &'static str, repetition: u32, rise: f64, [cold, warm]: [f64; 2]) -
             rise_least: Some(rise - 0.01),
             jit_share: Some(warm),
             slices: 12,
+            in_turns: false,
         });
         let (before, after) = (
             slice.contender_before.as_mut().unwrap(),

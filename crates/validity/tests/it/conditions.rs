@@ -491,11 +491,21 @@ fn a_contender_that_is_not_warm() {
         rise_least: None,
         jit_share: None,
         slices: 40,
+        in_turns: false,
     };
     world.setting.warmth = Some(warmth);
     world.check(
         Degraded,
         "not warm: it still got faster by 2.3 % in 10 s in the last 40 slices",
+    );
+    world.setting.warmth = Some(Warmth {
+        in_turns: true,
+        ..warmth
+    });
+    world.check(
+        Degraded,
+        "not warm: it was faster by 2.3 % in the last quarter of the warm-up's turns than in the \
+         quarter before",
     );
     warmth.rise_least = Some(0.001);
     world.setting.warmth = Some(warmth);
