@@ -13,6 +13,8 @@ pub(crate) const ERROR: u8 = 1;
 pub(crate) const CHECK_FAILED: u8 = 2;
 /// A condition given with `--fail-if` holds, or is undecided where that is to fail.
 pub(crate) const CONDITION: u8 = 3;
+/// A sitting (`--for`) is over, and runs are left for the next one.
+pub(crate) const LEFT: u8 = 4;
 /// Stopped by Ctrl-C or a termination signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -23,6 +25,7 @@ Exit status:
     1  it could not be done: bad usage or input, missing tool, full disk
     2  a check failed, a contender could not be measured, or audited figures mislead
     3  a condition given with --fail-if holds, or is undecided with --undecided fail
+    4  the time of --for is over, and runs are left: --resume goes on
   130  stopped by Ctrl-C or a termination signal";
 
 /// The status of a command that ended with `result`, its error shown on standard error.

@@ -350,12 +350,18 @@ pub enum BenchmarkKind {
 }
 
 /// A round: some contenders on some benchmarks; a qualification round picks a winner.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// Its name.
     pub name: String,
-    /// What it is to find out.
+    /// What it finds out.
     pub describe: String,
+    /// A name that several rounds share, so that they can be run into one folder.
+    pub group: Option<String>,
+    /// The profile, unless another one is asked for.
+    pub profile: Option<String>,
+    /// How long the replay backend holds its responses back, unless another delay is asked for.
+    pub backend_delay: Option<Delay>,
     /// Globs of contenders.
     pub contenders: Vec<String>,
     /// Parameter -> the values it takes here; parameters that are not named take all of theirs.

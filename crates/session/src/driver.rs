@@ -3,6 +3,8 @@
 
 mod turns;
 
+use std::time::{Duration, Instant};
+
 use bakeoff_model::capacity::CapacityRecord;
 use bakeoff_model::load::Connections;
 use bakeoff_model::plan::{PlannedRun, RunKind};
@@ -11,6 +13,7 @@ use bakeoff_model::record::{EndRecord, Outcome, Record};
 use crate::case::Case;
 use crate::contracts::{Cases, Halt, LoadGenerator, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
+use crate::sitting::Sitting;
 use crate::stages::{capacity, cold_start, run};
 
 /// Where a run is among those that are left to make.
@@ -38,13 +41,16 @@ pub struct Driver<'a, L> {
     pub now: fn() -> String,
     /// What searches for a capacity found in earlier runs of a run's case.
     pub former: &'a dyn Fn(&PlannedRun) -> anyhow::Result<Vec<CapacityRecord>>,
+    /// The sitting, where the session ends with one.
+    pub sitting: Option<&'a Sitting>,
 }
 
 impl<L: LoadGenerator> Driver<'_, L> {
     /// Makes all pending runs in order. A failed run is recorded and the next one begins.
     ///
     /// # Errors
-    /// Only an observer's (nothing can be recorded), and those of the load generator's start.
+    /// Only an observer's (nothing can be recorded), those of the load generator's start, and
+    /// that the sitting is over.
     pub async fn play(
         &self,
         pending: &[PendingRun],
@@ -72,16 +78,21 @@ impl<L: LoadGenerator> Driver<'_, L> {
             };
             let rest = &pending[index..];
             let beside = rest.iter().take_while(|one| one.run.is_beside(&first.run));
-            match beside.count() {
-                0 => {
-                    self.play_one(first, place(0), observer).await?;
-                    index += 1;
-                }
-                set => {
-                    turns::play(self, &rest[..set], place, observer).await?;
-                    index += set;
-                }
+            let set = beside.count();
+            let next = &rest[..set.max(1)];
+            let (shortest, longest) = durations(next);
+            if let Some(sitting) = self.sitting {
+                sitting.fits(shortest, longest)?;
             }
+            let began = Instant::now();
+            match set {
+                0 => self.play_one(first, place(0), observer).await?,
+                _ => turns::play(self, next, place, observer).await?,
+            }
+            if let Some(sitting) = self.sitting {
+                sitting.took(longest, began.elapsed());
+            }
+            index += next.len();
         }
         Ok(())
     }
@@ -169,4 +180,11 @@ impl<L: LoadGenerator> Driver<'_, L> {
             }),
         )
     }
+}
+
+/// What these runs take at least and at most.
+fn durations(pending: &[PendingRun]) -> (Duration, Duration) {
+    let runs = pending.iter().map(|one| &one.run);
+    let shortest = runs.clone().map(PlannedRun::shortest).sum();
+    (shortest, runs.map(|run| run.expected).sum())
 }

@@ -216,6 +216,19 @@ pub enum Event {
         /// The folder to resume.
         resume: PathBuf,
     },
+    /// Nothing more fits into the sitting; what is left is for the next one.
+    SittingEnded {
+        /// Folder of the suite.
+        suite: PathBuf,
+        /// The folder to resume.
+        resume: PathBuf,
+        /// Runs of this session that are left, at most.
+        runs: usize,
+        /// Their expected duration, at most, ns.
+        expected_ns: u64,
+        /// The same where every contender is warm as soon as may be, ns.
+        shortest_ns: u64,
+    },
     /// The session ended; all that could be measured is recorded.
     SessionEnded {
         /// The results folder.

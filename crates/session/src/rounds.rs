@@ -1,6 +1,6 @@
-//! Rounds: which contenders a round takes, and `run --round all`, which runs the qualification
-//! rounds first and then every other round with the winners. Each round is a results folder of its
-//! own below the one of all, so that it can be read, rendered and resumed like any other.
+//! Several rounds in one folder: `run --round all`, which runs the qualification rounds first and
+//! then every other round with the winners, and `run --round GROUP`. Each round is a results folder
+//! of its own below the one of all, so that it can be read, rendered and resumed like any other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,22 @@ use crate::store::suite_folder::{self, SuiteFolder};
 use crate::testbed::{abilities, builds};
 use crate::together::{self, Abilities};
 
-/// Whether all rounds are wanted, new or resumed.
-pub(crate) fn are_wanted(order: &Order) -> bool {
-    match order {
+/// Whether several rounds are wanted, new or resumed: all, or those of a group.
+///
+/// # Errors
+/// The suite cannot be read.
+pub(crate) fn are_wanted(order: &Order) -> anyhow::Result<bool> {
+    Ok(match order {
         Order::Resume(folder, _) => folder.join(RoundsFile::NAME).is_file(),
-        Order::Begin(new) => new.round.as_deref() == Some(ALL_ROUNDS),
-    }
+        Order::Begin(new) => match new.round.as_deref() {
+            None => false,
+            Some(ALL_ROUNDS) => true,
+            Some(name) => {
+                let suite = suite_folder::read(&new.suite)?.suite;
+                !selection::several_rounds(&suite, name).is_empty()
+            }
+        },
+    })
 }
 
 /// Runs all rounds, or goes on with them.
@@ -72,7 +82,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             continue;
         };
         let ended = session::carry_out(top, open, audience).await?;
-        if ended == Ended::Interrupted {
+        if matches!(ended, Ended::Interrupted | Ended::Left) {
             return Ok(ended);
         }
         worst = worst.max(ended);
@@ -113,21 +123,26 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>
     if suite.rounds.is_empty() {
         bail!("{}: the suite has no rounds", folder.path.display());
     }
-    let order = selection::rounds_in_order(suite);
+    let order = selection::several_rounds(suite, new.round.as_deref().unwrap_or(ALL_ROUNDS));
     let options = new
         .selection
         .plan_options(suite, selection::main_round(suite));
     // Names are looked at before anything is measured, not in the last round.
-    selection::planned(suite, &options)?;
+    for round in &order {
+        let of_round = new.selection.plan_options(suite, Some(round));
+        if !of_round.contenders.is_empty() {
+            selection::planned(suite, &of_round)?;
+        }
+    }
     selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
     let top = new.results_folder(suite);
     let file = RoundsFile {
         suite_folder: folder.path.clone(),
         suite_digest: suite.digest.clone(),
-        profile: options.profile,
+        profile: new.selection.profile.clone(),
         runtime: options.runtime,
         backend: options.backend,
-        backend_delay: options.backend_delay,
+        backend_delay: new.selection.backend_delay,
         backend_url: new.backend_url.clone(),
         seed: new.selection.seed,
         runs: new.selection.runs,
@@ -227,7 +242,7 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         chosen => chosen.to_vec(),
     };
     planning::PlanOptions {
-        profile: file.profile.clone(),
+        profile: selection::profile(file.profile.as_ref(), Some(round)),
         contenders: round.contenders.clone(),
         parameters: round.parameters.clone(),
         cases: Vec::new(),
@@ -236,7 +251,7 @@ fn round_options(round: &Round, file: &RoundsFile) -> planning::PlanOptions {
         seed: file.seed,
         runtime: file.runtime,
         backend: file.backend,
-        backend_delay: file.backend_delay,
+        backend_delay: selection::backend_delay(file.backend_delay, file.backend, Some(round)),
         no_turns: None,
     }
 }

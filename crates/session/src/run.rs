@@ -4,7 +4,7 @@ use crate::event::{self, Event};
 use crate::rounds;
 use crate::session::{self, Audience, Ended, Order};
 
-/// Begins or resumes a session, or all rounds.
+/// Begins or resumes a session, or several rounds.
 ///
 /// # Errors
 /// What keeps the session from being made at all; failed runs are no error.
@@ -13,7 +13,7 @@ pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<E
         format: event::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
-    if rounds::are_wanted(order) {
+    if rounds::are_wanted(order)? {
         return rounds::run_all(order, audience).await;
     }
     let open = session::open(order).await?;

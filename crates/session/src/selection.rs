@@ -7,7 +7,7 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
 use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
 use bakeoff_model::record::Cores;
-use bakeoff_model::suite::{Round, Suite};
+use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::host::topology;
 
 use crate::hint::hinted;
@@ -20,8 +20,8 @@ pub struct Selection {
     pub contenders: Vec<String>,
     /// Globs of benchmarks.
     pub benchmarks: Vec<String>,
-    /// The profile.
-    pub profile: String,
+    /// The profile; the round's or `quick` when absent.
+    pub profile: Option<String>,
     /// The runtime.
     pub runtime: RuntimeKind,
     /// The backend; the suite's default one when absent.
@@ -47,8 +47,9 @@ impl Selection {
             Some(round) if self.contenders.is_empty() => round.parameters.clone(),
             _ => BTreeMap::new(),
         };
+        let backend = self.backend.unwrap_or(suite.default_backend);
         PlanOptions {
-            profile: self.profile.clone(),
+            profile: profile(self.profile.as_ref(), round),
             contenders: or_round(&self.contenders, |round| &round.contenders),
             parameters,
             cases: Vec::new(),
@@ -56,12 +57,31 @@ impl Selection {
             runs: self.runs,
             seed: self.seed,
             runtime: self.runtime,
-            backend: self.backend.unwrap_or(suite.default_backend),
-            backend_delay: self.backend_delay,
+            backend,
+            backend_delay: backend_delay(self.backend_delay, backend, round),
             no_turns: None,
         }
     }
 }
+
+/// The profile of a round.
+pub(crate) fn profile(asked: Option<&String>, round: Option<&Round>) -> String {
+    let own = round.and_then(|round| round.profile.as_ref());
+    asked.or(own).map_or_else(|| QUICK.to_owned(), Clone::clone)
+}
+
+/// The delay of a round: of the replay backend only.
+pub(crate) fn backend_delay(
+    asked: Option<Delay>,
+    backend: BackendName,
+    round: Option<&Round>,
+) -> Option<Delay> {
+    let own = round.filter(|_| backend == BackendName::Replay);
+    asked.or(own.and_then(|round| round.backend_delay))
+}
+
+/// The profile of a round that names none.
+const QUICK: &str = "quick";
 
 /// The plan.
 ///
@@ -143,6 +163,17 @@ pub fn rounds_in_order(suite: &Suite) -> Vec<&Round> {
         .partition(|round| round.winner.is_some());
     order.extend(others);
     order
+}
+
+/// The rounds that a name stands for, in the same order: all of them, or those of a group. None
+/// where it is the name of a single round, or of nothing.
+#[must_use]
+pub fn several_rounds<'s>(suite: &'s Suite, name: &str) -> Vec<&'s Round> {
+    let mut rounds = rounds_in_order(suite);
+    let is_round = suite.rounds.iter().any(|round| round.name == name);
+    let chosen = |round: &&Round| round.group.as_deref() == Some(name) && !is_round;
+    rounds.retain(|round| name == ALL_ROUNDS || chosen(round));
+    rounds
 }
 
 /// The backend of this name, or the suite's default one.

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun};
+use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::runs::RunsUntil;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
@@ -23,11 +23,13 @@ use crate::driver::Driver;
 use crate::event::{self, Event, Observer};
 use crate::flame;
 use crate::hint::hinted;
+use crate::left;
 use crate::pilot;
 use crate::selection::{self, Selection};
 use crate::sequential;
+use crate::sitting::{Sitting, SittingOver};
 use crate::store::recorder::Recorder;
-use crate::store::results::{self, Progress};
+use crate::store::results;
 use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder;
@@ -119,6 +121,8 @@ pub enum Ended {
     ConditionHolds,
     /// Some runs failed; with a baseline, of heads.
     WithFailures,
+    /// The sitting is over, and runs are left.
+    Left,
     /// A signal stopped it.
     Interrupted,
 }
@@ -132,6 +136,8 @@ pub struct Audience<'a> {
     pub watcher: &'a mut dyn Observer,
     /// When the session is to stop.
     pub interruption: Interruption,
+    /// How much is measured now; all where absent.
+    pub sitting: Option<Sitting>,
 }
 
 /// A results folder that is open for writing, with what its session is about.
@@ -155,7 +161,7 @@ pub(crate) async fn carry_out(
         mut session,
         base,
     } = open;
-    let pending = pending(&session.plan, &folder)?;
+    let pending = left::pending(&session.plan, &folder)?;
     if pending.is_empty() {
         return end(&folder, &session, 0, audience.watcher);
     }
@@ -163,10 +169,17 @@ pub(crate) async fn carry_out(
         recorder,
         watcher: &mut *audience.watcher,
     };
+    let sitting = audience.sitting.as_ref();
+    let played = play(
+        &mut session,
+        base.as_ref(),
+        &folder,
+        &pending,
+        &mut observers,
+        sitting,
+    );
     let outcome = tokio::select! {
-        outcome = play(&mut session, base.as_ref(), &folder, &pending, &mut observers) => {
-            Some(outcome)
-        }
+        outcome = played => Some(outcome),
         () = (audience.interruption)() => None,
     };
     let Some(outcome) = outcome else {
@@ -180,6 +193,15 @@ pub(crate) async fn carry_out(
         })?;
         return Ok(Ended::Interrupted);
     };
+    if outcome
+        .as_ref()
+        .is_err_and(|error| error.is::<SittingOver>())
+    {
+        observers
+            .watcher
+            .observe(&left::sitting_ended(top, &folder, session)?)?;
+        return Ok(Ended::Left);
+    }
     if outcome.is_err() {
         observers.recorder.withdraw();
     }
@@ -224,6 +246,7 @@ async fn play(
     results: &Path,
     pending: &[PendingRun],
     observers: &mut Observers<'_>,
+    sitting: Option<&Sitting>,
 ) -> anyhow::Result<usize> {
     let plan = &session.plan;
     let placement = selection::placement(plan);
@@ -271,6 +294,7 @@ async fn play(
         cases: &testbed,
         now: clock::now_rfc3339,
         former: &|run| results::capacities_before(results, run),
+        sitting,
     };
     let decide = |plan: &Plan, asked: RunsUntil| {
         let records = results::read_records(results)?;
@@ -433,26 +457,6 @@ pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String>
     plan.runs.retain(|run| here.contains(&run.contender));
     let line = |(name, why): (String, String)| format!("{name}: {why}");
     skipped.into_iter().map(line).collect()
-}
-
-/// Runs that have not come to an end of their own, in order, with their next attempt. Sets are
-/// made again as a whole: their runs are compared with each other, block by block.
-pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
-    let progress = results::progress(folder)?;
-    let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();
-    let pending = plan.runs.iter().filter_map(|run| {
-        let beside = plan.runs.iter().filter(|other| run.is_beside(other));
-        let all: Vec<Progress> = beside.map(of).collect();
-        let own = of(run);
-        let last = all.iter().map(|one| one.attempts).max();
-        let last = last.unwrap_or(own.attempts);
-        let together = all.iter().all(|one| one.finished == Some(last));
-        (own.finished.is_none() || !together).then(|| PendingRun {
-            run: run.clone(),
-            attempt: last + 1,
-        })
-    });
-    Ok(pending.collect())
 }
 
 /// The recorder first, so that what a person sees is on the disk.

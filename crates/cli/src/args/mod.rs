@@ -132,9 +132,9 @@ pub(crate) struct Selection {
 pub(crate) struct MeasuredArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How much to measure, under which limits.
-    #[arg(long, default_value = "quick")]
-    pub(crate) profile: String,
+    /// How much to measure, under which limits; the round's own profile, or `quick`, when absent.
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
     /// Only benchmarks that match this glob; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) benchmark: Vec<String>,
@@ -198,9 +198,9 @@ pub(crate) struct RunArgs {
     /// Results folder; `results/SUITE-TIME` when absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run this round of the suite; `all` runs the qualification rounds, then the others with the
-    /// winners.
-    #[arg(long, value_name = "NAME", conflicts_with = "contender")]
+    /// Run this round of the suite, or all rounds of this group; `all` runs the qualification
+    /// rounds, then the others with the winners.
+    #[arg(long, value_name = "NAME|GROUP", conflicts_with = "contender")]
     pub(crate) round: Option<String>,
     /// After the measured runs, load each case once more and draw a flame graph of where it spends
     /// its CPU time: with perf, of a JVM with async-profiler or JFR. Local processes only.
@@ -231,6 +231,10 @@ pub(crate) struct RunArgs {
         ]
     )]
     pub(crate) resume: Option<PathBuf>,
+    /// Measure for this long: stop before the run, or the set of processes, that would not fit,
+    /// and say what is left for `--resume`.
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) sitting: Option<Time>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -11,7 +11,7 @@ use bakeoff_model::duration_ns;
 use bakeoff_model::load::LoadSpec;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::Cores;
-use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
+use bakeoff_model::suite::{Round, Suite};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::placement::Placement;
 use bakeoff_session::selection;
@@ -31,8 +31,12 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let mut output = std::io::stdout().lock();
     let runtime = args.measured.selection.runtime.into();
     let host = testbed::abilities(runtime);
-    let round = match args.round.as_deref() {
-        Some(ALL_ROUNDS) => return all_rounds(&mut output, suite, args, &host),
+    let named = args.round.as_deref();
+    let several = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
+    let round = match named {
+        Some(_) if !several.is_empty() => {
+            return several_rounds(&mut output, suite, args, &host, &several);
+        }
         Some(name) => Some(selection::round(suite, name)?),
         None => selection::main_round(suite),
     };
@@ -70,18 +74,19 @@ pub(crate) fn planned(
 }
 
 /// A line for each round; who wins and so joins a later one is not known before.
-fn all_rounds(
+fn several_rounds(
     output: &mut impl std::io::Write,
     suite: &Suite,
     args: &PlanArgs,
     host: &Abilities,
+    rounds: &[&Round],
 ) -> anyhow::Result<u8> {
     if args.json || args.case.is_some() {
         bail!("--json and --case are about the plan of one round: name one with --round");
     }
     let (mut fewest, mut most) = (0, 0);
     let (mut shortest, mut longest) = (Duration::ZERO, Duration::ZERO);
-    for round in selection::rounds_in_order(suite) {
+    for round in rounds {
         let plan = planned(suite, args, Some(round), host)?;
         let time = between(plan.shortest(), plan.expected());
         let certain = plan.certain().count();

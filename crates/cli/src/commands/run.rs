@@ -5,6 +5,7 @@ use bakeoff_session::baseline::Against;
 use bakeoff_session::clock;
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::session::{Audience, Ended, NewSession, Order};
+use bakeoff_session::sitting::Sitting;
 
 use super::signals::interrupted;
 use crate::args::RunArgs;
@@ -17,6 +18,7 @@ pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
     let mut audience = Audience {
         watcher: &mut *watcher,
         interruption: || Box::pin(interrupted()),
+        sitting: args.sitting.map(|length| Sitting::of(length.0)),
     };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let ended = runtime.block_on(run_session(&order(args), &mut audience))?;
@@ -29,6 +31,7 @@ pub(super) fn status(ended: Ended) -> u8 {
         Ended::Completed => exit::DONE,
         Ended::ConditionHolds => exit::CONDITION,
         Ended::WithFailures => exit::CHECK_FAILED,
+        Ended::Left => exit::LEFT,
         Ended::Interrupted => exit::INTERRUPTED,
     }
 }

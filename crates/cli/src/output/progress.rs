@@ -400,6 +400,7 @@ impl<W: Write> Observer for Progress<W> {
             | Event::RoundBegan { .. }
             | Event::WinnerPicked { .. }
             | Event::Interrupted { .. }
+            | Event::SittingEnded { .. }
             | Event::SessionEnded { .. } => {}
         }
         Ok(())

@@ -3,7 +3,9 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
+use bakeoff_base::text::counted;
 use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::store::results;
@@ -35,6 +37,24 @@ impl Observer for Terminal {
                 words::of_shell(suite),
                 words::of_shell(resume)
             )?,
+            Event::SittingEnded {
+                suite,
+                resume,
+                runs,
+                expected_ns,
+                shortest_ns,
+            } => {
+                let [longest, shortest] =
+                    [expected_ns, shortest_ns].map(|ns| Duration::from_nanos(*ns));
+                writeln!(
+                    output,
+                    "\nthe time is over; left: {}, {}; go on with: bakeoff run {} --resume {}",
+                    counted(*runs as u64, "run"),
+                    text::between(shortest, longest),
+                    words::of_shell(suite),
+                    words::of_shell(resume)
+                )?;
+            }
             Event::SessionEnded {
                 results,
                 runs,

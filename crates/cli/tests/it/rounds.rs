@@ -42,6 +42,36 @@ fn world() -> World {
     world
 }
 
+/// Rounds of a group are run into one folder, under a profile of their own, and in sittings.
+#[test]
+fn a_group_of_rounds_is_run_in_sittings() {
+    let world = World::new(&["good", "same"]);
+    let round = |name: &str| {
+        format!(
+            "\n[[round]]\nname = \"{name}\"\ngroup = \"pair\"\nprofile = \"tiny\"\n\
+             contenders = [\"good\", \"same\"]\nbenchmarks = [\"item\"]\n"
+        )
+    };
+    let suite = world.read("suite/suite.toml") + &round("first") + &round("second");
+    world.write("suite.toml", &suite);
+    world
+        .run("plan SUITE --round pair")
+        .check(0, &["first", "second", "all"]);
+    let ran = world.run("run SUITE --round pair --runs 1 --for 1ms --out OUT");
+    ran.check(4, &["the time is over; left: 2 runs", "--resume"]);
+    world
+        .run("run SUITE --resume OUT")
+        .check(0, &["round first", "round second"]);
+    let files = |round: &str| {
+        let folder = world.out().join(round).join("records");
+        fs::read_dir(folder).unwrap().count()
+    };
+    assert_eq!((files("first"), files("second")), (2, 2), "nothing twice");
+    world
+        .run("run SUITE --resume OUT --for 1m")
+        .check(0, &["nothing is left to run"]);
+}
+
 #[test]
 fn all_rounds_are_run_and_the_winner_joins_the_main_one() {
     let world = world();

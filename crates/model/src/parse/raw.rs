@@ -394,9 +394,17 @@ pub(crate) struct RoundTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
-    /// What it is to find out.
+    /// What it finds out.
     #[serde(default)]
     pub(crate) describe: String,
+    /// A name that several rounds share: `--round GROUP` runs them all.
+    #[schemars(extend("x-text" = "name"))]
+    pub(crate) group: Option<String>,
+    /// The profile, unless another one is asked for.
+    pub(crate) profile: Option<String>,
+    /// How long the replay backend holds its responses back, unless another delay is asked for.
+    #[schemars(extend("x-text" = "delay"))]
+    pub(crate) backend_delay: Option<String>,
     /// Contenders; `*` and `?` stand for any text and any character.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,

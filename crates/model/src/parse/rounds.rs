@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::raw::RoundTable;
 use super::source::{KeyPath, Reading};
+use crate::delay::Delay;
 use crate::names;
 use crate::suite::{ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Round, Winner, WinnerRule};
 
@@ -36,7 +37,10 @@ pub(super) fn rounds(
             qualifications.push(&table.name);
         }
     }
-    tables.into_iter().map(round).collect()
+    let rounds = tables.into_iter().enumerate();
+    rounds
+        .map(|(index, table)| round(reading, &all.index(index), table))
+        .collect()
 }
 
 /// Complains about a round that hands on no winner, or too late.
@@ -56,10 +60,21 @@ fn no_winner(reading: &mut Reading<'_>, place: &KeyPath, name: &str, tables: &[R
     reading.complain(place, &message, Some(hint));
 }
 
-fn round(table: RoundTable) -> Round {
+fn round(reading: &mut Reading<'_>, place: &KeyPath, table: RoundTable) -> Round {
+    let backend_delay = table.backend_delay.as_deref().map(str::parse::<Delay>);
+    let backend_delay = backend_delay.and_then(|delay| match delay {
+        Ok(delay) => Some(delay),
+        Err(message) => {
+            reading.complain(&place.key("backend-delay"), &message, None);
+            None
+        }
+    });
     Round {
         name: table.name,
         describe: table.describe,
+        group: table.group,
+        profile: table.profile,
+        backend_delay,
         contenders: table.contenders,
         parameters: table
             .parameters

@@ -51,15 +51,16 @@ impl RoundFile {
     }
 }
 
-/// What `--resume` needs to go on with all rounds.
+/// What `--resume` needs to go on with several rounds.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RoundsFile {
     /// Folder of the suite; in the file as seen from the folder of the rounds.
     pub suite_folder: PathBuf,
     /// Digest of the suite definition.
     pub suite_digest: String,
-    /// The profile.
-    pub profile: String,
+    /// The profile, where one was asked for; the rounds' own otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The runtime.
     pub runtime: RuntimeKind,
     /// The backend.

@@ -760,6 +760,7 @@ impl Fakes {
             cases: &self.cases,
             now: || "now".to_owned(),
             former: &found_before,
+            sitting: None,
         }
     }
 }

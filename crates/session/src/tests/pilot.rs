@@ -9,8 +9,8 @@ use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
 
 use super::fakes::{Fakes, GOOD, Log, pending, suite};
 use crate::event::{Event, Observer};
+use crate::left;
 use crate::pilot;
-use crate::session;
 use crate::store::recorder::Recorder;
 use crate::store::session_file::SessionFile;
 
@@ -100,7 +100,7 @@ async fn go_on(folder: &Path, decides: u32, asked: &Cell<u32>, kill: &str) -> (S
     let mut log = Log::default();
     let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
     let (recorder, mut session) = Recorder::open(folder).unwrap();
-    let left = session::pending(&session.plan, folder).unwrap();
+    let left = left::pending(&session.plan, folder).unwrap();
     let mut both = Both {
         recorder,
         log: &mut log,

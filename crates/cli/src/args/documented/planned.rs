@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
-use bakeoff_model::suite::{ALL_ROUNDS, Suite};
+use bakeoff_model::suite::Suite;
 use bakeoff_session::selection;
 use bakeoff_session::session::{NewSession, Order};
 use bakeoff_session::store::{results, suite_folder};
@@ -116,10 +116,8 @@ fn can_be_made(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<(
 }
 
 fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
-    let all = match new.round.as_deref() {
-        Some(ALL_ROUNDS) => selection::rounds_in_order(suite),
-        _ => Vec::new(),
-    };
+    let named = new.round.as_deref();
+    let all = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
     let rounds = all.iter().filter(|round| !round.contenders.is_empty());
     let of_rounds = rounds.map(|round| NewSession {
         round: Some(round.name.clone()),
@@ -144,11 +142,14 @@ fn session(suite: &Suite, new: NewSession) -> anyhow::Result<()> {
 }
 
 fn planned(suite: &Suite, args: &PlanArgs) -> anyhow::Result<()> {
-    let rounds = match args.round.as_deref() {
-        Some(ALL_ROUNDS) => selection::rounds_in_order(suite),
-        Some(name) => vec![selection::round(suite, name)?],
-        None => selection::main_round(suite).into_iter().collect(),
-    };
+    let named = args.round.as_deref();
+    let mut rounds = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
+    if rounds.is_empty() {
+        rounds.extend(match named {
+            Some(name) => Some(selection::round(suite, name)?),
+            None => selection::main_round(suite),
+        });
+    }
     for host in hosts(args.measured.selection.runtime.into()) {
         for round in &rounds {
             let plan = plan::planned(suite, args, Some(round), &host)?;

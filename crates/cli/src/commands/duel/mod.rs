@@ -59,6 +59,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         let mut audience = Audience {
             watcher: &mut *watcher,
             interruption: || Box::pin(interrupted()),
+            sitting: None,
         };
         run_session(&order, &mut audience).await.map(status)
     })
@@ -163,7 +164,7 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         selection: Selection {
             contenders: Vec::new(),
             benchmarks: Vec::new(),
-            profile: duel::NAME.to_owned(),
+            profile: Some(duel::NAME.to_owned()),
             runtime,
             backend: None,
             backend_delay: None,

@@ -1,0 +1,53 @@
+//! What is left of a session to make.
+
+use std::path::Path;
+
+use bakeoff_model::duration_ns;
+use bakeoff_model::plan::{Plan, PlannedRun};
+
+use crate::contracts::PendingRun;
+use crate::event::Event;
+use crate::store::results::{self, Progress};
+use crate::store::session_file::SessionFile;
+
+/// Runs that have not come to an end of their own, in order, with their next attempt. Sets are
+/// made again as a whole: their runs are compared with each other, block by block.
+pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingRun>> {
+    let progress = results::progress(folder)?;
+    let of = |run: &PlannedRun| progress.get(&run.id).copied().unwrap_or_default();
+    let pending = plan.runs.iter().filter_map(|run| {
+        let beside = plan.runs.iter().filter(|other| run.is_beside(other));
+        let all: Vec<Progress> = beside.map(of).collect();
+        let own = of(run);
+        let last = all.iter().map(|one| one.attempts).max();
+        let last = last.unwrap_or(own.attempts);
+        let together = all.iter().all(|one| one.finished == Some(last));
+        (own.finished.is_none() || !together).then(|| PendingRun {
+            run: run.clone(),
+            attempt: last + 1,
+        })
+    });
+    Ok(pending.collect())
+}
+
+/// What a sitting leaves to the next one.
+pub(crate) fn sitting_ended(
+    top: &Path,
+    folder: &Path,
+    session: SessionFile,
+) -> anyhow::Result<Event> {
+    let left = Plan {
+        runs: pending(&session.plan, folder)?
+            .into_iter()
+            .map(|one| one.run)
+            .collect(),
+        ..session.plan
+    };
+    Ok(Event::SittingEnded {
+        suite: session.suite_folder,
+        resume: top.to_owned(),
+        runs: left.runs.len(),
+        expected_ns: duration_ns::whole(left.expected()),
+        shortest_ns: duration_ns::whole(left.shortest()),
+    })
+}
