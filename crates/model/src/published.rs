@@ -75,10 +75,14 @@ pub struct PublishedResult {
 pub struct Claim {
     /// What is claimed, as a person reads it.
     pub text: String,
+    /// The sentence of the source; absent where its figure says it.
+    pub quote: Option<String>,
     /// Name of the source.
     pub source: String,
     /// The benchmark that can show it.
     pub benchmark: String,
+    /// The benchmark of the lower half of a ratio, where it is another.
+    pub second_benchmark: Option<String>,
     /// The figure that it is about.
     pub metric: Metric,
     /// Connections at which the figure is read, where it has to be said.
@@ -146,10 +150,13 @@ pub enum ClaimTest {
         /// The contenders.
         order: Vec<String>,
     },
-    /// What is claimed happens to each of these, at `at` connections: see [`Metric`].
+    /// What is claimed happens to each of these, or to none of them, at `at` connections: see
+    /// [`Metric`].
     Happens {
         /// The contenders.
         contenders: Vec<String>,
+        /// Whether it happens.
+        happens: bool,
     },
 }
 
@@ -189,6 +196,13 @@ pub enum Metric {
     Memory,
     /// 99th percentile at so many connections, ms.
     P99,
+    /// Share of requests that failed at so many connections or users, 0 to 1.
+    FailedShare,
+    /// Apdex at so many users with T = 1.5 s, 0 to 1; a failure is a frustrated user.
+    Apdex,
+    /// Share of the time under load in which the garbage collector did not pause the contender,
+    /// 0 to 1.
+    GcThroughput,
     /// Seconds from the program's beginning to the first answer.
     StartUp,
     /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what as many
@@ -204,7 +218,10 @@ impl Metric {
     /// Whether a higher figure is the better one.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
-        matches!(self, Self::PeakThroughput | Self::Throughput)
+        matches!(
+            self,
+            Self::PeakThroughput | Self::Throughput | Self::Apdex | Self::GcThroughput
+        )
     }
 
     /// Whether it is something that happens, and no figure.
@@ -224,6 +241,9 @@ impl Metric {
             Self::CpuPerRequestWhole => "µs of CPU per request, start-up included".to_owned(),
             Self::Memory => "MiB of memory at its highest".to_owned(),
             Self::P99 => format!("ms, p99{at}"),
+            Self::FailedShare => format!("of requests failed{at}"),
+            Self::Apdex => format!("Apdex{at}"),
+            Self::GcThroughput => "of the time without a pause for garbage collection".to_owned(),
             Self::StartUp => "s of start-up".to_owned(),
             Self::WarmUpCpu => "CPU s until warm, beyond its requests".to_owned(),
             Self::KilledForMemory => format!("killed for memory{at}"),

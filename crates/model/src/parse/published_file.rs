@@ -36,6 +36,9 @@ pub(super) fn published(
     for (index, table) in file.claim.into_iter().enumerate() {
         let place = root.key("claim").index(index);
         known.check(reading, &place, &table.source, &table.benchmark);
+        if let Some(second) = &table.second_benchmark {
+            known.check_one(reading, &place, "second-benchmark", second);
+        }
         claims.extend(claim(reading, &place, table));
     }
     Published {
@@ -53,16 +56,19 @@ struct Known<'k> {
 
 impl Known<'_> {
     fn check(&self, reading: &mut Reading<'_>, place: &KeyPath, source: &str, benchmark: &str) {
-        let named = [
-            ("source", source, &self.sources),
-            ("benchmark", benchmark, &self.benchmarks),
-        ];
-        for (key, name, known) in named {
-            if !known.contains(&name) && !known.is_empty() {
-                let message = format!("no {key} is called `{name}`");
-                let hint = Some(names::suggestion(name, known));
-                reading.complain(&place.key(key), &message, hint);
-            }
+        self.check_one(reading, place, "source", source);
+        self.check_one(reading, place, "benchmark", benchmark);
+    }
+
+    fn check_one(&self, reading: &mut Reading<'_>, place: &KeyPath, key: &str, name: &str) {
+        let (kind, known) = match key {
+            "source" => ("source", &self.sources),
+            _ => ("benchmark", &self.benchmarks),
+        };
+        if !known.contains(&name) && !known.is_empty() {
+            let message = format!("no {kind} is called `{name}`");
+            let hint = Some(names::suggestion(name, known));
+            reading.complain(&place.key(key), &message, hint);
         }
     }
 }
@@ -148,7 +154,11 @@ fn result(reading: &mut Reading<'_>, place: &KeyPath, table: ResultTable) -> Pub
 
 fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Option<Claim> {
     let metric = table.metric;
-    let needs_at = metric.is_event() || matches!(metric, Metric::Throughput | Metric::P99);
+    let needs_at = metric.is_event()
+        || matches!(
+            metric,
+            Metric::Throughput | Metric::P99 | Metric::FailedShare | Metric::Apdex
+        );
     if needs_at && table.at.is_none() {
         let message = format!("`{place}`: this metric needs `at`, the connections");
         reading.complain(&place.key("metric"), &message, None);
@@ -160,10 +170,17 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         let hint = "`contenders` goes with what happens, the others with figures".to_owned();
         reading.complain(&place.key("metric"), &message, Some(hint));
     }
+    if table.second_benchmark.is_some() && !matches!(test, ClaimTest::Ratio { .. }) {
+        let message = format!("`{place}` names a second benchmark, but no ratio");
+        let hint = "`second-benchmark` goes with `first` and `second`".to_owned();
+        reading.complain(&place.key("second-benchmark"), &message, Some(hint));
+    }
     Some(Claim {
         text: table.text,
+        quote: table.quote,
         source: table.source,
         benchmark: table.benchmark,
+        second_benchmark: table.second_benchmark,
         metric,
         at: table.at,
         second_at: table.second_at,
@@ -207,7 +224,15 @@ fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Optio
     }
     if !table.contenders.is_empty() {
         let contenders = table.contenders.clone();
-        found.push(ClaimTest::Happens { contenders });
+        let happens = table.happens.unwrap_or(true);
+        found.push(ClaimTest::Happens {
+            contenders,
+            happens,
+        });
+    } else if table.happens.is_some() {
+        let message = format!("`{place}` says whether something happens, but not to which");
+        let hint = "`happens` goes with `contenders`".to_owned();
+        reading.complain(&place.key("happens"), &message, Some(hint));
     }
     let (message, hint) = match (found.len(), found.first(), sizes.len()) {
         (1, Some(ClaimTest::Value { .. }), 1) if expected == Expected::Equal => {

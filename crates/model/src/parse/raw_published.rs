@@ -118,10 +118,15 @@ pub(crate) struct ClaimTable {
     /// What is claimed, as a person reads it.
     #[schemars(length(min = 1))]
     pub(crate) text: String,
+    /// The sentence of the source, letter by letter; `[…]` where something is left out.
+    #[schemars(length(min = 1))]
+    pub(crate) quote: Option<String>,
     /// Name of the source.
     pub(crate) source: String,
     /// The benchmark that can show it.
     pub(crate) benchmark: String,
+    /// The benchmark of the ratio's lower half, where it is another.
+    pub(crate) second_benchmark: Option<String>,
     /// The figure that it is about.
     pub(crate) metric: Metric,
     /// Connections at which the figure is read.
@@ -156,6 +161,8 @@ pub(crate) struct ClaimTable {
     /// Those to which it happens.
     #[serde(default)]
     pub(crate) contenders: Vec<String>,
+    /// Whether it happens to `contenders`; `true` unless said otherwise.
+    pub(crate) happens: Option<bool>,
     /// From what it was worked out, where the source does not say it itself.
     pub(crate) derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.

@@ -69,7 +69,7 @@ fn load_ns(run: &RunData<'_>) -> Option<(u64, u64)> {
     Some((first.load.start_ns, last.load.end_ns))
 }
 
-/// The length of all slices, seconds: between its turns a set's contender is frozen.
+/// The length of all slices, seconds.
 fn loaded_s(run: &RunData<'_>) -> f64 {
     let loads = run.records.intervals.iter().map(|slice| &slice.load);
     let lengths = loads.map(|load| load.end_ns.saturating_sub(load.start_ns));
@@ -122,6 +122,12 @@ fn counted(run: &RunData<'_>) -> Option<GcRow> {
         heap_after_last_mib: None,
         heap_after_most_mib: None,
     })
+}
+
+/// Share of the time under load in which the collector did not pause the contender, 0 to 1.
+pub(crate) fn throughput_share(run: &RunData<'_>) -> Option<f64> {
+    let row = logged(run).or_else(|| counted(run))?;
+    Some(row.throughput_percent / 100.0)
 }
 
 fn throughput_percent(paused_ns: u64, loaded_s: f64) -> f64 {

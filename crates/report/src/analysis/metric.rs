@@ -5,8 +5,9 @@ use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
 use super::benchmark::{CaseData, Latency, RunData, StepData};
+use super::requests;
 use super::validity;
-use crate::number::mib;
+use crate::number::{as_f64, mib};
 
 /// Confidence of every interval in the documents.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -32,6 +33,10 @@ pub(crate) enum Wanted {
     CpuAt(u32),
     /// 99th percentile, ms, at so many connections or at the last step.
     P99(Option<u32>),
+    /// Share of requests that failed, 0 to 1, at so many connections or users.
+    FailedShare(u32),
+    /// Apdex, 0 to 1, at so many users.
+    Apdex(u32),
 }
 
 /// Which percentile of response times.
@@ -214,6 +219,12 @@ pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     match wanted {
         Wanted::ThroughputAt(at) => at_step(case, Some(at), |step| Some(step.throughput())),
         Wanted::CpuAt(at) => at_step(case, Some(at), StepData::cpu_us_per_request),
+        Wanted::FailedShare(at) => at_step(case, Some(at), |step| {
+            let (requests, failed) = (step.totals.requests, step.totals.failed());
+            let ended = requests + failed;
+            (ended > 0).then(|| as_f64(failed) / as_f64(ended))
+        }),
+        Wanted::Apdex(at) => at_step(case, Some(at), requests::apdex),
         Wanted::P99(at) => {
             let of_steps = at_step(case, at, |step| Some(step.latency()?.p99_ms));
             of_steps.or_else(|| {

@@ -203,6 +203,12 @@ fn block(sums: Sums, is_scenario: bool) -> Option<Block> {
     })
 }
 
+/// Apdex of a step, over all its requests; `None` where none was made.
+pub(crate) fn apdex(step: &StepData<'_>) -> Option<f64> {
+    let sums = all(&[step]);
+    (sums.requests + sums.failures > 0).then(|| bands(&sums).apdex)
+}
+
 /// Of requests that were made at least once.
 fn bands(all: &Sums) -> Bands {
     let total = as_f64(all.requests + all.failures);

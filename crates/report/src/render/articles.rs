@@ -93,8 +93,16 @@ fn claims(analysis: &Analysis<'_>, source: &Source) -> String {
             true => String::new(),
             false => format!(": {}", row.why),
         };
+        let quote = match row.quote.is_empty() {
+            true => String::new(),
+            false => format!(": “{}”", row.quote),
+        };
+        let derived = match row.derived.is_empty() {
+            true => String::new(),
+            false => format!(" (our own arithmetic: {})", row.derived),
+        };
         let cells = [
-            row.text.clone(),
+            format!("{}{quote}{derived}", row.text),
             format!("**{}**{why}", row.verdict.name()),
             row.measured.clone(),
             row.expected.clone(),

@@ -134,13 +134,17 @@ fn push_claims(text: &mut String, analysis: &Analysis<'_>) {
             "" => String::new(),
             why => format!(": {}", escape(why)),
         };
+        let quote = match row.quote.as_str() {
+            "" => String::new(),
+            quote => format!(": “{}”", escape(quote)),
+        };
         let derived = match row.derived.as_str() {
             "" => String::new(),
             derived => format!("; our own arithmetic: {}", escape(derived)),
         };
         let _ = writeln!(
             text,
-            "| {} ({}{derived}) | {} | {}{round} | **{}**{why} |",
+            "| {}{quote} ({}{derived}) | {} | {}{round} | **{}**{why} |",
             escape(&row.text),
             escape(&row.source),
             escape(&row.expected),

@@ -46,8 +46,10 @@ fn source() -> Source {
 fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
     Claim {
         text: "It is so".to_owned(),
+        quote: Some("So it is.".to_owned()),
         source: "article".to_owned(),
         benchmark: "city-get".to_owned(),
+        second_benchmark: None,
         metric,
         at,
         second_at: None,
@@ -312,6 +314,16 @@ fn the_best_and_an_order_need_sure_differences() {
         ClaimVerdict::NotReproduced,
         &[],
     );
+    let one_not_run = ClaimTest::Best {
+        best: "synthetic-fast".to_owned(),
+        among: vec!["synthetic-*".to_owned(), "absent".to_owned()],
+    };
+    check(
+        all(),
+        claim(Metric::CpuPerRequest, None, one_not_run),
+        ClaimVerdict::Undecided,
+        &["no number of absent"],
+    );
     let order = |names: [&str; 3]| {
         let order = names.map(|name| format!("synthetic-{name}")).to_vec();
         claim(Metric::PeakThroughput, None, ClaimTest::Order { order })
@@ -333,7 +345,10 @@ fn the_best_and_an_order_need_sure_differences() {
 fn what_happens_is_counted_over_runs() {
     let killed = |at: u32, name: &str| {
         let contenders = vec![name.to_owned()];
-        let test = ClaimTest::Happens { contenders };
+        let test = ClaimTest::Happens {
+            contenders,
+            happens: true,
+        };
         claim(Metric::KilledForMemory, Some(at), test)
     };
     let mut one = three();
@@ -360,13 +375,62 @@ fn what_happens_is_counted_over_runs() {
     for interval in starved.runs.iter_mut().flat_map(|run| &mut run.intervals) {
         interval.load.requests_per_connection = Some(MinMax { min: 0, max: 9 });
     }
-    let contenders = vec!["synthetic-fast".to_owned()];
-    let unserved = claim(
-        Metric::ConnectionsUnserved,
-        Some(64),
-        ClaimTest::Happens { contenders },
+    let unserved = |happens| {
+        let contenders = vec!["synthetic-fast".to_owned()];
+        let test = ClaimTest::Happens {
+            contenders,
+            happens,
+        };
+        claim(Metric::ConnectionsUnserved, Some(64), test)
+    };
+    let not = ClaimVerdict::NotReproduced;
+    check(
+        starved.clone(),
+        unserved(true),
+        ClaimVerdict::Reproduced,
+        &["in 2 of 2"],
     );
-    check(starved, unserved, ClaimVerdict::Reproduced, &["in 2 of 2"]);
+    check(starved, unserved(false), not, &["in 2 of 2"]);
+}
+
+#[test]
+fn the_lower_half_of_a_ratio_may_be_of_another_benchmark() {
+    let mut both = results(&three(), 4);
+    for (order, repetition) in (12..).zip(1..=4) {
+        let slower = contender("synthetic-fast", 4500.0, 150.0);
+        both.runs
+            .push(synthetic::run("city-closest", &slower, repetition, order));
+    }
+    let test = || ratio("synthetic-fast", "synthetic-fast", 1.5);
+    let across = Claim {
+        second_benchmark: Some("city-closest".to_owned()),
+        ..claim(Metric::PeakThroughput, None, test())
+    };
+    let row = judged(both.clone(), across, &[]);
+    assert_eq!(row.verdict, ClaimVerdict::Reproduced, "{row:#?}");
+    assert!(row.expected.contains("in city-closest"), "{row:#?}");
+    let same = claim(Metric::PeakThroughput, None, test());
+    check(both, same, ClaimVerdict::NotReproduced, &[]);
+}
+
+#[test]
+fn failures_are_a_share() {
+    let mut one = three();
+    one[0].fault = Fault::TimeOuts;
+    let few = |name: &str, at: u32| {
+        let test = ClaimTest::Value {
+            contender: name.to_owned(),
+            expected: Expected::Within(Bounds {
+                min: None,
+                max: Some(0.001),
+            }),
+        };
+        claim(Metric::FailedShare, Some(at), test)
+    };
+    let none = few("synthetic-middle", 64);
+    check(results(&one, 4), none, ClaimVerdict::Reproduced, &[]);
+    let many = few("synthetic-fast", 256);
+    check(results(&one, 4), many, ClaimVerdict::NotReproduced, &[]);
 }
 
 #[test]

@@ -32,9 +32,14 @@ impl<'s, 'r> Session<'s, 'r> {
 /// The cases of the claim's benchmark with what the summary says about them.
 pub(super) type Cases<'s, 'r> = Vec<(Option<&'s BenchmarkSummary>, &'s CaseData<'r>)>;
 
-/// Start-up is also known from loaded runs, when no cold starts were made.
-pub(super) fn cases<'s, 'r>(session: &Session<'s, 'r>, claim: &Claim) -> Cases<'s, 'r> {
-    let named = |name: &str| name == claim.benchmark;
+/// The cases of a benchmark that a claim names. Start-up is also known from loaded runs, when no
+/// cold starts were made.
+pub(super) fn cases<'s, 'r>(
+    session: &Session<'s, 'r>,
+    claim: &Claim,
+    benchmark: &str,
+) -> Cases<'s, 'r> {
+    let named = |name: &str| name == benchmark;
     let starts = session.starts.iter().filter(|one| named(&one.data.name));
     let mut cases: Cases<'s, 'r> = starts
         .flat_map(|one| &one.data.cases)

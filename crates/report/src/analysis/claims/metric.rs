@@ -6,6 +6,7 @@ use bakeoff_stats::{Better, Criteria, Sample};
 use super::cases::Cases;
 use super::verdict::Found;
 use crate::analysis::benchmark::{CaseData, RunData};
+use crate::analysis::gc;
 use crate::analysis::metric::{self, Metric, Wanted};
 use crate::analysis::summary::BenchmarkSummary;
 use crate::number::{as_f64, enumerated, seconds, significant};
@@ -80,18 +81,27 @@ fn measured_or_bound(
             let starts = runs.filter_map(|run| Some(run.with_block(run.startup_s()?)));
             Metric::outside_load(starts.collect()).ok_or_else(none)?
         }
+        ClaimMetric::GcThroughput => {
+            let runs = case.completed();
+            let shares = runs.map(|run| Some(run.with_block(gc::throughput_share(run)?)));
+            let shares: Option<Vec<(u32, f64)>> = shares.collect();
+            shares.and_then(Metric::outside_load).ok_or_else(none)?
+        }
         ClaimMetric::WarmUpCpu => {
             let extra = case.completed();
             let extra = extra.map(|run| Some(run.with_block(warm_up_cpu_s(run)?)));
             let extra: Option<Vec<(u32, f64)>> = extra.collect();
             extra.and_then(Metric::outside_load).ok_or_else(none)?
         }
+        ClaimMetric::FailedShare => of_failures(case, figure, Wanted::FailedShare)?,
+        ClaimMetric::Apdex => of_failures(case, figure, Wanted::Apdex)?,
         _ => under_load(summary.ok_or_else(none)?, case, figure)?,
     };
     let of_throughput = [ClaimMetric::PeakThroughput, ClaimMetric::Throughput];
     let verdict = metric.validity.verdict();
     let lower_bound = verdict.is_bound() && of_throughput.contains(&figure.metric);
-    if !verdict.ranks() && !verdict.is_bound() {
+    let failures_void_it = !matches!(figure.metric, ClaimMetric::FailedShare | ClaimMetric::Apdex);
+    if failures_void_it && !verdict.ranks() && !verdict.is_bound() {
         return Err(format!("{label} is {verdict}: its number proves nothing"));
     }
     Ok(Measured {
@@ -99,6 +109,17 @@ fn measured_or_bound(
         metric,
         lower_bound,
     })
+}
+
+/// A metric in which failures count: they void no step of it.
+fn of_failures(
+    case: &CaseData<'_>,
+    figure: Figure,
+    wanted: fn(u32) -> Wanted,
+) -> Result<Metric, String> {
+    let at = figure.at.unwrap_or_default();
+    let found = metric::read(case, wanted(at));
+    found.ok_or_else(|| format!("{} was not measured at {at} users", case.label))
 }
 
 fn under_load(

@@ -24,6 +24,8 @@ pub use verdict::ClaimVerdict;
 pub struct ClaimRow {
     /// What is claimed.
     pub text: String,
+    /// The sentence of the source; empty where its figure says it.
+    pub quote: String,
     /// Author and date of the source.
     pub source: String,
     /// From what the claim was worked out; empty where the source says it itself.
@@ -125,6 +127,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
     let (folder, found) = best;
     ClaimRow {
         text: claim.text.clone(),
+        quote: claim.quote.clone().unwrap_or_default(),
         source: source.map_or_else(String::new, |source| {
             format!("{}, {}", source.author, source.date)
         }),
@@ -146,9 +149,13 @@ fn expected(claim: &Claim) -> String {
             second,
             expected,
         } => {
-            let second_words = claim
+            let second_at = claim
                 .second_at
                 .map_or_else(String::new, |at| format!(" at {at}"));
+            let second_words = match &claim.second_benchmark {
+                Some(benchmark) => format!("{second_at} in {benchmark}"),
+                None => second_at,
+            };
             let size = expected_text(*expected);
             format!("{first} : {second}{second_words} {size} in {words}")
         }
@@ -162,7 +169,13 @@ fn expected(claim: &Claim) -> String {
             format!("{best} first of {} in {words}", among.join(", "))
         }
         ClaimTest::Order { order } => format!("{} in {words}", order.join(" before ")),
-        ClaimTest::Happens { contenders } => format!("{}: {words}", contenders.join(", ")),
+        ClaimTest::Happens {
+            contenders,
+            happens,
+        } => {
+            let not = if *happens { "" } else { "no " };
+            format!("{}: {not}{words}", contenders.join(", "))
+        }
     }
 }
 
@@ -184,7 +197,8 @@ fn bounded(bounds: Bounds) -> String {
 }
 
 fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> Found {
-    let cases = cases(session, claim);
+    let of_benchmark = |name: &str| cases(session, claim, name);
+    let cases = of_benchmark(&claim.benchmark);
     let Some(first) = cases.first() else {
         return Found::not_testable(format!("the benchmark {} was not run", claim.benchmark));
     };
@@ -204,14 +218,23 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
             first,
             second,
             expected,
-        } => test::ratio(&cases, claim, (first, second), *expected),
+        } => match &claim.second_benchmark {
+            Some(benchmark) => {
+                let others = of_benchmark(benchmark);
+                test::ratio((&cases, &others), claim, (first, second), *expected)
+            }
+            None => test::ratio((&cases, &cases), claim, (first, second), *expected),
+        },
         ClaimTest::Value {
             contender,
             expected,
         } => test::value(&cases, claim, contender, *expected),
         ClaimTest::Best { best, among } => test::best_of(&cases, claim, best, among),
         ClaimTest::Order { order } => test::in_order(&cases, claim, order),
-        ClaimTest::Happens { contenders } => return test::happens(&cases, claim, contenders),
+        ClaimTest::Happens {
+            contenders,
+            happens,
+        } => return test::happens(&cases, claim, contenders, *happens),
     };
     match first.0 {
         Some(summary) if summary.void => found.void(),

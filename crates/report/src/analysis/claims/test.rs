@@ -14,15 +14,16 @@ use crate::analysis::benchmark::RunData;
 use crate::analysis::comparison;
 use crate::number::{counted, range, ratio_text, significant};
 
+/// `cases` are those of the upper and of the lower half.
 pub(super) fn ratio(
-    cases: &Cases<'_, '_>,
+    cases: (&Cases<'_, '_>, &Cases<'_, '_>),
     claim: &Claim,
     (first, second): (&str, &str),
     expected: Expected,
 ) -> Found {
     let figures = (Figure::of(claim), Figure::of_second(claim));
-    let first = named_or_bound(cases, figures.0, first);
-    let both = first.and_then(|a| Ok((a, named_or_bound(cases, figures.1, second)?)));
+    let first = named_or_bound(cases.0, figures.0, first);
+    let both = first.and_then(|a| Ok((a, named_or_bound(cases.1, figures.1, second)?)));
     let (a, b) = match both {
         Ok(both) => both,
         Err(found) => return found,
@@ -94,7 +95,13 @@ fn judged(
     verdict: impl Fn(Interval) -> ClaimVerdict,
     all: &[&Measured],
 ) -> Found {
-    let Some(interval) = estimate.interval else {
+    // What is zero in every run has no spread, and is known.
+    let is_zero = estimate.runs > 1 && estimate.point == 0.0;
+    let exact = is_zero.then_some(Interval {
+        low: 0.0,
+        high: 0.0,
+    });
+    let Some(interval) = estimate.interval.or(exact) else {
         return Found {
             measured,
             verdict: ClaimVerdict::NotTestable,
@@ -149,12 +156,14 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     let (others, own): (Vec<&Measured>, Vec<&Measured>) =
         first.iter().copied().partition(|one| !is_best(&one.label));
     let few = all.iter().any(|one| one.sample().runs() < 2);
+    let missing = missing(&all, among);
     let (verdict, why) = match (own.is_empty(), others.is_empty()) {
         _ if few => (
             ClaimVerdict::NotTestable,
             "too few runs for an interval".to_owned(),
         ),
-        (true, _) => (ClaimVerdict::NotReproduced, String::new()),
+        (true, _) => (ClaimVerdict::NotReproduced, missing),
+        (false, true) if !missing.is_empty() => (ClaimVerdict::Undecided, missing),
         (false, true) => (ClaimVerdict::Reproduced, String::new()),
         (false, false) => (
             ClaimVerdict::Undecided,
@@ -167,6 +176,17 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
         verdict,
         why: joined(why, caveat),
         cases: all.len(),
+    }
+}
+
+/// Which of the rivals have no number, as a clause; empty where all have one.
+fn missing(all: &[Measured], among: &[String]) -> String {
+    let has_number = |glob: &str| all.iter().any(|one| names::matches(glob, &one.label));
+    let missing = among.iter().filter(|glob| !has_number(glob));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    match missing.as_slice() {
+        [] => String::new(),
+        missing => format!("no number of {}", missing.join(", ")),
     }
 }
 
@@ -216,8 +236,13 @@ pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -
     }
 }
 
-/// Whether it happened in every run of every contender that was named and run.
-pub(super) fn happens(cases: &Cases<'_, '_>, claim: &Claim, contenders: &[String]) -> Found {
+/// Whether it happened, or did not, in every run of every contender that was named and run.
+pub(super) fn happens(
+    cases: &Cases<'_, '_>,
+    claim: &Claim,
+    contenders: &[String],
+    happens: bool,
+) -> Found {
     let at = claim.at.unwrap_or(1);
     let mut seen: Vec<(String, bool)> = Vec::new();
     let mut missing = Vec::new();
@@ -244,9 +269,10 @@ pub(super) fn happens(cases: &Cases<'_, '_>, claim: &Claim, contenders: &[String
     let yes = seen.iter().filter(|(_, happened)| *happened).count();
     let mut labels: Vec<String> = seen.iter().map(|(label, _)| label.clone()).collect();
     labels.dedup();
-    let verdict = match yes {
+    let as_claimed = if happens { yes } else { seen.len() - yes };
+    let verdict = match as_claimed {
         0 => ClaimVerdict::NotReproduced,
-        _ if yes < seen.len() || !missing.is_empty() => ClaimVerdict::Undecided,
+        _ if as_claimed < seen.len() || !missing.is_empty() => ClaimVerdict::Undecided,
         _ => ClaimVerdict::Reproduced,
     };
     Found {

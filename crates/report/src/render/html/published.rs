@@ -129,6 +129,7 @@ fn claim(row: &ClaimRow) -> Markup {
         tr {
             th scope="row" {
                 (row.text)
+                @if !row.quote.is_empty() { small.note { "“" (row.quote) "”" } }
                 small.note {
                     (row.source)
                     @if !row.derived.is_empty() { "; our own arithmetic: " (row.derived) }
