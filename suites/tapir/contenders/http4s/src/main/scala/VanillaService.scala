@@ -16,15 +16,15 @@ import scala.concurrent.duration.*
 /** The service with http4s alone. */
 object VanillaService:
   def routes(settings: Settings)(builder: WebSocketBuilder2[IO]): HttpRoutes[IO] =
-    val numbered = settings.numbers.map(ofNumber).reduce(_ <+> _)
+    val numbered = HttpRoutes.of[IO](settings.numbers.map(ofNumber).reduceRight(_ orElse _))
     val limited = EntityLimiter.httpRoutes(numbered, Settings.BodyLimit)
     limited.recoverWith { case EntityLimiter.EntityTooLarge(_) =>
       HttpRoutes.pure(Response[IO](Status.PayloadTooLarge))
     } <+> timestamps(builder)
 
-  private def ofNumber(n: Int): HttpRoutes[IO] =
+  private def ofNumber(n: Int): PartialFunction[Request[IO], IO[Response[IO]]] =
     val (path, bytes, file, json) = (s"path$n", s"pathBytes$n", s"pathFile$n", s"pathJson$n")
-    HttpRoutes.of[IO] {
+    {
       case GET -> Root / `path` / IntVar(id) => Ok(Answers.get(n, id))
       case request @ POST -> Root / `path` =>
         request.as[String].flatMap(body => Ok(Answers.string(n, body)))

@@ -8,7 +8,9 @@ import sttp.tapir.server.ServerEndpoint
 import sttp.tapir.server.interceptor.log.DefaultServerLog
 import sttp.tapir.server.model.EndpointExtensions.*
 
-/** The endpoints as Tapir describes them, for any server. */
+/** The endpoints as Tapir describes them, for any server. Their logic takes no task of its own, as
+  * that of the vanilla routes takes none: the response is there at once.
+  */
 final class Endpoints[F[_]](using monad: MonadError[F]):
   private given Schema[Item] = Schema.derived
   private given Schema[Order] = Schema.derived
@@ -19,7 +21,7 @@ final class Endpoints[F[_]](using monad: MonadError[F]):
     endpoint.get
       .in(s"path$n" / path[Int]("id"))
       .out(stringBody)
-      .serverLogicSuccess[F](id => monad.eval(Answers.get(n, id))),
+      .serverLogicSuccess[F](id => monad.unit(Answers.get(n, id))),
     post(s"path$n", stringBody)(Answers.string(n, _)),
     post(s"pathBytes$n", byteArrayBody)(Answers.bytes(n, _)),
     post(s"pathFile$n", fileBody)(Answers.file(n, _)),
@@ -32,7 +34,7 @@ final class Endpoints[F[_]](using monad: MonadError[F]):
       .in(body)
       .maxRequestBodyLength(Settings.BodyLimit)
       .out(stringBody)
-      .serverLogicSuccess[F](value => monad.eval(answer(value)))
+      .serverLogicSuccess[F](value => monad.unit(answer(value)))
 
 object Endpoints:
   private val logger = LoggerFactory.getLogger("bakeoff.requests")
