@@ -37,6 +37,8 @@ pub struct Suite {
     pub env_unreachable: BTreeMap<String, String>,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
+    /// How long connecting and each response may take under load.
+    pub response_timeout: Duration,
     /// Whether contenders log each request, which a lifecycle check then demands.
     pub logs_requests: bool,
     /// Lines of its log that a contender writes for each successful request at least.
@@ -64,6 +66,9 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// How long connecting and a response may take unless the suite says otherwise.
+    pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
+
     /// Whether contenders can run on this backend: the suite lists it, or it is none.
     ///
     /// # Errors

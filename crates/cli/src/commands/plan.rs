@@ -267,6 +267,7 @@ fn spec_of(
         run,
         cores,
         slice,
+        response_timeout: suite.response_timeout,
         seed: plan.seed,
     });
     // By hand nobody sends the lines that a session sends, so warm-up takes its longest time.

@@ -61,6 +61,8 @@ pub(crate) struct SuiteTable {
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
     pub(crate) ready_path: String,
+    /// How long connecting and each response may take under load; `15s` unless given.
+    pub(crate) response_timeout: Option<DurationText>,
     /// Whether contenders log each request; where they do not, the check "logs each request" is
     /// not applicable.
     #[serde(default = "yes")]

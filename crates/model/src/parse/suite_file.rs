@@ -64,6 +64,10 @@ pub(super) fn suite(
         env: file.env,
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
+        response_timeout: file
+            .suite
+            .response_timeout
+            .map_or(Suite::RESPONSE_TIMEOUT, |timeout| timeout.0),
         logs_requests: file.suite.logs_requests,
         log_lines_min: file.suite.log_lines_min,
         lifecycle: file.suite.lifecycle,

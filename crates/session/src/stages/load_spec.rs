@@ -13,8 +13,6 @@ use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
 
-/// The documents' own bound on connecting and on a response.
-const TIMEOUT: Duration = Duration::from_secs(15);
 /// One response in this many is checked whole; status and length are checked on every one.
 const CHECK_BODY_EVERY: u32 = 64;
 
@@ -47,6 +45,8 @@ pub struct SpecInput<'a> {
     pub cores: &'a Cores,
     /// Length of a recorded slice.
     pub slice: Duration,
+    /// How long connecting and a response may take.
+    pub response_timeout: Duration,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -73,8 +73,8 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         steps: steps(input, sides),
         threads: input.cores.generator.len().max(1),
         cores: input.cores.generator.clone(),
-        timeout_connect_ns: duration_ns::whole(TIMEOUT),
-        timeout_answer_ns: duration_ns::whole(TIMEOUT),
+        timeout_connect_ns: duration_ns::whole(input.response_timeout),
+        timeout_answer_ns: duration_ns::whole(input.response_timeout),
         slice_ns: duration_ns::whole(input.slice * sides),
         seed: input.seed,
         check_body_every: CHECK_BODY_EVERY,
@@ -222,6 +222,7 @@ mod tests {
             run: &pending("one.r1", false).run,
             cores: &Cores::default(),
             slice: Duration::from_millis(250),
+            response_timeout: Duration::from_secs(15),
             seed: 1,
         };
         let latency = LatencyLoad {

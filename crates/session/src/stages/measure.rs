@@ -133,6 +133,7 @@ impl<G: RunningLoad> Loading<G> {
             run: &first.case.begin.run,
             cores: &first.case.begin.cores,
             slice: first.case.slice,
+            response_timeout: first.parts.suite.response_timeout,
             seed: first.case.seed,
         });
         let mut accounts = Vec::new();

@@ -561,6 +561,7 @@ pub(crate) fn suite() -> Suite {
         env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
+        response_timeout: Suite::RESPONSE_TIMEOUT,
         logs_requests: true,
         log_lines_min: None,
         lifecycle: true,
