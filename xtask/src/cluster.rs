@@ -40,7 +40,7 @@ apiVersion: kind.x-k8s.io/v1alpha4
 nodes: [{role: control-plane}, {role: worker}, {role: worker}]
 ";
 
-/// What is to be done with the cluster.
+/// What is done with the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
     /// Build it if need be, start it, and print the variables by which it is used.
@@ -107,7 +107,7 @@ impl Cluster {
         }
     }
 
-    /// Whether the tests have a cluster that somebody else provides.
+    /// Whether the tests have a cluster that is provided.
     pub(crate) fn is_given() -> bool {
         std::env::var_os(SWITCH).is_some()
     }

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Longest path of a socket that Linux takes, with room for the names that the engine adds.
 const CACHE_PATH_MAX: usize = 60;
 
-/// What is to be done with the engine.
+/// What is done with the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
     /// Install it if need be, start it, and print the DOCKER_HOST line.
@@ -149,7 +149,7 @@ impl Home {
         fs::create_dir_all(&self.dir).with_context(|| format!("cannot make {}", self.dir.display()))
     }
 
-    /// Starts a containerd of our own: the one of the system may belong to somebody else, and may
+    /// Starts a containerd of our own: the one of the system may belong to another program, and may
     /// end at any time.
     fn containerd(&self) -> anyhow::Result<Pid> {
         let config = self.file("containerd.toml");
@@ -273,7 +273,7 @@ impl Home {
     }
 }
 
-/// Whether a process runs. One that ended stays listed where nobody waits for the orphans of a
+/// Whether a process runs. One that ended stays listed where nothing waits for the orphans of a
 /// host, and is then marked Z after its name.
 fn lives(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
@@ -305,7 +305,7 @@ pub(crate) fn install(packages: &[&str]) -> anyhow::Result<()> {
     }
     say(&format!("installing {}", packages.join(" and ")));
     let apt = |arguments: &[&str]| -> anyhow::Result<()> {
-        // Somebody else may be installing something at the moment.
+        // Another process may be installing something at the moment.
         let status = Command::new("apt-get")
             .args(["-o", "DPkg::Lock::Timeout=600", "-qq"])
             .args(arguments)

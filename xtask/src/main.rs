@@ -63,14 +63,14 @@ enum Chore {
     Schema,
     /// Install, start, stop or name the Docker engine.
     DockerEngine {
-        /// What is to be done with it.
+        /// What is done with it.
         action: docker::Action,
     },
     /// Make the base images without a registry.
     BaseImages,
     /// Build, start, stop or show a Kubernetes cluster for tests.
     Cluster {
-        /// What is to be done with it.
+        /// What is done with it.
         action: cluster::Action,
     },
     /// Build the documentation site into `target/site/book`, check its links, open its reports.
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     match chore() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Standard error may be gone too; there is nobody left to tell then.
+            // Standard error may be gone too; nothing more can be reported then.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }

@@ -237,7 +237,7 @@ fn burn() {
 }
 
 /// Waits in the order of arrival until the only worker, which takes 2 ms for each item, is done.
-/// The queue is reckoned, so that a thread which wakes up late makes nobody else late.
+/// The queue is reckoned, so that a thread which wakes up late makes no other request late.
 fn work(mode: &str, known: bool) -> Option<()> {
     static FREE: Mutex<Option<Instant>> = Mutex::new(None);
     if mode != "one-worker" || !known {
@@ -265,7 +265,7 @@ fn is_odd(count: u32) -> bool {
 }
 
 /// Whether the request that comes next, still unread, is one of three in ten under load. Never two
-/// in a row, so that whoever asks again after the load finds it alive.
+/// in a row, so that a check after the load finds it alive.
 fn is_to_be_reset(stream: &TcpStream) -> Option<bool> {
     let mut begin = [0; 9];
     let length = stream.peek(&mut begin).ok()?;

@@ -48,7 +48,7 @@ pub(crate) fn show(error: &anyhow::Error) {
 
 /// The status of a command line that is only about itself: help, or a mistake in it. Prints it.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // Standard output and error may be gone; nobody could read it then.
+    // Standard output and error may be gone.
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { ERROR } else { DONE })
 }

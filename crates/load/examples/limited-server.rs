@@ -3,7 +3,7 @@
 //!
 //! `limited-server ADDRESS WORKERS SERVICE_US`. The queue is reckoned, not worked: a request is
 //! answered when its worker would be done with it, so that a thread which wakes up late makes
-//! nobody else late and the limit is exact. For benches/capacity.sh.
+//! no other request late and the limit is exact. For benches/capacity.sh.
 
 #![expect(clippy::expect_used, reason = "an example may stop at any fault")]
 

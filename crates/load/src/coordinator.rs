@@ -404,7 +404,7 @@ fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
         return Err(LoadError::Spec {
             message: format!(
                 "the window is to open {ahead_s} s from now by this machine's wall clock, and a \
-                 minute is the longest wait: the clock of whoever asked differs from it"
+                 minute is the longest wait: the clock of the caller differs from it"
             ),
         });
     }

@@ -3,7 +3,7 @@
 //! kind of work
 //! finds its code in the cache. Bodies are read and thrown away; chunked ones are not understood.
 //! Generators are measured against it, so that their own cost and their ceiling show. It is no
-//! contender and no backend: nobody may be compared with it.
+//! contender and no backend: nothing may be compared with it.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -132,7 +132,7 @@ impl NullServer {
         }
     }
 
-    /// With the fields that servers of static files send; nobody looks at their values.
+    /// With the fields that servers of static files send; nothing looks at their values.
     fn response(&self) -> Vec<u8> {
         let body = self.body_bytes;
         let mut response = format!(

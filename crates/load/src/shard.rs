@@ -1,4 +1,4 @@
-//! Which thread of which part of a load somebody is.
+//! Which thread of which part of a load this is.
 
 use bakeoff_model::load::Part;
 

@@ -147,7 +147,7 @@ text_enum! {
     }
 }
 
-/// A trial and what came of it, after its slices.
+/// A trial and its outcome, after its slices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// The step that its slices name: trials follow the planned steps.

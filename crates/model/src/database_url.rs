@@ -1,4 +1,4 @@
-//! The address of a database server that somebody else runs, as people write it. Nothing is looked
+//! The address of a database server that runs already, as people write it. Nothing is looked
 //! up here, and its password is never written down.
 
 use std::fmt;

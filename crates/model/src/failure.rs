@@ -1,5 +1,5 @@
 //! Why something ended before its time: a build, a start, a check, a load. One type for all of
-//! them, so that nobody has to read sentences to know where it happened.
+//! them, so that no reader has to parse sentences to know where it happened.
 
 use std::fmt;
 

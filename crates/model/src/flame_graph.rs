@@ -1,4 +1,4 @@
-//! Where contenders spend their CPU time, as far as somebody looked.
+//! Where contenders spend their CPU time, as far as that was sampled.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct FlameGraph {
     pub parameters: BTreeMap<String, String>,
     /// Connections of the step in which the samples were taken.
     pub connections: u32,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: FlameOutcome,
 }

@@ -10,7 +10,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The largest time a histogram tells apart, 60 s in nanoseconds; longer ones are recorded as it.
+/// The largest time a histogram resolves, 60 s in nanoseconds; longer ones are recorded as it.
 pub const HIGHEST_NS: u64 = 60_000_000_000;
 
 /// A histogram of times in nanoseconds.

@@ -384,7 +384,7 @@ fn runs(
     options: &PlanOptions,
     suite: &Suite,
 ) -> Vec<PlannedRun> {
-    // The life of a service that somebody else runs is not ours to check.
+    // The life of a service that runs already is not ours to check.
     let has_lifecycle = suite.lifecycle && options.runtime != RuntimeKind::External;
     let mut random = Random::new(options.seed);
     let mut seen = BTreeSet::new();

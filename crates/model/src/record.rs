@@ -229,14 +229,14 @@ pub struct ProbeRecord {
     pub cpu_ns: u64,
 }
 
-/// One check and what came of it.
+/// One check and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRecord {
     /// `lifecycle` or the functional group.
     pub group: String,
     /// The check.
     pub name: String,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: CheckOutcome,
     /// How long it took, ns.
@@ -393,7 +393,7 @@ pub struct Results {
     pub qualifications: Vec<Qualification>,
     /// What others published about the suite's workloads.
     pub published: Option<Published>,
-    /// Where contenders spend their CPU time, as far as somebody looked.
+    /// Where contenders spend their CPU time, as far as that was sampled.
     pub flame_graphs: Vec<FlameGraph>,
     /// What the contenders are compared with, where that is what they were.
     pub baseline: Option<Baseline>,
@@ -410,7 +410,7 @@ pub struct Qualification {
     pub rule: String,
     /// The benchmark that decided.
     pub benchmark: String,
-    /// Who won; `None` when nobody could.
+    /// The winner; `None` when no case could win.
     pub winner: Option<ChosenCase>,
     /// Why: figures with their intervals, ties, and what speaks against it. Sentences.
     pub reasons: Vec<String>,

@@ -1,4 +1,4 @@
-//! How many runs a profile asks for: a number, or as many as it takes to tell a difference apart,
+//! How many runs a profile asks for: a number, or as many as it takes to find a difference,
 //! which is decided once, after a pilot.
 
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Runs {
     }
 }
 
-/// As many runs as tell a difference apart, within bounds.
+/// As many runs as find a difference, within bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunsUntil {
@@ -92,7 +92,7 @@ impl RunsUntil {
             .map_or_else(String::new, |within| format!(", at most {}", time(within)));
         format!(
             "{PILOT_RUNS} to {} runs of each contender{within}: after {PILOT_RUNS} it is decided \
-             how many tell a difference of {} apart.",
+             how many find a difference of {}.",
             self.at_most,
             percent(self.difference),
         )
@@ -118,9 +118,9 @@ pub struct RunsDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionReason {
-    /// They tell the difference apart.
+    /// They find the difference.
     Enough,
-    /// There are to be no more.
+    /// No more are allowed.
     AtMost,
     /// More would take longer than they may.
     Within,
@@ -145,11 +145,12 @@ pub struct FamilyDecision {
     /// the pilot does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Runs with which the pair is told apart; absent where more are needed than there may be.
+    /// Runs with which the difference of the pair is found; absent where more are needed than there
+    /// may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// Probability that the decided number of runs tells the pair apart where it differs by what
-    /// was asked for.
+    /// Probability that the decided number of runs finds the difference of the pair where it
+    /// differs by what was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
     /// The difference that the decided number of runs finds in four of five sessions, as a share.
@@ -201,7 +202,7 @@ impl RunsDecision {
                 "as many as the time allows".to_owned()
             }
             DecisionReason::Enough => {
-                format!("by the pilot that is enough to tell a difference of {asked} apart")
+                format!("by the pilot that is enough to find a difference of {asked}")
             }
             DecisionReason::AtMost => {
                 format!("the most that the profile allows; {asked} would need more")
@@ -229,8 +230,8 @@ impl FamilyDecision {
             );
         };
         format!(
-            "By {metric} of {benchmark}, four of five such sessions tell a difference of {} \
-             between any two apart, and {:.0} % of them one of {}: in the pilot of {pilot} runs, \
+            "By {metric} of {benchmark}, four of five such sessions find a difference of {} \
+             between any two, and {:.0} % of them one of {}: in the pilot of {pilot} runs, \
              the ratio of {a} and {b}, which need most, had a standard deviation of {}.",
             percent(detectable),
             power * 100.0,

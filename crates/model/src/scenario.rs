@@ -10,7 +10,7 @@ use crate::json_path::JsonPath;
 use crate::pattern::Pattern;
 
 /// What makes the requests of a load a scenario: each user goes through all of them in order, on a
-/// connection of its own, and begins anew as somebody else.
+/// connection of its own, and begins anew as another user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {

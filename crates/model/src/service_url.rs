@@ -1,4 +1,4 @@
-//! The address of a service that somebody else runs, as people write it. Nothing is looked up here.
+//! The address of a service that runs already, as people write it. Nothing is looked up here.
 
 use std::fmt;
 

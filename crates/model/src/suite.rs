@@ -33,7 +33,7 @@ pub struct Suite {
     /// backend's address, `{backend.database}` for the contender's own database in it, and
     /// `{backend.user}` and `{backend.password}` for its login.
     pub env: BTreeMap<String, String>,
-    /// Environment that points at a backend where nobody listens, for the lifecycle check.
+    /// Environment that points at a backend where nothing listens, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
@@ -411,7 +411,7 @@ impl Winner {
     }
 }
 
-/// How a qualification round picks its winner. Where the runs do not tell the best apart, the one
+/// How a qualification round picks its winner. Where the runs do not separate the best, the one
 /// with the lower CPU per request at the stated step wins, or, when CPU is the rule, the one
 /// with the higher peak throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

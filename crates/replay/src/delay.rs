@@ -52,7 +52,7 @@ impl Delayer {
             bell,
         };
         if timer.send(alarm).is_ok() {
-            // The thread only ends with the sender, so somebody rings.
+            // The thread only ends with the sender, so a wake-up comes.
             let _ = rung.await;
         }
     }
@@ -74,7 +74,7 @@ fn draw(delay: Delay, random: &mut Random, recorded_us: &[u64]) -> Duration {
     }
 }
 
-/// Somebody to be woken.
+/// A task to be woken.
 #[derive(Debug)]
 struct Alarm {
     at: Instant,
@@ -109,7 +109,7 @@ fn ring(alarms: &Receiver<Alarm>) {
         let now = Instant::now();
         while waiting.peek().is_some_and(|first| first.0.at <= now) {
             if let Some(Reverse(alarm)) = waiting.pop() {
-                // Whoever hung up in the meantime need not be woken.
+                // A client that hung up in the meantime need not be woken.
                 let _ = alarm.bell.send(());
             }
         }

@@ -75,7 +75,7 @@ impl Log {
 }
 
 impl RecordingProxy {
-    /// Listens, and reads the recording that is to be added to, if there is one. Port 0 takes any
+    /// Listens, and reads the recording to add to, if there is one. Port 0 takes any
     /// free one; [`RecordingProxy::address`] says which.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use crate::key::RequestKey;
 /// Most durations kept of one exchange: enough for a distribution, few enough to read.
 pub const DURATIONS_MAX: usize = 32;
 
-/// Headers of an answer that are kept. The others are the connection's, or nobody reads them.
+/// Headers of an answer that are kept. The others are the connection's, or nothing reads them.
 pub(crate) const HEADERS: [&str; 3] = ["content-type", "location", "x-elastic-product"];
 
 /// One recorded answer.

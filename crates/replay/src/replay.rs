@@ -38,7 +38,7 @@ use crate::recording::{Recorded, Recording};
 /// loaded contender does not fill the disk.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
-/// Different unknown requests that are told apart; the others are answered, but not noted.
+/// Different unknown requests that are listed; the others are answered, but not noted.
 const UNKNOWN_MAX: usize = 1000;
 
 /// Pause after a connection could not be accepted, for want of file descriptors mostly.
@@ -154,7 +154,7 @@ async fn connection(stream: TcpStream, shelf: Arc<Shelf>) {
         let shelf = Arc::clone(&shelf);
         async move { shelf.answer(request).await }
     });
-    // What goes wrong on a connection is the client's to see; there is nobody to tell here.
+    // What goes wrong on a connection is the client's to see; it cannot be reported here.
     let _ = http1::Builder::new()
         .auto_date_header(false)
         .pipeline_flush(true)

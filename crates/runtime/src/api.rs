@@ -100,7 +100,7 @@ impl Sampled {
 
 /// A started process group. Dropping it kills it, as far as a drop can.
 pub trait Instance: Send + Sync {
-    /// Where it is to be reached.
+    /// Where it is reached.
     fn address(&self) -> SocketAddr;
 
     /// What requests name in `Host`; the address when absent.
@@ -112,7 +112,7 @@ pub trait Instance: Send + Sync {
     /// its polling is what times the start.
     ///
     /// # Errors
-    /// The group exited, nobody listened, or what answered was not HTTP.
+    /// The group exited, nothing listened, or what answered was not HTTP.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>>;
 
     /// What the group has cost up to now, and what the cores under it did. A figure that cannot be
@@ -128,7 +128,7 @@ pub trait Instance: Send + Sync {
     /// How the main process ended; `None` while it lives. Does not wait.
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>>;
 
-    /// Why whoever runs it ended it: a cluster that evicts. `None` when it ended by itself, or
+    /// Why its platform ended it: a cluster that evicts. `None` when it ended by itself, or
     /// lives.
     fn ended_because(&self) -> Option<String> {
         None
@@ -162,7 +162,7 @@ pub trait Instance: Send + Sync {
     }
 }
 
-/// How a main process ended. Without code and signal, nobody could tell.
+/// How a main process ended. Without code and signal, it is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExitInfo {
     /// Its exit code, unless a signal ended it.
@@ -203,7 +203,7 @@ pub struct StopReport {
 /// Why a group could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// Somebody else listens on the port.
+    /// Another process listens on the port.
     #[error("{label}: port {port} is already in use{}", by(.listener))]
     PortInUse {
         /// The group.
@@ -280,7 +280,7 @@ pub enum ReadyError {
         /// Last lines of its log.
         log: String,
     },
-    /// Nobody accepted a connection.
+    /// No process accepted a connection.
     #[error("{label}: not ready after {} s", .limit.as_secs_f64())]
     NoListener {
         /// The group.
@@ -292,7 +292,7 @@ pub enum ReadyError {
         /// Last lines of its log.
         log: String,
     },
-    /// Somebody accepted connections, and no valid answer came.
+    /// Something accepted connections, and no valid answer came.
     #[error("{label}: no valid answer after {} s: {found}", .limit.as_secs_f64())]
     NoAnswer {
         /// The group.

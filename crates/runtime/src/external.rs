@@ -1,4 +1,4 @@
-//! Services that somebody else runs, by their addresses: they are asked and loaded, and nothing
+//! Services that runs already, by their addresses: they are asked and loaded, and nothing
 //! about their resources is known.
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};

@@ -24,7 +24,7 @@ const BODY_MAX: usize = 64 << 20;
 /// Why there was no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// Nobody answered: not connected, reset, cut short, not HTTP, too late.
+    /// No valid answer: not connected, reset, cut short, not HTTP, too late.
     #[error("{0}")]
     NoAnswer(String),
     /// The question itself is not HTTP.

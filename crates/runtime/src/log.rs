@@ -1,5 +1,5 @@
 //! The log of a process group: its beginning on the disk, its end in memory. A service that logs
-//! each request would fill the disk in one run; nobody reads the millions of lines in between.
+//! each request would fill the disk in one run; nothing reads the millions of lines in between.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};

@@ -42,7 +42,7 @@ fn start(pid: u32) -> String {
 }
 
 /// Whether the session that left these labels is dead. Sessions of other hosts count as alive:
-/// nobody here can tell.
+/// it is not known here.
 pub(crate) fn is_dead(labels: &HashMap<String, String>) -> bool {
     let Some(pid) = labels.get(SESSION).and_then(|pid| pid.parse::<u32>().ok()) else {
         return false;

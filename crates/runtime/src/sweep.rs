@@ -86,7 +86,7 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // Nobody is left to tell; the next sweep tries again.
+        // Nothing more can be reported; the next sweep tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

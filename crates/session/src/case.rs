@@ -31,7 +31,7 @@ pub struct Case {
     /// Size of the artifact, bytes, shown where there is no image.
     pub artifact_bytes: Option<u64>,
     /// The file that `{gc-log}` stands for in its command, as the contender sees it; `None` where
-    /// nobody asks for one.
+    /// it is not asked for.
     pub gc_log: Option<PathBuf>,
     /// What is measured alone before the contender is started.
     pub probes: Vec<ReadyProbe>,

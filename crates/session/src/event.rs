@@ -1,5 +1,6 @@
 //! What a session tells its observers, and the format of the event stream. The recorder, the
-//! terminal and the tests all see the same events; nobody else prints, nobody else writes records.
+//! terminal and the tests all see the same events; nothing else prints, nothing else writes
+//! records.
 
 use std::path::PathBuf;
 
@@ -98,7 +99,7 @@ pub enum Event {
         /// Why.
         why: String,
     },
-    /// After the pilot it is decided how many runs there are to be; the rest of the plan is not
+    /// After the pilot it is decided how many runs are made; the rest of the plan is not
     /// made.
     RunsDecided {
         /// How many, why, and what they can find.
@@ -204,7 +205,7 @@ pub enum Event {
         /// Expected duration, ns.
         expected_ns: u64,
     },
-    /// What came of it.
+    /// The outcome of a flame graph.
     FlameGraphEnded {
         /// The flame graph, or why there is none.
         flame_graph: Box<FlameGraph>,
@@ -250,11 +251,12 @@ pub trait Observer {
     /// The event could not be kept or shown, and nothing after it could.
     fn observe(&mut self, event: &Event) -> anyhow::Result<()>;
 
-    /// Nothing has happened for a second: whoever shows what is at work may show for how long.
+    /// Nothing has happened for a second: an observer that shows what is at work may show for how
+    /// long.
     fn time_passes(&mut self) {}
 }
 
-/// Observes what nobody is to be told.
+/// Observes what is not shown.
 pub(crate) struct Unheard;
 
 impl Observer for Unheard {

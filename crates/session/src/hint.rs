@@ -1,4 +1,4 @@
-//! Errors with a hint: what to do about it, kept apart from what happened, so that whoever shows
+//! Errors with a hint: what to do about it, kept apart from what happened, so that what shows
 //! the error decides where the hint stands.
 
 use std::fmt;

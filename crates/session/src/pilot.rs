@@ -1,4 +1,4 @@
-//! A pilot: the first runs of each contender, after which is decided how many there are to be. That
+//! A pilot: the first runs of each contender, after which is decided how many are made. That
 //! is decided once, from the spread of the runs and the time that they took, never from who leads;
 //! and it is on the disk before the next run begins, so that a resumed session has the same number.
 
@@ -68,7 +68,8 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, results: &Results) -> RunsDe
     decision(asked, affordable, &analysis.families())
 }
 
-/// The smallest number of runs that tells every pair apart, as far as it is allowed and affordable.
+/// The smallest number of runs that finds the difference of every pair, as far as it is allowed and
+/// affordable.
 fn decision(asked: RunsUntil, affordable: Option<u32>, families: &[Family<'_>]) -> RunsDecision {
     let families: Vec<Compared<'_>> = families.iter().map(Compared::new).collect();
     let needed: Vec<Option<u32>> = families.iter().map(|one| one.needed(&asked)).collect();
@@ -115,7 +116,8 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Runs with which every pair is told apart; `None` where that is more than there may be.
+    /// Runs with which the difference of every pair is found; `None` where that is more than there
+    /// may be.
     fn needed(&self, asked: &RunsUntil) -> Option<u32> {
         let mut runs = PILOT_RUNS;
         for (_, pair) in &self.pairs {
@@ -220,9 +222,9 @@ mod tests {
 
     #[test]
     fn as_many_runs_as_tell_the_difference_apart() {
-        let enough = "18 runs of each contender: by the pilot that is enough to tell a difference \
-                      of 5 % apart. By requests per second of get, four of five such sessions \
-                      tell a difference of 4.9 % between any two apart, and 82 % of them one of \
+        let enough = "18 runs of each contender: by the pilot that is enough to find a difference \
+                      of 5 %. By requests per second of get, four of five such sessions find a \
+                      difference of 4.9 % between any two, and 82 % of them one of \
                       5 %: in the pilot of 3 runs, the ratio of a and b, which need most, had a \
                       standard deviation of 4 %.";
         check(0.04, Some(40), (18, DecisionReason::Enough), enough);

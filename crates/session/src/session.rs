@@ -36,7 +36,7 @@ use crate::store::suite_folder;
 use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
 use crate::together::{self, Abilities};
 
-/// What is to be measured.
+/// What is measured.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// Folder of the suite.
@@ -51,9 +51,9 @@ pub struct NewSession {
     pub round: Option<String>,
     /// Draw flame graphs after the measured runs.
     pub flame_graphs: bool,
-    /// The database server of somebody else's that is the backend.
+    /// The database server of the user's own that is the backend.
     pub backend_url: Option<DatabaseUrl>,
-    /// What the contenders are to be compared with, if that is what they were.
+    /// What the contenders are compared with, if that is what they were.
     pub baseline: Option<Against>,
     /// What the user says about the cluster, if contenders run in one.
     pub cluster: ClusterSettings,
@@ -359,7 +359,7 @@ fn began(plan: &Plan, pending: &[PendingRun], warnings: Vec<String>) -> Event {
     }
 }
 
-/// What a server of somebody else's cannot tell.
+/// What a server of the user's own cannot tell.
 fn not_metered(url: &DatabaseUrl) -> String {
     format!(
         "the backend is a server that runs already, {}: its CPU, memory and connections are not \

@@ -1,5 +1,5 @@
 //! One contender that is started for its user and for nothing else: backend and limits as in a
-//! measurement, without checks and load, until somebody stops it.
+//! measurement, without checks and load, until it is stopped.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -79,7 +79,7 @@ pub fn is_bad(check: &CheckRecord) -> bool {
     )
 }
 
-/// Checks a service that somebody else started; its life is not ours to check.
+/// Checks a service that was started elsewhere; its life is not ours to check.
 ///
 /// # Errors
 /// The URL is none, or names no host.

@@ -33,7 +33,7 @@ struct Kind {
 struct Tally {
     runs: u32,
     cut: u32,
-    /// Any of equal contenders was told apart from any.
+    /// Any of equal contenders differed significantly from any other.
     wrong: u32,
     /// The first was found slower than the second.
     found: u32,

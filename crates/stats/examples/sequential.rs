@@ -363,7 +363,7 @@ impl Tally {
     }
 }
 
-/// Student's t of these sets, without an early look: what stopping early is to be compared with.
+/// Student's t of these sets, without an early look: what stopping early is compared with.
 fn is_found_by_student(alpha: f64, log_ratios: &[f64]) -> bool {
     let sets =
         |values: Vec<f64>| Sample::of_sets((1..).zip(values).collect()).expect("values are finite");

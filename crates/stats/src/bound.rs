@@ -1,4 +1,4 @@
-//! Ratios held against bounds: surely above, surely below, or not told.
+//! Ratios held against bounds: significantly above, significantly below, or undecided.
 //!
 //! It is the t test of [`crate::log_ratio`] with the bound in the place of 1, on one side: nothing
 //! else than where the interval lies, with the correction for many of them.
@@ -14,9 +14,9 @@ const ERROR: f64 = 0.025;
 /// On which side of a bound a ratio is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Surely above, with all ratios of the family considered.
+    /// Significantly above, with all ratios of the family considered.
     Above,
-    /// Surely below, or equal; considered alone.
+    /// Significantly below, or equal; considered alone.
     Below,
     /// The runs do not tell.
     Undecided,

@@ -8,7 +8,7 @@
 //! known either, and integrated out. The next trial goes where the capacity is as likely above as
 //! below (King-Smith et al., "Efficient and Unbiased Modifications of the QUEST Threshold Method",
 //! Vision Research 1994, after whom the mean or the median loses little against looking ahead),
-//! and when it is roughly known, in turn to where it is surely above and surely below: at the
+//! and when it is roughly known, in turn to where it is significantly above and below: at the
 //! median itself every curve is even, so that trials there say nothing of how steep it is.
 //! Bisection would believe every single trial, and one stall of the host would mislead it for good.
 
@@ -25,7 +25,7 @@ const MET_ANYHOW: f64 = 0.001;
 /// How steep the curve may be: the logarithm of the rate over which the odds change by a factor
 /// of e, all equally likely before the first trial.
 const SPREADS: [f64; 6] = [0.001, 0.003, 0.01, 0.02, 0.04, 0.08];
-/// Distance of the capacities that are told apart, as a logarithm: a quarter of a percent.
+/// Distance of the capacities of the grid, as a logarithm: a quarter of a percent.
 const RESOLUTION: f64 = 0.0025;
 /// Fewer trials than this are never enough: they could all be lucky.
 const TRIALS_MIN: usize = 6;
@@ -50,7 +50,7 @@ pub struct Search {
     trials: Vec<Trial>,
 }
 
-/// A trial and what came of it.
+/// A trial and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// Its rate.

@@ -19,15 +19,15 @@ pub enum Better {
 /// What a comparison of the first with the second comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Better: different for sure, and by the point estimate by enough to matter.
+    /// Better: significantly different, and by the point estimate by enough to matter.
     Faster,
     /// Worse, in the same sense.
     Slower,
-    /// Surely too close to matter.
+    /// Significantly too close to matter.
     Equivalent,
-    /// Not told apart: the runs show none of these, or there is nothing to judge by.
+    /// No significant difference: the runs show none of these, or there is nothing to judge by.
     Inconclusive,
-    /// Whatever it was: the session's control was told apart from its twin.
+    /// Whatever it was: the session's control differed significantly from its twin.
     Void,
 }
 

@@ -38,7 +38,7 @@ pub fn chi_squared_quantile(p: f64, freedom: f64) -> f64 {
     while cdf(high) < p {
         (low, high) = (high, high * 2.0);
     }
-    // Halving cannot fail, and nobody needs more than a handful of these.
+    // Halving cannot fail, and no more than a handful is needed of these.
     while high - low > 1e-13 * high {
         let middle = low.midpoint(high);
         if middle <= low || middle >= high {

@@ -130,13 +130,14 @@ impl LogRatio {
         2.0 * student_cdf(-(self.difference / self.error).abs(), self.freedom)
     }
 
-    /// One-sided p-value for "the ratio is at most `bound`": small where it is surely above.
+    /// One-sided p-value for "the ratio is at most `bound`": small where it is significantly above.
     #[must_use]
     pub fn p_at_most(&self, bound: f64) -> f64 {
         student_cdf((bound.ln() - self.difference) / self.error, self.freedom)
     }
 
-    /// One-sided p-value for "the ratio is at least `bound`": small where it is surely below.
+    /// One-sided p-value for "the ratio is at least `bound`": small where it is significantly
+    /// below.
     #[must_use]
     pub fn p_at_least(&self, bound: f64) -> f64 {
         student_cdf((self.difference - bound.ln()) / self.error, self.freedom)

@@ -1,4 +1,4 @@
-//! How many runs a session needs to tell a given difference apart, from a pilot of a few.
+//! How many runs a session needs to find a given difference, from a pilot of a few.
 //!
 //! The number is decided once, from the spread that the pilot shows, and not by looking at the
 //! ratio again and again until it is sure, which would find differences where there are none. The
@@ -17,8 +17,8 @@ use crate::sample::{Sample, variance};
 pub const BOUND_CONFIDENCE: f64 = 0.7;
 
 /// Fewer runs than this are enough only where the relevant difference is what keeps equal
-/// contenders from being told apart, and not the test. A session that may stop soon stops where
-/// its first runs are calm by luck, and these runs are then part of the test: with fewer, 5 %
+/// contenders from differing significantly, and not the test. A session that may stop soon stops
+/// where its first runs are calm by luck, and these runs are then part of the test: with fewer, 5 %
 /// become up to 9 %.
 pub const DECIDED_RUNS_MIN: u32 = 8;
 
@@ -119,8 +119,8 @@ fn upper_bound(variance: f64, freedom: f64) -> f64 {
 }
 
 /// The smallest number of runs, from `least` to `most`, with which two that differ by `difference`
-/// (0.05 = 5 %) are told apart with a probability of [`POWER`]; `None` where `most` are too few.
-/// [`PilotPair::Unknown`] needs more than any.
+/// (0.05 = 5 %) are found different with a probability of [`POWER`]; `None` where `most` are too
+/// few. [`PilotPair::Unknown`] needs more than any.
 #[must_use]
 pub fn runs_needed(
     pair: &PilotPair,

@@ -6,7 +6,7 @@ use crate::distribution::{deviation_density, normal_cdf, student_quantile};
 /// The smallest difference that gets a verdict: 3 %.
 pub const RELEVANCE: f64 = 0.03;
 
-/// With this probability a difference is to be found: in four of five sessions.
+/// With this probability a difference is found: in four of five sessions.
 pub const POWER: f64 = 0.8;
 
 /// Parts of the interval over which is integrated: even, and enough for six digits.
@@ -45,9 +45,9 @@ pub struct Exactness {
 }
 
 impl Exactness {
-    /// Probability that two that differ by `difference` (0.05 = 5 %) are told apart in the right
-    /// direction: the t test rejects, *and* the point ratio is beyond the relevant one. Without
-    /// relevance this is the power by the noncentral t distribution (Johnson, Kotz and
+    /// Probability that two that differ by `difference` (0.05 = 5 %) are found different in the
+    /// right direction: the t test rejects, *and* the point ratio is beyond the relevant one.
+    /// Without relevance this is the power by the noncentral t distribution (Johnson, Kotz and
     /// Balakrishnan, *Continuous Univariate Distributions* 2, 1995, chapter 31; `power.t.test` of
     /// R), here as the mean over what the standard deviation may be estimated as.
     #[must_use]

@@ -6,11 +6,11 @@ use crate::sample::Sample;
 /// How a contender stands to the others of its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tie {
-    /// Nobody else has the rank.
+    /// No other has the rank.
     Alone,
     /// Equivalent to the others of the rank.
     Equivalent,
-    /// Not told apart from another one of the rank.
+    /// Not significantly different from another one of the rank.
     Unknown,
 }
 

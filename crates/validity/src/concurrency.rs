@@ -39,7 +39,7 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
         + as_f64(connecting_ns)
         + unfinished_ns(evidence);
     let asked = evidence.in_flight_ns / wall_ns;
-    // Whether the time to connect is missing does not matter where nobody connected.
+    // Whether the time to connect is missing does not matter where none connected.
     let known = match (&evidence.turnaround_ns, &evidence.connecting_ns) {
         (_, Reading::NotRecorded | Reading::Unreadable) => None,
         (Reading::Known(turnaround_ns), _) => Some(as_f64(*turnaround_ns)),

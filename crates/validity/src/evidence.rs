@@ -39,7 +39,7 @@ pub struct Setting {
     /// Each connection sends its next request when it has its response: no schedule, no think
     /// time, and times that begin with a request.
     pub closed_loop: bool,
-    /// Connections are to be kept.
+    /// Connections must be kept.
     pub keep_alive: bool,
     /// Whether the contender's resources are metered.
     pub metered: bool,

@@ -1,4 +1,4 @@
-//! The setting of `bakeoff load`: a service in nobody's care, seen from outside.
+//! The setting of `bakeoff load`: a service that is not metered, seen from outside.
 
 use bakeoff_model::load::{LoadSpec, Pace, Protocol};
 use bakeoff_model::plan::Work;

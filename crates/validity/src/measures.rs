@@ -349,7 +349,7 @@ pub(crate) fn quota_stalls(evidence: &Evidence) -> Measure {
 }
 
 /// The contender's use of its cores, where it has so much to do that they should be full and
-/// where nobody else's are.
+/// where those of others are not.
 pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
     let used = evidence.loaded_cpu()?.share();
     // While a turn drains there is less and less to do.
@@ -383,7 +383,7 @@ pub(crate) fn still_rising(evidence: &Evidence) -> Measure {
     surely_rose(&warmth).then_some((rise, finding))
 }
 
-/// Only where it is not known that it rose: otherwise that is what is to be said.
+/// Only where it is not known that it rose: otherwise the other finding says so.
 pub(crate) fn warmth_unknown(evidence: &Evidence) -> Measure {
     let warmth = evidence.setting.warmth?;
     let rise_most = warmth.rise_most;

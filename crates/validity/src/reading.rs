@@ -9,7 +9,7 @@ pub enum Reading<T> {
     NotApplicable,
     /// It was read.
     Known(T),
-    /// Nobody meant to read it: the service is not in our care.
+    /// It was not meant to be read: the service is not in our care.
     NotMetered,
     /// Records of this age do not have it.
     NotRecorded,

@@ -58,7 +58,7 @@ impl WarmUp {
         let both_ns = used_ns.map(|used_ns| (generator_ns, used_ns));
         let both_ns = both_ns.filter(|(generator_ns, used_ns)| *generator_ns > 0 && *used_ns > 0);
         self.efficiency.push(both_ns.map(|(generator_ns, used_ns)| {
-            // Who serves nobody is asked all the same, which takes time.
+            // A contender that serves no request is asked too, which takes time.
             let is_serving = load.requests > 0;
             point(if is_serving {
                 as_f64(generator_ns) / as_f64(used_ns)
@@ -117,7 +117,7 @@ impl WarmUp {
         })
     }
 
-    /// By the steadier of the two series, unless throughput surely rises.
+    /// By the steadier of the two series, unless throughput rises significantly.
     fn rise_since(&self, first: usize) -> Option<Rise> {
         let throughput = rise(&self.throughput[first..])?;
         let efficiency: Option<Vec<Point>> = self.efficiency[first..].iter().copied().collect();

@@ -30,7 +30,7 @@ pub fn logs_under_load(
 ) -> Option<(CheckOutcome, Option<String>)> {
     let due = log_lines_due(work, requests)?;
     let (Some(before), Some(after)) = (before, after) else {
-        let reason = "nobody counts the lines of its log here".to_owned();
+        let reason = "the lines of its log are not counted here".to_owned();
         return Some((CheckOutcome::NotApplicable { reason }, None));
     };
     let lines = after.saturating_sub(before);

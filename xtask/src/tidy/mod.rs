@@ -1,6 +1,6 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
-//! circles between modules, files of contenders that must be equal, and contenders that changed
-//! since they were verified.
+//! circles between modules, files of contenders that must be equal, contenders that changed
+//! since they were verified, and words that texts do without.
 
 mod circles;
 mod lengths;
@@ -8,6 +8,7 @@ mod modules;
 mod paths;
 mod same_files;
 mod source;
+mod words;
 
 use std::path::Path;
 
@@ -25,6 +26,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     let crates = modules::crates(&files);
     findings.extend(crates.iter().flat_map(circles::check));
     findings.extend(same_files::check(root)?);
+    findings.extend(words::check(root)?);
     findings.extend(suites::findings(root, &suites::suites(root)?)?);
     for finding in &findings {
         say(finding);

@@ -106,7 +106,7 @@ fn unlisted(listed: &BTreeMap<PathBuf, usize>, files: &BTreeMap<PathBuf, Vec<u8>
         let same_group = listed.contains_key(path) && listed.get(path) == listed.get(first);
         if first != path && !same_group {
             findings.push(format!(
-                "{} equals {}: list it, or tell them apart",
+                "{} equals {}: list it, or make them differ",
                 path.display(),
                 first.display()
             ));
@@ -153,7 +153,7 @@ mod tests {
         check(
             &["x"],
             &[x, y],
-            &["y/src/a.rs equals x/src/a.rs: list it, or tell them apart"],
+            &["y/src/a.rs equals x/src/a.rs: list it, or make them differ"],
         );
     }
 }

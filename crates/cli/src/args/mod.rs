@@ -211,9 +211,9 @@ pub(crate) struct RunArgs {
     /// turn in this session.
     #[arg(long, value_name = "DIR|REVISION", conflicts_with = "round")]
     pub(crate) baseline: Option<String>,
-    /// End with status 3 if this is so for sure: `slower>5%` (requests per second), `cpu>5%` (per
-    /// request), `memory>10%`, `p50>10%`, `p99>20%`, or `errors>0.1%` (of all requests); may be
-    /// repeated.
+    /// End with status 3 if this significantly holds: `slower>5%` (requests per second), `cpu>5%`
+    /// (per request), `memory>10%`, `p50>10%`, `p99>20%`, or `errors>0.1%` (of all requests); may
+    /// be repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
     /// What a condition does that this session cannot decide; the more runs, the fewer are.
@@ -384,7 +384,7 @@ pub(crate) struct NullServerArgs {
 
 /// What the exit status of `audit` says.
 const AUDIT_HELP: &str = "\
-Exit status 2 when somebody who trusts the figures is misled: a number that was ranked and is not
+Exit status 2 when a reader who trusts the figures is misled: a number that was ranked and is not
 fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
 
 #[derive(Debug, Args)]

@@ -25,7 +25,7 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// What is to be looked at in a folder, each with what was found.
+/// What is looked at in a folder, each with what was found.
 fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
     let audited = |folder: &Path| -> anyhow::Result<(String, Vec<Found>)> {
         let records = results::read_records(folder)?;

@@ -23,7 +23,7 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
     if args.sides.is_empty() && matches!(origin, Origin::Described(_)) {
         return Err(hinted(
             "no service to ask: NAME=SERVICE is missing",
-            "name those that are to be compared: 'old=./shop-1' 'new=./shop-2'",
+            "name those to compare: 'old=./shop-1' 'new=./shop-2'",
         ));
     }
     let init = Init {

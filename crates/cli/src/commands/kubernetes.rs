@@ -25,7 +25,7 @@ pub(crate) fn inside() -> anyhow::Result<u8> {
 }
 
 /// Waits until it is ended. As the first process of a container it would not hear a signal that
-/// nobody listens for.
+/// nothing listens for.
 pub(crate) fn pause() -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

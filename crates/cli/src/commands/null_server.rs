@@ -13,7 +13,7 @@ use super::signals::interrupted;
 use crate::args::NullServerArgs;
 use crate::exit;
 
-/// Ends the process when whoever started it is gone, even if killed, and says how many requests
+/// Ends the process when its parent is gone, even if killed, and says how many requests
 /// have come.
 fn end_with_input(requests: &AtomicU64) {
     // An error is an end as well.
@@ -21,7 +21,7 @@ fn end_with_input(requests: &AtomicU64) {
     end(requests);
 }
 
-/// The same when it is told to end: in a container nobody else would listen to that.
+/// The same when it is told to end: in a container nothing else would listen to that.
 fn end_when_told(requests: &AtomicU64) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -34,7 +34,7 @@ fn end_when_told(requests: &AtomicU64) {
 
 fn end(requests: &AtomicU64) {
     let requests = requests.load(Ordering::Relaxed);
-    // Nobody may be there to read it.
+    // The reader may be gone.
     let _ = writeln!(std::io::stdout(), "{requests} requests");
     #[expect(clippy::disallowed_methods, reason = "the server has no other end")]
     std::process::exit(i32::from(exit::DONE));

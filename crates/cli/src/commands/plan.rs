@@ -270,7 +270,7 @@ fn spec_of(
         response_timeout: suite.response_timeout,
         seed: plan.seed,
     });
-    // By hand nobody sends the lines that a session sends, so warm-up takes its longest time.
+    // By hand nothing sends the lines that a session sends, so warm-up takes its longest time.
     spec.stepwise = false;
     for (step, played) in spec.steps.iter_mut().zip(run.played()) {
         step.duration_ns = duration_ns::whole(run.steps[played].duration);

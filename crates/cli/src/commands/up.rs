@@ -129,7 +129,7 @@ fn one(names: Vec<String>) -> anyhow::Result<String> {
     }
 }
 
-/// Says where it listens and shows its log until it ends or is to be stopped.
+/// Says where it listens and shows its log until it ends or must stop.
 async fn follow(
     mut standing: Standing,
     name: &str,

@@ -291,7 +291,7 @@ impl<W: Write> Progress<W> {
         self.time_passes();
     }
 
-    /// A build has ended, and somebody else is going to say so.
+    /// A build has ended, and another event says so.
     pub(crate) fn build_ended(&mut self, index: usize) {
         self.builds.end(index);
         self.live_line("");

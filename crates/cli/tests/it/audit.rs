@@ -13,7 +13,7 @@ fn results_are_judged_again() {
         .check(0, &[]);
     // What it said at the time it says today.
     world.run("audit OUT").check(0, &["nothing was found"]);
-    // Somebody makes a good number of it.
+    // It becomes a good number.
     for entry in fs::read_dir(world.out().join("records")).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();

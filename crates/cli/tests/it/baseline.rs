@@ -107,7 +107,7 @@ fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
     assert_eq!(trees(&world).len(), 1);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(trees(&world).len(), 1, "nobody was there to remove it");
+    assert_eq!(trees(&world).len(), 1, "nothing was there to remove it");
 
     run(&world, "run SUITE --resume OUT").check(
         3,

@@ -27,7 +27,7 @@ fn server() -> u16 {
     port
 }
 
-/// The queue is reckoned, so that a thread which wakes up late makes nobody else late.
+/// The queue is reckoned, so that a thread which wakes up late makes no other request late.
 fn answer(mut stream: TcpStream, free: &Mutex<Instant>) -> Option<()> {
     let mut buffer = [0; 4096];
     while stream.read(&mut buffer).ok()? > 0 {

@@ -103,7 +103,7 @@ fn a_suite_like_locations_needs_no_clone() {
     world
         .run("plan shop")
         .check(0, &["actix-4", "backend replay"]);
-    // What is to be filled in is right where it is filled in already.
+    // What is filled in is right.
     let mine = world.out().with_file_name("shop/contenders/mine");
     fs::rename(
         mine.join("contender.toml.example"),

@@ -280,11 +280,7 @@ fn a_lost_load_generator_is_named_and_the_next_run_has_another() {
 }
 
 fn a_contender_that_is_deleted_fails_its_run_alone() {
-    lost_under_load(
-        "contender",
-        "--grace-period=0 --force",
-        "somebody deleted it",
-    );
+    lost_under_load("contender", "--grace-period=0 --force", "it was deleted");
 }
 
 /// The run whose Pod is deleted fails with a sentence, and the next one is made.

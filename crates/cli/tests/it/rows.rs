@@ -63,7 +63,7 @@ fn storing(modes: &[&str]) -> World {
     world
 }
 
-/// A server that runs already, as somebody's own.
+/// A server that runs already, as the user's own.
 struct Server {
     /// Runs it, with all that it needs.
     runtime: tokio::runtime::Runtime,
@@ -126,7 +126,7 @@ impl Server {
 /// C2.4: the user's own server as the backend, killed session and resumption included.
 #[test]
 fn a_session_on_a_server_that_runs_already_leaves_nothing_there() {
-    if !switched_on("a session on somebody's own PostgreSQL") {
+    if !switched_on("a session on the user's own PostgreSQL") {
         return;
     }
     let (world, server) = (storing(&["good"]), Server::start());

@@ -31,7 +31,7 @@ fn commands() -> Vec<String> {
     commands
 }
 
-/// A port that nobody listens on at the moment: the tutorial's own may be taken here.
+/// A port that nothing listens on at the moment: the tutorial's own may be taken here.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()

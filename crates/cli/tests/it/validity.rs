@@ -25,7 +25,7 @@ impl Service {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines.next().unwrap().unwrap();
         let port = line.rsplit(':').next().unwrap().parse().unwrap();
-        // It logs each request; nobody may keep it waiting.
+        // It logs each request; nothing may keep it waiting.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port }
     }

@@ -6,7 +6,7 @@ use bakeoff_model::transport::Transport;
 
 use crate::error::LoadError;
 
-/// Longest step, ns: what the histograms can tell apart is far below.
+/// Longest step, ns: the resolution of the histograms is far below.
 const DURATION_NS_MAX: u64 = 7 * 24 * 3600 * 1_000_000_000;
 
 /// Shortest slice, ns: merging takes about a tenth of it.

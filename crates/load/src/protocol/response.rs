@@ -1,5 +1,5 @@
 //! One response as it comes, whatever protocol carries it: status, length, and when it is captured
-//! its headers and body. Bodies that nobody will look at are counted and thrown away.
+//! its headers and body. Bodies that nothing will look at are counted and thrown away.
 
 use bakeoff_model::check::Answer;
 
@@ -12,7 +12,7 @@ const BODY_RESERVE: usize = 64 * 1024;
 /// What of a response is kept beyond its status and length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Capture {
-    /// Nothing: nobody will look at it.
+    /// Nothing: nothing will look at it.
     #[default]
     Nothing,
     /// Its headers, for the cookies in them.

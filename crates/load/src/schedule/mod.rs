@@ -27,7 +27,7 @@ const WAITING_RESERVED: usize = 1 << 14;
 pub(crate) enum Position {
     /// In the running slice.
     InSlice,
-    /// Behind the running slice, which is to be ended at this time, monotonic ns.
+    /// Behind the running slice, which must be ended at this time, monotonic ns.
     AfterSlice(u64),
     /// In no window.
     Outside,
@@ -282,7 +282,7 @@ impl Schedule {
 
     /// Ends the window: what still waits becomes a censored sample.
     pub(crate) fn close(&mut self, end_ns: u64, tally: &mut Tally) {
-        // Behind the last request of a bounded step nobody waits, and arrivals count themselves.
+        // Behind the last request of a bounded step nothing waits, and arrivals count themselves.
         let waits = !self.is_open_load() && !self.is_spent(end_ns);
         if let Some(users) = self.users.as_ref().filter(|_| waits) {
             for age_ns in users.ready_ns(end_ns) {

@@ -105,8 +105,8 @@ impl Users {
         ready.map(move |user| end_ns.saturating_sub(user.intended_ns))
     }
 
-    /// The user of this index is done with its request and goes on with the next one, as somebody
-    /// else when it has come to the end of the scenario.
+    /// The user of this index is done with its request and goes on with the next one, as another
+    /// user when it has come to the end of the scenario.
     pub(crate) fn go_on(&mut self, index: usize, good: bool, now: u64, tally: &mut Tally) {
         let Some(user) = self.users.get_mut(index) else {
             return;

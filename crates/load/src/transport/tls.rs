@@ -178,7 +178,7 @@ impl Session {
         Ok(())
     }
 
-    /// Encrypts what is to be sent.
+    /// Encrypts what will be sent.
     pub(crate) fn write(&mut self, plain: &[u8]) {
         // There is no limit of the buffer, so that there is nothing to fail.
         let _ = self.client.writer().write_all(plain);

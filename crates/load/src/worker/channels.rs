@@ -48,7 +48,7 @@ pub(crate) struct Ready {
 pub(crate) struct WorkerChannels {
     /// Which target it is about.
     pub(crate) side: u32,
-    /// What came of it, with the index of the thread.
+    /// The result, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,
     /// Empty tallies.
     pub(crate) spares: Receiver<Box<Tally>>,

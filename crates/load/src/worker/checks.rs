@@ -54,7 +54,7 @@ impl BodyChecks {
         };
     }
 
-    /// What has to be captured of the response to the next request, to which somebody else looks
+    /// What has to be captured of the response to the next request, which another check reads
     /// at this much.
     #[inline]
     pub(super) fn capture(&mut self, request: &Prepared, other: Capture) -> Capture {

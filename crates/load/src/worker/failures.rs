@@ -61,7 +61,7 @@ impl<R: Reactor> Worker<'_, R> {
         let slots = self.connections.slots_of(connection);
         let tally = &mut self.recorder.tally;
         if self.schedule.is_open_load() {
-            // The one that has waited longest; without any the attempt was for nobody yet.
+            // The one that has waited longest; without any the attempt was for no request yet.
             let Some(due_ns) = self.schedule.take_waiting() else {
                 return;
             };

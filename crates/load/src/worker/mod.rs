@@ -301,7 +301,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Ends all slices that are over at `now`; `false` when the window is over too.
     fn end_slices(&mut self, now: u64) -> bool {
         while let Position::AfterSlice(end_ns) = self.schedule.position(now) {
-            // Requests that were due in this slice belong to it even when nobody looked in time.
+            // Requests that were due in this slice belong to it even when nothing looked in time.
             self.schedule
                 .collect_due(end_ns.saturating_sub(1), &mut self.recorder.tally);
             if self.schedule.is_last_slice() {

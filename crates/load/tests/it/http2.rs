@@ -285,7 +285,9 @@ fn bad_frames() -> Vec<(&'static str, Script)> {
         ("a pushed response", |n| {
             send(&[frame(PUSH_PROMISE, 4, n, &[0, 0, 0, 2, 0x88])])
         }),
-        ("a stream that nobody opened", |_| send(&[hello(1_000_001)])),
+        ("a stream that was not opened", |_| {
+            send(&[hello(1_000_001)])
+        }),
         ("a stream of the service", |_| send(&[hello(2)])),
         ("data of the connection", |_| {
             send(&[frame(DATA, 0, 0, b"hello")])

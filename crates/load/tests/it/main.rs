@@ -83,7 +83,8 @@ fn on(reactor: ReactorChoice, test: impl Fn()) {
 }
 
 /// A spec with one step that ends after `requests`, or after ten seconds.
-/// How long a response may take: as long as a busy host may need, unless the time is to be up.
+/// How long a response may take: as long as a busy host may need, unless the time is meant to be
+/// up.
 fn answer_limit_ns(class: Option<ErrorClass>) -> u64 {
     match class {
         Some(ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) => 300 * MILLISECOND,

@@ -183,7 +183,7 @@ fn users_take_turns_when_the_service_allows_fewer_streams() {
     let total = run(&crowded_users(&server.address, 3, 5 * MILLISECOND));
     assert!(total.errors.is_empty(), "{:?}", total.errors);
     assert_eq!(total.requests, 8 * 3 * 2);
-    // Nobody asks twice before everybody has asked once.
+    // No user asks twice before all have asked once.
     let mut spec = crowded_users(&server.address, 0, 0);
     spec.steps[0].pace = Pace::Closed;
     spec.steps[0].requests_max = 8;

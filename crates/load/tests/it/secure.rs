@@ -12,7 +12,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use crate::frames::{Incoming, SETTINGS, frame, hello};
 use crate::{load_spec, run};
 
-/// A server with a certificate that nobody has signed; responds with bodies of this many bytes.
+/// A server with a certificate without a known issuer; responds with bodies of this many bytes.
 fn serve(body: usize) -> (String, Arc<AtomicU64>) {
     serve_protocol(&[], move |stream, config, counted| {
         response(stream, config, body, counted);
@@ -173,7 +173,7 @@ enum CloseNotify {
     Together,
     /// The same, a moment after the response.
     Later,
-    /// The connection just ends: nobody can know whether the response is whole.
+    /// The connection just ends: it is not known whether the response is whole.
     Never,
 }
 

@@ -31,8 +31,8 @@ pub(crate) fn say(text: &str) -> Act {
     Act::Send(text.as_bytes().to_vec())
 }
 
-/// A port that is bound and not listened on, so that nobody else gets it and every connection to it
-/// is refused.
+/// A port that is bound and not listened on, so that no other process gets it and every connection
+/// to it is refused.
 #[derive(Debug)]
 pub(crate) struct RefusedPort {
     pub(crate) address: String,

@@ -8,7 +8,7 @@ use crate::load::RequestSpec;
 use crate::names;
 use crate::suite::{BackendSpec, Benchmark, ReplaySettings, Rows};
 
-/// The backends; `benchmarks` send the requests that they are to be compared with.
+/// The backends; `benchmarks` send the requests that they are compared with.
 pub(super) fn backends(
     reading: &mut Reading<'_>,
     tables: Vec<BackendTable>,

@@ -112,7 +112,7 @@ pub(crate) struct ProbeTable {
     /// The command, with the placeholders of `run`, and `{operations}`.
     #[schemars(length(min = 1))]
     pub(crate) command: Vec<String>,
-    /// How often the work is to be done: what `{operations}` stands for.
+    /// How often the work is done: what `{operations}` stands for.
     #[schemars(range(min = 1))]
     pub(crate) operations: u32,
 }

@@ -6,7 +6,9 @@ use super::raw::RoundTable;
 use super::source::{KeyPath, Reading};
 use crate::delay::Delay;
 use crate::names;
-use crate::suite::{ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Round, Winner, WinnerRule};
+use crate::suite::{
+    ALL_ROUNDS, Benchmark, BenchmarkKind, Contender, Profile, Round, Winner, WinnerRule,
+};
 
 /// The rounds. `contenders` are those of the suite, when all of them could be read.
 pub(super) fn rounds(
@@ -14,6 +16,7 @@ pub(super) fn rounds(
     tables: Vec<RoundTable>,
     contenders: Option<&[Contender]>,
     benchmarks: &[Benchmark],
+    profiles: &BTreeMap<String, Profile>,
 ) -> Vec<Round> {
     let all = KeyPath::root().key("round");
     let names = tables.iter().map(|table| table.name.as_str());
@@ -24,6 +27,7 @@ pub(super) fn rounds(
         taking_part(reading, &place, table, contenders);
         parameters(reading, &place, table, contenders);
         winner_rule(reading, &place, table);
+        known_profile(reading, &place, table, profiles);
         if reading.is_whole(&KeyPath::root().key("benchmark")) {
             deciding(reading, &place, table, benchmarks);
         }
@@ -148,6 +152,24 @@ fn parameters(
                 reading.complain(&place.index(index), &message, hint);
             }
         }
+    }
+}
+
+fn known_profile(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    table: &RoundTable,
+    profiles: &BTreeMap<String, Profile>,
+) {
+    let whole = reading.is_whole(&KeyPath::root().key("profile"));
+    if let Some(name) = &table.profile
+        && !profiles.contains_key(name)
+        && whole
+    {
+        let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
+        let message = format!("no profile is called `{name}`");
+        let hint = Some(names::suggestion(name, &known));
+        reading.complain(&place.key("profile"), &message, hint);
     }
 }
 

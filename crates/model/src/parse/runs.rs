@@ -13,7 +13,7 @@ use crate::units::DurationText;
 /// What [`RunsTable::until`] says where the session ends as soon as every pair is decided.
 const SURE: &str = "sure";
 
-/// Repetitions: a number, or as many as tell a difference apart.
+/// Repetitions: a number, or as many as find a difference.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RunsValue {
@@ -23,7 +23,7 @@ pub(crate) enum RunsValue {
     Until(RunsTable),
 }
 
-/// As many as tell a difference apart; decided once, after a pilot of three runs.
+/// As many as find a difference; decided once, after a pilot of three runs.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RunsTable {
@@ -48,7 +48,7 @@ impl JsonSchema for RunsValue {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = RunsTable::json_schema(generator);
         schema.insert("type".to_owned(), serde_json::json!(["integer", "object"]));
-        let description = "A number, or a table: as many as tell a difference apart, decided once, \
+        let description = "A number, or a table: as many as find a difference, decided once, \
                            after a pilot of three.";
         schema.insert("description".to_owned(), description.into());
         schema.insert("format".to_owned(), "uint32".into());
@@ -88,7 +88,7 @@ pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue
         ),
         None => (
             format!("`{place}`: {:?} is not a share up to 100%", table.until),
-            "the difference that is to be found, \"5%\", or \"sure\"",
+            "the difference to find, \"5%\", or \"sure\"",
         ),
     };
     reading.complain(&place, &message, Some(hint.to_owned()));

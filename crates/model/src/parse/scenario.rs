@@ -108,7 +108,7 @@ fn feed(reading: &mut Reading<'_>, place: &KeyPath, table: FeedTable) -> Option<
     })
 }
 
-/// The rows are left to whoever reads files.
+/// The rows are read with the files.
 fn csv(
     reading: &mut Reading<'_>,
     place: &KeyPath,

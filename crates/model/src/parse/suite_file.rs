@@ -28,7 +28,7 @@ use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, S
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
 
 /// With so many runs a contender is measured twice unless the profile says otherwise: fewer would
-/// hardly tell it apart from itself, whatever the host did.
+/// hardly find a difference between it and itself, whatever the host did.
 const CONTROL_RUNS_MIN: u32 = 5;
 
 /// Cold starts of a benchmark of kind `startup` that does not say how many: enough for an
@@ -56,7 +56,7 @@ pub(super) fn suite(
     let backends = backend::backends(reading, file.backend, &benchmarks);
     check_steps(reading, &profiles, &benchmarks);
     probe::check_known(reading, &benchmarks, contenders);
-    let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks);
+    let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks, &profiles);
     Suite {
         name: file.suite.name,
         analysis: file.suite.analysis,

@@ -82,9 +82,9 @@ pub(super) fn until_warm(
     let connections = step.connections;
     let problem = if step.pace == Pace::Closed {
         (!measured.contains(&connections))
-            .then(|| format!("nobody is measured at the {connections} of the warm-up"))
+            .then(|| format!("nothing is measured at the {connections} of the warm-up"))
     } else {
-        Some("at a rate nobody can see whether more would be possible".to_owned())
+        Some("a rate does not show whether more would be possible".to_owned())
     };
     if let Some(problem) = problem {
         let message = format!("`{place}`: {problem}");

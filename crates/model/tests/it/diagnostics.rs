@@ -373,7 +373,7 @@ fn what_was_published_is_checked_as_well() {
 [[source]]
 name = "article"
 title = "A title"
-author = "Somebody"
+author = "An Author"
 date = "2020"
 
 [[result]]
@@ -434,7 +434,7 @@ fn claims_name_one_contender_and_one_size() {
 [[source]]
 name = "article"
 title = "A title"
-author = "Somebody"
+author = "An Author"
 date = "2020"
 limits = {}
 conditions = "Elsewhere."
@@ -969,7 +969,7 @@ fn runs_until_a_difference_are_bounded_and_can_find_it() {
     "#);
     assert_snapshot!(check("{ until = \"much\", atmost = 30 }"), @r#"
     suite.toml:10:18: `profile.quick.runs.until`: "much" is not a share up to 100%
-      hint: the difference that is to be found, "5%", or "sure"
+      hint: the difference to find, "5%", or "sure"
     suite.toml:10:26: unknown key `atmost` in `profile.quick.runs`
       hint: did you mean `at-most`?
     "#);
@@ -1020,7 +1020,7 @@ fn a_warm_up_until_steady_needs_a_step_and_time() {
     );
     let other = suite_complaints(&other);
     assert!(
-        other.contains("nobody is measured at the 4 of the warm-up"),
+        other.contains("nothing is measured at the 4 of the warm-up"),
         "{other}"
     );
     let good = check("{ until = \"steady\", at-most = \"60s\" }");

@@ -78,7 +78,7 @@ fn all_examples_parse() {
     for (heading, _) in blocks() {
         assert!(
             known.contains(&heading.as_str()),
-            "nobody looks at the example of {heading}"
+            "nothing checks the example of {heading}"
         );
     }
     let published = suite.published.as_ref().unwrap();

@@ -649,7 +649,7 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
     assert_eq!(
         until.sentence(),
         "3 to 30 runs of each contender, at most 2 h: after 3 it is decided how many tell a \
-         difference of 5 % apart."
+         difference of 5 %."
     );
     let load = |plan: &Plan| -> Vec<String> {
         let runs = plan.runs.iter().filter(|run| run.kind == RunKind::Load);

@@ -1,4 +1,4 @@
-//! Files of runs: every format is read for ever, torn and newer files are told apart.
+//! Files of runs: every format is read for ever, torn and newer files are distinguished.
 
 use bakeoff_model::capacity::{SearchEnd, TrialOutcome};
 use bakeoff_model::check::CheckOutcome;

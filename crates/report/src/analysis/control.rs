@@ -41,7 +41,7 @@ impl Control {
         verdicts.any(|verdict| matches!(verdict, Verdict::Faster | Verdict::Slower))
     }
 
-    /// What came of it, a sentence.
+    /// The outcome, a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { label, twin, .. } = self;

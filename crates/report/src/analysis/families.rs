@@ -1,5 +1,5 @@
 //! What is compared with what: the samples behind the verdicts of each benchmark, for who plans how
-//! many runs there are to be.
+//! many runs are made.
 
 use bakeoff_stats::Sample;
 

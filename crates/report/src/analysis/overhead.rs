@@ -167,7 +167,7 @@ pub(super) fn overheads(loads: &[LoadAnalysis<'_>]) -> Vec<Overhead> {
     overheads
 }
 
-/// Adds the contenders of one benchmark. `all` are the contenders that somebody has as baseline.
+/// Adds the contenders of one benchmark. `all` are the contenders that are the baseline of another.
 fn add(overhead: &mut Overhead, load: &LoadAnalysis<'_>, all: &BTreeSet<&str>) {
     let benchmark = &load.data;
     let mut pairs: Vec<(&CaseData<'_>, &CaseData<'_>)> = Vec::new();

@@ -336,7 +336,7 @@ fn errors(row: &Row) -> String {
 }
 
 /// The text without what would break a line or command the terminal, cut in the middle: the ends
-/// of names tell variants apart.
+/// of names distinguish variants.
 fn shorten(text: &str, width: usize) -> String {
     let characters: Vec<char> = text.chars().map(printable).collect();
     if characters.len() <= width {

@@ -109,7 +109,7 @@ fn a_pilots_decision_is_in_every_document() {
     let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
     let texts = [
         "5 runs of each contender: the most that the profile allows; 5 % would need more.",
-        "four of five such sessions tell a difference of 7.2 % between any two apart, and 61 % of \
+        "four of five such sessions find a difference of 7.2 % between any two, and 61 % of \
          them one of 5 %",
     ];
     for document in [

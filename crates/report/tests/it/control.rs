@@ -78,7 +78,7 @@ fn a_control_that_came_out_the_same_is_shown_and_changes_nothing() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(flat.contains("slow (A/A) serves"), "{flat}");
-    // Nobody's run is missing in the CSV.
+    // No run is missing in the CSV.
     let table = csv(&analysis);
     let of_control = table.lines().filter(|line| line.contains(",slow,,true,"));
     assert_eq!(of_control.count(), 5 * 12);

@@ -33,7 +33,7 @@ fn source() -> Source {
     Source {
         name: "article".to_owned(),
         title: "A title <b>".to_owned(),
-        author: "Somebody".to_owned(),
+        author: "An Author".to_owned(),
         date: "2020".to_owned(),
         limits: Limits {
             cpus: Some(1.5),
@@ -554,7 +554,7 @@ fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     assert_eq!(throughput["connectNulls"], true);
     assert!(series("p99").is_some() && series("memory").is_some());
     assert!(series("startup").is_some() && series("peaks").is_none());
-    for text in ["Somebody", "A title &lt;b&gt;", "reproduced", "2.77"] {
+    for text in ["An Author", "A title &lt;b&gt;", "reproduced", "2.77"] {
         assert!(page.contains(text), "{text}");
     }
     assert!(markdown(&analysis).contains("## Claims of others"));
@@ -598,7 +598,7 @@ fn claims_that_cannot_be_tested_are_one_line() {
         ..untestable()
     };
     let (page, text) = documents(vec![untestable(), testable, untestable()]);
-    let rest = "2 claims of Somebody, 2020 cannot be tested with these results";
+    let rest = "2 claims of An Author, 2020 cannot be tested with these results";
     assert!(
         page.contains(&format!("<details><summary>{rest}</summary>")),
         "{page}"

@@ -1,4 +1,4 @@
-//! How many requests a backend has answered, told to whoever asks. The replay backend tells it
+//! How many requests a backend has answered, for other processes. The replay backend tells it
 //! over a Unix socket of its own: over its port the question would wait behind the contender's.
 
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 const STATISTICS: &str = "/_stats/get,search?filter_path=_all.total.get.total,\
                           _all.total.search.query_total";
 
-/// Where a backend's count is to be had.
+/// Where to read a backend's count.
 #[derive(Debug)]
 pub(super) enum Counter {
     /// The socket of a replay backend.

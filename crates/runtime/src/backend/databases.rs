@@ -1,5 +1,5 @@
 //! A PostgreSQL server and the databases in it, as its administrator sees them. How it comes to
-//! run is the business of [`super::postgres`], of a cluster, or of whoever runs it:
+//! run is the business of [`super::postgres`], of a cluster, or of its owner:
 //! [`super::server`].
 
 use std::fmt::Debug;
@@ -50,7 +50,7 @@ pub struct Databases {
 enum Whose {
     /// A server that was started for this session.
     Ours(Box<dyn Administrator>),
-    /// Somebody else's.
+    /// The user's own.
     Theirs(Box<Server>),
 }
 
@@ -75,7 +75,7 @@ impl Databases {
         }
     }
 
-    /// In somebody else's.
+    /// In the user's own server.
     pub(super) fn theirs(server: Server) -> Self {
         Self {
             server: Whose::Theirs(Box::new(server)),

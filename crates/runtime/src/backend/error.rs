@@ -42,7 +42,7 @@ pub enum BackendError {
         /// What happened.
         message: String,
     },
-    /// A server that somebody else runs cannot be used.
+    /// A server that runs already cannot be used.
     #[error("{url}: {why}")]
     Server {
         /// The server, without password.

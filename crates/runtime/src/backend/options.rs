@@ -35,7 +35,7 @@ pub enum BackendKind {
     Elasticsearch(Elasticsearch),
     /// A real PostgreSQL.
     Postgres,
-    /// A PostgreSQL that somebody else runs.
+    /// A PostgreSQL that runs already.
     PostgresServer(DatabaseUrl),
     /// Recorded exchanges, answered from memory.
     Replay(ReplayProcess),

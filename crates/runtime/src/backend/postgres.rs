@@ -76,7 +76,7 @@ pub(super) async fn start(
     Ok(backend.with_databases(databases))
 }
 
-/// Makes a server that somebody else runs the backend of this session.
+/// Makes a server that runs already the backend of this session.
 pub(super) async fn use_server(
     options: &BackendOptions,
     url: &DatabaseUrl,
@@ -203,7 +203,7 @@ fn owner_of(passwd: &str) -> Owner {
         .unwrap_or(NOBODY)
 }
 
-/// Nobody but the server may go through this folder to its socket, which asks no password.
+/// Only the server may go through this folder to its socket, which asks no password.
 fn make_folder(folder: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     fs::create_dir(folder)?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;

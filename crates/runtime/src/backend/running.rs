@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct Backend {
     name: &'static str,
     address: SocketAddr,
-    /// Its processes; none where somebody else runs it.
+    /// Its processes; none where it runs already.
     instance: Option<Box<dyn Instance>>,
     /// Removed with it.
     scratch: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub(super) fn address(
     if let Some(port) = options.port {
         return Ok(SocketAddr::new(options.listen, port));
     }
-    // Whoever takes the port in between is reported by the start as its holder.
+    // A process that takes the port in between is reported by the start as its holder.
     let free = TcpListener::bind((options.listen, 0)).and_then(|socket| socket.local_addr());
     free.map_err(|error| {
         BackendError::Start(StartError::Failed {
@@ -98,7 +98,7 @@ impl Backend {
         }
     }
 
-    /// One that somebody else runs: nothing is known of its cost.
+    /// One that runs already: nothing is known of its cost.
     pub(super) fn elsewhere(name: &'static str, address: SocketAddr) -> Self {
         Self {
             name,
@@ -176,7 +176,7 @@ impl Backend {
         self.address
     }
 
-    /// Where it is to be reached from this very host.
+    /// Where it is reached from this very host.
     pub(super) fn local_address(&self) -> SocketAddr {
         let ip = self.address.ip();
         let here = if ip.is_unspecified() {
@@ -216,7 +216,7 @@ impl Backend {
         }
     }
 
-    /// The last 64 KiB of its output, at most; nothing where somebody else has it.
+    /// The last 64 KiB of its output, at most; nothing where it runs already.
     #[must_use]
     pub fn logs(&self) -> String {
         let logs = self.instance.as_ref().map(|instance| instance.logs());
@@ -233,7 +233,7 @@ impl Backend {
             .unwrap_or_default()
     }
 
-    /// Asks it to stop, kills it after `grace`, and removes its data. One that somebody else runs
+    /// Asks it to stop, kills it after `grace`, and removes its data. One that runs already
     /// goes on, without what was made in it.
     pub async fn stop(mut self, grace: Duration) -> StopReport {
         if self.exited().await.is_none()

@@ -1,4 +1,4 @@
-//! A PostgreSQL that somebody else runs: databases of ours are made in it and dropped again, and
+//! A PostgreSQL that runs already: databases of ours are made in it and dropped again, and
 //! nothing else is touched. All that is made carries a mark, and only what carries it is dropped.
 //!
 //! While a session uses a server it holds a connection to a database of its own there. Another
@@ -26,15 +26,15 @@ const SESSION: &str = "bakeoff__session";
 /// The comment of databases that are ours.
 const MARK: &str = "made by bakeoff, which drops it";
 
-/// The oldest server whose databases can be dropped while somebody is connected.
+/// The oldest server whose databases can be dropped while a client is connected.
 const VERSION_MIN: u32 = 13;
 
-/// A server of somebody else's, in use by this session.
+/// A server of the user's own, in use by this session.
 #[derive(Debug)]
 pub(super) struct Server {
     psql: PathBuf,
     url: DatabaseUrl,
-    /// What was made in it and is to be dropped.
+    /// What was made in it and must be dropped.
     made: Mutex<BTreeSet<String>>,
     /// Connected to [`SESSION`]. It ends with its input, so also when this process is killed.
     holder: Option<Child>,
@@ -130,7 +130,7 @@ impl Server {
         command
     }
 
-    /// Whether somebody listens, lets us in, and lets us make databases.
+    /// Whether a server listens, lets us in, and lets us make databases.
     async fn check(&self) -> Result<(), BackendError> {
         let question = "SELECT current_setting('server_version_num') || ' ' || rolsuper || ' ' || \
                         rolcreatedb FROM pg_roles WHERE rolname = current_user";
@@ -201,7 +201,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Drops what was made, also when a session is interrupted and nobody awaits anything more.
+    /// Drops what was made, also when a session is interrupted and nothing awaits anything more.
     fn drop(&mut self) {
         self.holder = None;
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,12 +241,12 @@ fn explained(complaint: &str) -> (String, String) {
         "could not translate host",
     ]) {
         (
-            "nobody listens there",
+            "nothing listens there",
             "start the server, or correct host and port of --backend-url",
         )
     } else if because(&["no pg_hba.conf entry"]) {
         (
-            "it lets nobody in from this host by that name",
+            "it does not let this user in from this host",
             "add a line to its pg_hba.conf",
         )
     } else {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn complaints_about_connections_become_sentences() {
         for (complaint, expect) in [
-            ("...failed: Connection refused", "nobody listens there"),
+            ("...failed: Connection refused", "nothing listens there"),
             (
                 "FATAL:  password authentication failed for user \"ann\"",
                 "the password is wrong, or there is no such user",

@@ -1,5 +1,5 @@
 //! Connections of contenders to a PostgreSQL, as the server's processes show them: each serves one
-//! connection and has in its title whose it is and what it does. Nobody has to ask the server,
+//! connection and has in its title whose it is and what it does. The server is not asked,
 //! which would cost it time.
 
 use std::fs;

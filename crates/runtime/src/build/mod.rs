@@ -93,7 +93,7 @@ pub struct Artifact {
 /// Why a contender is not built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// A toolchain is missing: the contender is to be skipped with this one line.
+    /// A toolchain is missing: the contender must be skipped with this one line.
     #[error("{contender}: {missing}: {}", .missing.how)]
     Missing {
         /// The contender.

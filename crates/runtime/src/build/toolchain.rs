@@ -128,7 +128,7 @@ fn version(name: &str, path: &Path) -> Option<String> {
     line.map(str::to_owned)
 }
 
-/// Some programs colour their version even when nobody looks.
+/// Some programs colour their version even when nothing looks.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut letters = text.chars();

@@ -179,7 +179,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.removed {
-            // Nobody is left to tell; the next sweep tries again.
+            // Nothing more can be reported; the next sweep tries again.
             let _ = self.remove();
         }
     }

@@ -51,7 +51,7 @@ pub struct Image {
 /// Why an image could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// The base is not there: the contender is to be skipped with this line.
+    /// The base is not there: the contender must be skipped with this line.
     #[error("{contender}: base image {base} is missing: {message}")]
     NoBase {
         /// The contender.

@@ -83,7 +83,7 @@ impl DockerRuntime {
         making.await.map_err(|message| StartError::Failed {
             label: "network".to_owned(),
             message: format!("cannot make a network: {message}"),
-            hint: Some("`docker network prune` removes networks that nobody uses".to_owned()),
+            hint: Some("`docker network prune` removes unused networks".to_owned()),
         })
     }
 
@@ -201,7 +201,7 @@ impl DockerRuntime {
         })
     }
 
-    /// Where the service is to be reached.
+    /// Where the service is reached.
     async fn address(
         &self,
         spec: &StartSpec,
@@ -226,7 +226,7 @@ impl DockerRuntime {
         let ip = networks.remove(network).and_then(|end| end.ip_address);
         let Some(ip) = ip.filter(|ip| !ip.is_empty()) else {
             // A container that has ended has no address any more. Its end is what will be
-            // reported; until then nobody can answer at port 0.
+            // reported; until then nothing can answer at port 0.
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
         };
         let ip = ip.parse().map_err(|_| format!("{ip} is no address"))?;
@@ -333,7 +333,7 @@ impl Life {
         let waiter = tokio::spawn(async move {
             let outcome = start(&engine, &id).await;
             let began = outcome.is_ok();
-            // Nobody listens any more when the program was seen before the engine told.
+            // Nothing listens any more when the program was seen before the engine told.
             let _ = tell_started.send(outcome);
             if began {
                 let _ = tell_exit.send(Some(await_exit(&engine, &id).await));
@@ -347,7 +347,7 @@ impl Life {
     }
 }
 
-/// Ends a watch in any case, also when nobody waits for it any more.
+/// Ends a watch in any case, also when nothing waits for it any more.
 struct GiveUp(Arc<AtomicBool>);
 
 impl Drop for GiveUp {

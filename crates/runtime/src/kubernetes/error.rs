@@ -15,7 +15,7 @@ pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
 pub struct ClusterError {
     message: String,
     hint: Option<String>,
-    /// Nobody of this authority may do it, or there is no place for it.
+    /// No user of this authority may do it, or there is no place for it.
     is_refusal: bool,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn is_there(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
-/// Whether nobody said no: the API server is away, or has too much to do.
+/// Whether no request was refused: the API server is away, or has too much to do.
 pub(super) fn is_away(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code >= 500 || status.code == 429,

@@ -25,7 +25,7 @@ pub(super) struct Inside {
     pod: Finder,
     /// Which of its containers is this program, where that is not its only one.
     container: Option<&'static str>,
-    /// Absent while a question is on its way: a reply that nobody waited for is never mistaken for
+    /// Absent while a question is on its way: a reply that nothing waited for is never mistaken for
     /// that to the next question.
     attached: Mutex<Option<Attached>>,
 }

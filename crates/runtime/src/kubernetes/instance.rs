@@ -330,13 +330,13 @@ pub(super) fn follow(
                     }
                 }
                 Err(error) if is_missing(&error) => {
-                    let gone = || "its Pod is gone: somebody deleted it".to_owned();
+                    let gone = || "its Pod is gone: it was deleted".to_owned();
                     break Ended {
                         exit: ExitInfo::default(),
                         why: Some(told.unwrap_or_else(gone)),
                     };
                 }
-                // Nobody knows how it is until the API server answers again.
+                // Its state is not known until the API server answers again.
                 Err(_) => {}
             }
         };
@@ -347,7 +347,7 @@ pub(super) fn follow(
         if let Some(why) = &end.why {
             log.append(format!("[{why}]\n").as_bytes());
         }
-        // Nobody listens any more when the Pod is not wanted any more.
+        // Nothing listens any more when the Pod is not wanted any more.
         let _ = tell.send(Some(end));
     });
     (ended, following)

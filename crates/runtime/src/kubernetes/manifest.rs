@@ -73,7 +73,7 @@ fn whole() -> String {
     let rules: Vec<Rule> = [NAMESPACES, NODES].into_iter().chain(INSIDE).collect();
     format!(
         "\
-# What bakeoff needs in a cluster where it makes its own namespaces. Bind it to whoever runs it:
+# What bakeoff needs in a cluster where it makes its own namespaces. Bind it to its user:
 #   kubectl create clusterrolebinding bakeoff --clusterrole=bakeoff --user=ann
 #
 # A session makes two namespaces, bakeoff-... (Pod Security: restricted) and bakeoff-...-meter
@@ -92,7 +92,7 @@ fn within(name: &str) -> String {
         format!(
             "\
 # What bakeoff needs to work in the namespace {name} (--cluster-namespace {name}). Bind it to
-# whoever runs it:
+# its user:
 #   kubectl -n {name} create rolebinding bakeoff --role=bakeoff --user=ann
 #   kubectl -n {meter} create rolebinding bakeoff --role=bakeoff --user=ann
 #   kubectl create clusterrolebinding bakeoff-nodes --clusterrole=bakeoff-nodes --user=ann

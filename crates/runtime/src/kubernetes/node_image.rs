@@ -15,8 +15,8 @@ pub struct NodeImage {
 /// How nodes come by an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pull {
-    /// It was loaded into them. Names of ours are nobody's in public registries, or somebody
-    /// else's, so nothing is pulled.
+    /// It was loaded into them. Its name is in no public registry, or belongs to another image
+    /// there, so nothing is pulled.
     Loaded,
     /// They pull it unless they have it.
     Registry,

@@ -29,7 +29,7 @@ pub(super) enum Question {
     Notes,
 }
 
-/// A Pod whose start is to be timed.
+/// A Pod whose start is timed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Watched {
     /// Its UID.
@@ -76,9 +76,9 @@ pub(super) enum Reply {
     NoProgram,
     /// The program ended.
     Ended,
-    /// Nobody listens where it should; where it listens instead.
+    /// Nothing listens where it should; where it listens instead.
     NoListener { listens: Vec<String> },
-    /// Somebody listens; this came instead of a valid answer.
+    /// Something listens; this came instead of a valid answer.
     NoAnswer(String),
     /// Requests that the replay backend answered, and those that it had no answer to since the
     /// last question.

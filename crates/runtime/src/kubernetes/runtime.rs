@@ -66,7 +66,7 @@ pub struct KubernetesRuntime {
     load: LoadPods,
     /// Nodes of the load generators.
     load_nodes: Vec<String>,
-    /// What was swept, until somebody asks.
+    /// What was swept, until it is asked for.
     swept: Mutex<Vec<String>>,
     has_backend: AtomicBool,
     /// In the first Pod from which requests are sent.
@@ -393,13 +393,13 @@ impl KubernetesRuntime {
             Arc::clone(&leaving),
         );
         let copying = copy_output(pods.clone(), name.clone(), log.clone());
-        // One that has ended already has no address: nobody can answer at port 0.
+        // One that has ended already has no address: nothing can answer at port 0.
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
         let begun_at = begun.as_ref();
         let address = begun_at.map_or(Ok(nowhere), |one| address(one, spec.port))?;
         let meter = match begun.is_some() {
             true => self.meter_of(&pods, &name, node).await?,
-            // Of what has ended nobody tells more.
+            // Of what has ended nothing more is told.
             false => self.meter(node)?,
         };
         made.wanted = true;

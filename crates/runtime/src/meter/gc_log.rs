@@ -1,6 +1,6 @@
 //! Reads a JVM's own log of its garbage collections: unified logging (`-Xlog:gc`, since JDK 9) and
 //! what came before (`-Xloggc`). Only pauses count; what a collector does beside the running
-//! program is in nobody's way, but for its CPU time, which is metered with the rest.
+//! program is in no way of others, but for its CPU time, which is metered with the rest.
 
 use bakeoff_model::resource::{GcLog, GcPause};
 

@@ -15,7 +15,7 @@ pub(crate) const TICK_NS: u64 = 10_000_000;
 pub(crate) enum Members {
     /// They are listed in this file and those of the groups below.
     Listed(PathBuf),
-    /// A process, its descendants and whoever stayed in the session it leads.
+    /// A process, its descendants and the processes that stayed in the session it leads.
     Tree(u32),
 }
 
@@ -42,7 +42,7 @@ impl Members {
     }
 }
 
-/// Containers may make groups below theirs; deeper than this nobody goes.
+/// Containers may make groups below theirs; deeper than this is not looked at.
 const DEPTH_MAX: usize = 4;
 
 fn collect(dir: &PathBuf, found: &mut BTreeSet<u32>, depth: usize) {
@@ -104,7 +104,7 @@ pub(crate) fn all_processes() -> Vec<u32> {
         .collect()
 }
 
-/// A live process, its descendants, and whoever stayed in the session that it led.
+/// A live process, its descendants, and the processes that stayed in the session that it led.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
     let all: Vec<(u32, Stat)> = all_processes()
         .into_iter()

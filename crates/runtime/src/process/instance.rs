@@ -73,7 +73,8 @@ struct Shared {
 struct Main {
     child: Child,
     exit: Option<ExitInfo>,
-    /// Whoever outlived it was killed. Not to be done twice: its number may be another's by then.
+    /// Processes that outlived it were killed. That is not done twice: its number may be another's
+    /// by then.
     cleared: bool,
 }
 
@@ -153,10 +154,10 @@ impl Shared {
         }
     }
 
-    /// Whoever listens on the contender's port in its place: the port was free at the start, and
-    /// somebody else may have been faster.
+    /// The process that listens on the contender's port in its place: the port was free at the
+    /// start, and another process may have been faster.
     fn other_listener(&self) -> Option<String> {
-        // Nobody else is in a network of its own.
+        // Nothing else is in a network of its own.
         if self.line.is_some() {
             return None;
         }
@@ -380,7 +381,7 @@ impl Instance for ProcessInstance {
 }
 
 impl Shared {
-    /// Kills whoever outlived the main process and removes what held them. Blocking.
+    /// Kills the processes that outlived the main one and removes what held them. Blocking.
     fn clear(&self, group: Option<Group>) {
         let first = !std::mem::replace(&mut self.main().cleared, true);
         match group {

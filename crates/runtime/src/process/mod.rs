@@ -74,7 +74,7 @@ impl ProcessRuntime {
         Self::with(options, Hierarchy::of_this_host(), None)
     }
 
-    /// A runtime whose processes can be alive beside each other though they listen on the same
+    /// A runtime whose processes can be alive concurrently though they listen on the same
     /// port: each is in a network namespace of its own.
     ///
     /// # Errors
@@ -329,11 +329,11 @@ fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError
     })
 }
 
-/// A port that somebody else listens on would answer in the contender's place. `label` is who wants
-/// it.
+/// A port that another process listens on would answer in the contender's place. `label` is who
+/// wants it.
 ///
 /// # Errors
-/// Somebody listens there, or it cannot be used at all.
+/// Something listens there, or it cannot be used at all.
 pub fn port_is_free(label: &str, port: u16) -> Result<(), StartError> {
     let taken = sockets::listeners().into_iter().find(|listener| {
         let ip = listener.address.ip();

@@ -61,7 +61,7 @@ impl Netlink {
         self.request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &body)
     }
 
-    /// Gives a device its address on a line with nobody but `other`, and switches it on.
+    /// Gives a device its address on a line with `other` alone, and switches it on.
     pub(super) fn set_up(&self, name: &str, own: Ipv4Addr, other: Ipv4Addr) -> io::Result<()> {
         let index = name_to_index(self.0.as_fd(), name)?;
         let mut body = vec![AF_INET, 32, 0, 0];

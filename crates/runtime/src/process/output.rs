@@ -1,5 +1,5 @@
 //! The output of a process on its way to the log: through a pipe, so that pages of the log are not
-//! counted as the contender's memory, and read at intervals, so that a line wakes nobody up.
+//! counted as the contender's memory, and read at intervals, so that a line wakes nothing up.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -68,7 +68,7 @@ impl Output {
         self.0.log.lines()
     }
 
-    /// Takes what is left; whoever still writes gets an error from now on.
+    /// Takes what is left; a process that still writes gets an error from now on.
     pub(super) fn finish(&self) {
         self.copy();
         *self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner) = None;

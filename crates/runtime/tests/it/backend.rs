@@ -111,7 +111,7 @@ async fn a_real_elasticsearch_is_filled_recorded_and_replayed() {
     let node = backend.address();
     let stopped = backend.stop(Duration::from_secs(20)).await;
     assert!(stopped.graceful && !stopped.killed, "{stopped:?}");
-    assert!(TcpListener::bind(node).is_ok(), "somebody still listens");
+    assert!(TcpListener::bind(node).is_ok(), "something still listens");
     let left: Vec<_> = std::fs::read_dir(bench.runtime.folder())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

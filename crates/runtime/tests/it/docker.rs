@@ -206,7 +206,7 @@ async fn the_address_is_not_published() {
     let Some(bench) = Bench::new().await else {
         return;
     };
-    // A port that nobody on this host listens on, so that an answer there could only be ours.
+    // A port on which nothing on this host listens, so that an answer there could only be ours.
     let free = TcpListener::bind("0.0.0.0:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);

@@ -100,7 +100,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     let doubled = as_contender(&backend, one, INSERT).unwrap_err();
     assert!(doubled.contains("users_login_lowercase"), "{doubled}");
 
-    // Emptied, although somebody is connected; the other one is not touched.
+    // Emptied, although a client is connected; the other one is not touched.
     let mut disconnected = connect(&backend, one);
     let mut connected = connect(&backend, other);
     held(&backend).prepare(one).await.unwrap();
@@ -130,7 +130,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         "{}",
         backend.logs()
     );
-    // Stopped, although somebody is connected.
+    // Stopped, although a client is connected.
     let address = backend.address();
     let stopped = backend.stop(Duration::from_secs(20)).await;
     assert!(stopped.graceful && !stopped.killed, "{stopped:?}");
@@ -138,7 +138,10 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         session.kill().unwrap();
         session.wait().unwrap();
     }
-    assert!(TcpListener::bind(address).is_ok(), "somebody still listens");
+    assert!(
+        TcpListener::bind(address).is_ok(),
+        "something still listens"
+    );
     let left = fs::read_dir(bench.runtime.folder()).unwrap();
     let left: Vec<_> = left
         .map(|entry| entry.unwrap().file_name())
@@ -147,7 +150,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A server as somebody else may run it, whose administrator has the database of `admin`. Nothing
+/// A server as a user may run it, whose administrator has the database of `admin`. Nothing
 /// in it is marked as ours.
 async fn somebody_elses(bench: &Bench, data: &Path) -> Backend {
     let server = start(&bench.runtime, &options(bench, data)).await.unwrap();
@@ -171,7 +174,7 @@ async fn databases(server: &Backend) -> String {
     held(server).query("admin", names).await.unwrap()
 }
 
-/// A session on somebody else's server.
+/// A session on the user's server.
 async fn session_on(
     bench: &Bench,
     data: &Path,
@@ -188,10 +191,10 @@ async fn session_on(
     start(&bench.runtime, &options).await
 }
 
-/// C2.4: what is made in somebody else's server is dropped again, and nothing else is touched.
+/// C2.4: what is made in the user's server is dropped again, and nothing else is touched.
 #[tokio::test]
 async fn a_server_of_somebody_elses_is_left_as_it_was() {
-    if !switched_on("somebody else's PostgreSQL") {
+    if !switched_on("the user's PostgreSQL") {
         return;
     }
     let bench = Bench::new();
@@ -199,7 +202,7 @@ async fn a_server_of_somebody_elses_is_left_as_it_was() {
     let server = somebody_elses(&bench, &data).await;
     let before = databases(&server).await;
     assert_eq!(before, "bakeoff_admin bakeoff_hers shop");
-    // What a killed session leaves is removed by the next one: it is marked, and nobody is there.
+    // What a killed session leaves is removed by the next one: it is marked, and its owner is gone.
     held(&server)
         .query("admin", "CREATE DATABASE bakeoff_left OWNER ann")
         .await
@@ -259,7 +262,7 @@ async fn a_server_of_somebody_elses_is_left_as_it_was() {
 
 #[tokio::test]
 async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
-    if !switched_on("a PostgreSQL that lets nobody in") {
+    if !switched_on("a PostgreSQL that lets no user in") {
         return;
     }
     let bench = Bench::new();
@@ -302,7 +305,7 @@ async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
     };
     let gone = start(&bench.runtime, &options).await.unwrap_err();
     assert!(
-        gone.to_string().ends_with(": nobody listens there"),
+        gone.to_string().ends_with(": nothing listens there"),
         "{gone}"
     );
 }

@@ -21,7 +21,7 @@ fn bench() -> Option<Bench> {
     match ProcessRuntime::side_by_side(options(base.path())) {
         Ok(runtime) => Some(Bench { base, runtime }),
         Err(reason) => {
-            announce(&format!("contenders beside each other: {reason}"));
+            announce(&format!("contenders alive concurrently: {reason}"));
             None
         }
     }

@@ -24,7 +24,7 @@ use revision::Tree;
 
 pub(crate) use revision::trees_folder;
 
-/// What a session is to be compared with.
+/// What a session is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Against {
     /// A folder that holds the suite as it was, or a revision.

@@ -103,8 +103,7 @@ impl Tree {
             "baseline {words}; head is the suite's folder as it is, {changed}"
         )];
         if is_now && changes == 0 {
-            notes
-                .push("base and head are the same commit: no difference is to be found".to_owned());
+            notes.push("base and head are the same commit: they cannot differ".to_owned());
         }
         Ok(notes)
     }

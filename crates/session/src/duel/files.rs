@@ -241,7 +241,7 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
                 file.insert("env".to_owned(), json!(image.env));
             }
         }
-        // One that nobody looked up is nothing that can be started, and the parser says so.
+        // One that was not looked up is nothing that can be started, and the parser says so.
         Service::Compose(_) => {}
         Service::Url(url) => {
             contender.insert("url".to_owned(), json!(url.to_string()));

@@ -69,7 +69,7 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
     let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
     let no_turns = no_turns.as_deref().map(whole_runs::sentence);
     let suite = files::suite(duel, runtime, &agreed.expect, no_turns.as_deref());
-    // Found now and not by the session: whoever reads such a mistake has never seen the files.
+    // Found now and not by the session: its reader has never seen the files.
     files::parsed(&suite, &duel.workdir)?;
     files::write(&suite, folder)?;
     Ok(Agreement {

@@ -15,10 +15,10 @@ use crate::testbed::runtimes::free;
 /// Name of the suite, its profile and its benchmark.
 pub const NAME: &str = "duel";
 
-/// The port when nobody names one.
+/// The port unless another is named.
 const PORT: u16 = 8080;
 
-/// What is to be measured.
+/// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duel {
     /// The services, at least two.

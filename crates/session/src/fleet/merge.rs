@@ -1,4 +1,4 @@
-//! The events of several load generators as those of one. Pure: whoever calls brings the events
+//! The events of several load generators as those of one. Pure: the caller brings the events
 //! and says who is lost.
 //!
 //! Load generators go through the steps in lock step, and slices of the same index are added up. A
@@ -104,7 +104,7 @@ impl Merge {
         self.phase == Phase::Over
     }
 
-    /// Whether the last step is over, so that nobody has to be told to go on.
+    /// Whether the last step is over, so that none has to be told to go on.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.step + 1 >= self.spec.steps.len()
@@ -327,7 +327,7 @@ impl Merge {
         }
     }
 
-    /// Nobody is left: what was delivered goes out, and why there is no more.
+    /// None is left: what was delivered goes out, and why there is no more.
     fn give_up(&mut self) {
         while !self.pending.is_empty() {
             self.make_slice();

@@ -1,8 +1,8 @@
 //! Several load generators as one: a load that one process, or one machine, cannot send.
 //!
 //! Each of them makes a part of the load. They begin every step at one instant, which they are
-//! given when all of them are ready, and their events are merged while they run. Whoever starts
-//! them, processes here or Pods in a cluster, brings them as [`LoadGenerator`]s.
+//! given when all of them are ready, and their events are merged while they run. The caller starts
+//! them, as processes here or as Pods in a cluster, and brings them as [`LoadGenerator`]s.
 
 mod merge;
 mod part;

@@ -79,7 +79,7 @@ impl RunningLoad for ScriptedLoad {
                 late_ns: after_ns,
             })),
             Some(Act::End) | None => Ok(None),
-            Some(Act::Wait) => panic!("nobody listens to one that waits"),
+            Some(Act::Wait) => panic!("nothing listens to one that waits"),
             Some(Act::Hang) => std::future::pending().await,
         }
     }

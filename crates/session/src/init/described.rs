@@ -1,4 +1,4 @@
-//! What a service can be asked, whoever says so: its description or recorded traffic.
+//! What a service can be asked, from its description or recorded traffic.
 
 use std::collections::BTreeMap;
 

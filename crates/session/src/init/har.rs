@@ -314,7 +314,7 @@ fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, String> {
     Ok(most.map_or_else(String::new, |(host, _)| (*host).to_owned()))
 }
 
-/// The requests that are taken, and what is to be said about the others.
+/// The requests that are taken, and the notes about the others.
 #[derive(Default)]
 struct Taken {
     operations: Vec<Operation>,
@@ -407,7 +407,7 @@ impl Taken {
                 "not copied, because they are credentials: {names}; --secrets copies them"
             )),
             (names, true) => notes.push(format!(
-                "copied, though they are credentials: {names}; whoever reads the suite has them"
+                "copied, though they are credentials: {names}; every reader of the suite has them"
             )),
         }
         if self.operations.iter().any(|one| !one.body.is_empty()) {

@@ -130,7 +130,7 @@ fn template_files(init: &Init, folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The user's services, and what somebody says that they can be asked.
+/// The user's services, and the requests that are known for them.
 fn described_files(
     init: &Init,
     described: &Described,
@@ -279,7 +279,7 @@ fn expectation(operation: &Operation) -> Value {
     Value::Object(expect)
 }
 
-/// What is to be said about requests that were taken, and the list of those that were not.
+/// The notes about requests that were taken, and the list of those that were not.
 fn remarks(described: &Described) -> String {
     let notes = described.notes.iter().map(|note| format!("# - {note}\n"));
     let notes: String = notes.collect();

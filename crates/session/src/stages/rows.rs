@@ -1,7 +1,7 @@
 //! Whether a contender stored what it said: rows in its database against successful requests.
 //!
 //! Rows are counted right before the load and again when the contender has ended, because one that
-//! nobody awaits any more may still store what it was sent. A request without a complete response
+//! nothing awaits any more may still store what it was sent. A request without a complete response
 //! may or may not have stored its row: so many more rows are right, too.
 
 use std::collections::BTreeMap;

@@ -130,7 +130,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Keeps how many runs there are to be: in the file either before or after it, so that a
+    /// Keeps how many runs are made: in the file either before or after it, so that a
     /// session that is killed here decides again by the same records, or has decided.
     fn decide(&self, decision: &RunsDecision) -> anyhow::Result<()> {
         let path = self.folder.join(SessionFile::NAME);

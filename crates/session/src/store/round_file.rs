@@ -21,7 +21,7 @@ use super::suite_folder;
 pub struct RoundFile {
     /// The round.
     pub name: String,
-    /// The benchmark that decides, and the rule; absent where nobody wins anything.
+    /// The benchmark that decides, and the rule; absent where nothing is won.
     pub decides: Option<(String, Winner)>,
 }
 
@@ -68,7 +68,7 @@ pub struct RoundsFile {
     /// How long the replay backend holds its responses back, where that is not the suite's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_delay: Option<Delay>,
-    /// The database server of somebody else's that is the backend, without its password.
+    /// The database server of the user's own that is the backend, without its password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_url: Option<DatabaseUrl>,
     /// Seed of the order of runs.

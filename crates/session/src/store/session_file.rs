@@ -37,7 +37,7 @@ pub struct SessionFile {
     /// Flame graphs are wanted after the measured runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
-    /// The database server of somebody else's that is the backend, without its password.
+    /// The database server of the user's own that is the backend, without its password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_url: Option<DatabaseUrl>,
     /// Winners of earlier rounds that take part, as they were picked.
@@ -59,7 +59,7 @@ impl SessionFile {
     /// The file's name in a results folder.
     pub const NAME: &str = "session.json";
 
-    /// Takes a decision: the runs that it leaves are the plan, and nothing is to be decided any
+    /// Takes a decision: the runs that it leaves are the plan, and nothing is decided any
     /// more.
     pub(crate) fn decide(&mut self, decision: &RunsDecision) {
         self.plan.runs.retain(|run| run.is_in(decision));

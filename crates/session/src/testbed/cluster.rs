@@ -163,7 +163,7 @@ impl ClusterBed {
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
         if let Some(reference) = &contender.image {
-            // The nodes pull it; nobody else needs to have it.
+            // The nodes pull it; this host does not need it.
             return Ok(Ready {
                 image: Some(NodeImage::of_registry(reference.clone()).in_spec()),
                 ..elsewhere(built)
@@ -268,7 +268,7 @@ async fn load_program(
 
 fn no_delivery(context: &str) -> anyhow::Error {
     hinted(
-        format_args!("nobody says how images come to the nodes of the cluster {context}"),
+        format_args!("it is not known how images come to the nodes of the cluster {context}"),
         "--image-registry names a registry that the nodes pull from, or --image-loader a command \
          that loads an archive, `{}`, into them",
     )

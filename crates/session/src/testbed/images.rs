@@ -18,7 +18,7 @@ pub(super) enum Delivery {
     Loader(String),
     /// They are pushed to a registry with this prefix of names.
     Registry(String),
-    /// Nobody said.
+    /// It is not said.
     Nothing,
 }
 
@@ -57,7 +57,7 @@ impl Delivery {
                 loaded
             }
             Self::Registry(prefix) => push(engine, reference, prefix).await,
-            Self::Nothing => bail!("nobody says how images come to the nodes"),
+            Self::Nothing => bail!("it is not known how images come to the nodes"),
         }
     }
 }
@@ -152,7 +152,7 @@ pub(super) async fn in_image(
     })
 }
 
-/// What nothing is made of: a service that somebody else runs, an image of a registry.
+/// What nothing is made of: a service that runs already, an image of a registry.
 pub(super) fn elsewhere(built: Built) -> Ready {
     Ready {
         built,

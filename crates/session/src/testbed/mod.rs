@@ -51,13 +51,13 @@ pub struct TestbedOptions {
     pub cluster: ClusterSettings,
     /// The backend, or none.
     pub backend: BackendName,
-    /// The database server of somebody else's that is the backend.
+    /// The database server of the user's own that is the backend.
     pub backend_url: Option<DatabaseUrl>,
     /// The profile.
     pub profile: String,
     /// Names of the contenders that take part.
     pub contenders: Vec<String>,
-    /// Contenders are to be alive beside each other, and to be frozen.
+    /// Contenders are alive concurrently.
     pub side_by_side: bool,
     /// Which cores each part may use.
     pub cores: Cores,

@@ -1,4 +1,4 @@
-//! The runtime and the backends behind one interface, so that nobody else needs to know which
+//! The runtime and the backends behind one interface, so that no other part needs to know which
 //! ones they are.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(super) struct Runtimes {
 enum Contenders {
     /// The same local processes.
     Process,
-    /// Local processes that are alive beside each other, each in a network of its own.
+    /// Local processes that are alive concurrently, each in a network of its own.
     SideBySide(Box<ProcessRuntime>),
     Docker(Box<DockerRuntime>),
     Kubernetes(Box<ClusterBed>),
@@ -304,7 +304,7 @@ pub(super) struct WantedBackend<'a> {
     pub(super) name: BackendName,
     /// How the replay backend answers.
     pub(super) settings: ReplaySettings,
-    /// Somebody else's server, instead of one that is started.
+    /// The user's own server, instead of one that is started.
     pub(super) server: Option<&'a DatabaseUrl>,
     /// Its data or recordings.
     pub(super) data: Option<PathBuf>,
@@ -326,7 +326,7 @@ fn backend_kind(wanted: WantedBackend<'_>, suite: &Path) -> anyhow::Result<Backe
             warm_up: WARM_UP,
         }),
         (BackendName::Postgres, None) => BackendKind::Postgres,
-        (BackendName::None, None) => bail!("no backend is to be started"),
+        (BackendName::None, None) => bail!("no backend is wanted"),
     })
 }
 

@@ -456,7 +456,7 @@ impl BackendProbe for FakeBackend {
 
     fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
         let answer = self.0.lock().unwrap().pop_front();
-        Box::pin(async move { answer.expect("nobody asks more often than the test expects") })
+        Box::pin(async move { answer.expect("as many answers as the test expects") })
     }
 }
 

@@ -58,7 +58,7 @@ fn equal_contenders_are_seldom_distinguished() {
 }
 
 /// Share of 200 tables of eight equal contenders, half with 3 % and half with 11 % variation, in
-/// which some pair is told apart. `examples/family.rs` does the same at length.
+/// which some pair differs significantly. `examples/family.rs` does the same at length.
 fn family_error(runs: u32, blocks: bool) -> f64 {
     const TABLES: u32 = 200;
     let mut random = Random::new(13);

@@ -28,7 +28,7 @@ fn verdicts_need_certainty_and_relevance() {
     check(&far, &near, Better::Lower, Verdict::Slower);
     check(&near, &near, Better::Higher, Verdict::Equivalent);
     check(&wild, &near, Better::Higher, Verdict::Inconclusive);
-    // Different for sure, but 2.9 % is not relevant, and 3 % may be the truth.
+    // Significantly different, but 2.9 % is not relevant, and 3 % may be the truth.
     check(
         &[102.7, 103.1, 102.8, 103.0],
         &near,

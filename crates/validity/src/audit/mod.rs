@@ -29,7 +29,7 @@ pub enum FoundKind {
 }
 
 impl FoundKind {
-    /// Whether somebody who trusts the figures is misled.
+    /// Whether a reader who trusts the figures is misled.
     #[must_use]
     pub fn misleads(self) -> bool {
         self != Self::Differs

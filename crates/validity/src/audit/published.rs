@@ -51,7 +51,7 @@ fn impossible(subject: &str, sentence: String) -> Found {
     }
 }
 
-/// Different services do not fail equally often: whoever asked them did.
+/// Different services do not fail equally often: the load generator that asked them did.
 fn equal_errors(results: &[&PublishedResult]) -> Vec<Found> {
     let mut alike: BTreeMap<(&str, u32, u64), Vec<&str>> = BTreeMap::new();
     for result in results {

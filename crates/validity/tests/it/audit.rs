@@ -188,7 +188,7 @@ fn what_was_recorded_as_fair_and_is_not_misleads() {
         "{}",
         differs.sentence
     );
-    // Whoever said so at the time misled nobody.
+    // What was said at the time misled no reader.
     let mut known = results.clone();
     for slice in &mut known.runs[0].intervals {
         slice.validity = Validity::recorded(Verdict::Invalid, "so it was");

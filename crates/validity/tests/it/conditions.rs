@@ -61,7 +61,7 @@ fn many_connections_of_which_few_are_served() {
     let mut world = World::good(1024);
     world.serve(16, 40_000, 400_000);
     world.check(Invalid, "connections starved");
-    // So few requests that nobody can say of a single connection that it starved.
+    // So few requests that no single connection can be said to have starved.
     world.serve(16, 960, 16_000_000);
     world.check(Invalid, "Little's law accounts for");
 }
@@ -288,7 +288,7 @@ fn on_nodes(generators: &[&str], backend: &str) -> World {
 fn nodes_that_parts_share() {
     let apart = on_nodes(&["b"], "c").judge();
     assert!(apart.is_fair(), "{apart}");
-    // Beside each other they are known by what they use, and here that leaves room.
+    // On one host they are known by what they use, and here that leaves room.
     let beside = on_nodes(&["b", "c"], "c").judge();
     assert!(beside.is_fair(), "{beside}");
     let mut beside = on_nodes(&["c"], "c");

@@ -1,4 +1,4 @@
-//! Little's law by sums of times: nobody is exempt, and nobody is wronged.
+//! Little's law by sums of times: no load is exempt, and none is wronged.
 
 use bakeoff_model::load::ErrorClass;
 use bakeoff_model::validity::Verdict::{Degraded, Fair, GeneratorBound, Invalid};

@@ -100,7 +100,7 @@ fn a_disturbed_host_is_told_from_a_contender_that_gets_faster() {
         .collect();
     let warmth = with_generator(&disturbed).warmth().unwrap();
     assert!(is_warm(&warmth), "{warmth:?}");
-    // The load generator's CPU time cannot hide that throughput surely rises.
+    // The load generator's CPU time cannot hide that throughput rises significantly.
     let faster: Vec<(u64, f64, u64)> = (0..16)
         .map(|second| (5000 + 50 * second, 0.0, 80_000_000))
         .collect();

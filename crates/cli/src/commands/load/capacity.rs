@@ -143,7 +143,7 @@ fn play(spec: &LoadSpec, step: &Step, stop: &Stop) -> anyhow::Result<Vec<LoadInt
     }
 }
 
-/// The slices with their verdicts: of a service in nobody's care.
+/// The slices with their verdicts: of a service that is not metered.
 fn judged<'l>(
     spec: &LoadSpec,
     step: &Step,

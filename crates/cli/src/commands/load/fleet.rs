@@ -18,7 +18,7 @@ const LEAD: Duration = Duration::from_millis(50);
 /// core, too.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often somebody looks whether the load has to end.
+/// How often it is checked whether the load must end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Carries out a load with so many processes; `observe` gets its events until `stop` says stop.

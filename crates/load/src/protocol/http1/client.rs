@@ -18,7 +18,7 @@ pub(crate) struct Client {
     awaiting: bool,
     /// Each connection is for one request.
     keep_alive_off: bool,
-    /// The request that is to be sent.
+    /// the request to send.
     request: Option<Payload>,
 }
 
@@ -78,7 +78,7 @@ impl Protocol for Client {
         match self.reader.feed(bytes, &mut self.heads.borrow_mut()) {
             Ok(Progress::More) => return bytes.len(),
             Ok(Progress::Complete { rest: 0 }) => {}
-            // Which of them is the response to this request, if any, nobody can say.
+            // Which of them is the response to this request, if any, is not known.
             Ok(Progress::Complete { .. }) => {
                 events.push(ProtocolEvent::bad_framing("bytes after the response"));
                 return bytes.len();

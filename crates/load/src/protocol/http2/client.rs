@@ -82,7 +82,7 @@ pub(crate) struct Client {
     pub(super) idle_frames: u32,
     /// Acknowledgements of settings and pings since the kernel last took all output.
     pub(super) unsent: u32,
-    /// What is to be sent.
+    /// What will be sent.
     pub(super) out: Vec<u8>,
     /// Header block of the request that is being sent.
     scratch: Vec<u8>,
@@ -178,7 +178,7 @@ impl Client {
 }
 
 impl Protocol for Client {
-    /// The preface and our settings are to be sent.
+    /// The preface and our settings must be sent.
     fn start(&mut self) -> bool {
         let streams = std::mem::take(&mut self.streams);
         *self = Self::new(0);

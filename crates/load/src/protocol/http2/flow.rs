@@ -26,7 +26,7 @@ impl Inflow {
     }
 
     /// Takes bytes that came; `None` when the service was not allowed to send them. Otherwise by
-    /// how much the window is to be opened again; 0 = not yet.
+    /// how much the window must be opened again; 0 = not yet.
     pub(super) fn take(&mut self, bytes: usize) -> Option<u32> {
         self.left = self.left.checked_sub(u32::try_from(bytes).ok()?)?;
         let taken = self.size - self.left;

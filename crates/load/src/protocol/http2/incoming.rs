@@ -113,7 +113,7 @@ impl Client {
             kind::GOAWAY => self.take_goaway(head, payload, events),
             kind::WINDOW_UPDATE => self.take_window_update(head, payload, events),
             kind::PRIORITY if head.stream == 0 => Err(protocol("a priority of no stream")),
-            // Priorities are advice, and unknown kinds are to be ignored.
+            // Priorities are advice, and unknown kinds must be ignored.
             _ => Ok(()),
         }
     }

@@ -57,11 +57,11 @@ pub(crate) struct Client {
     messages: u32,
     /// A message is awaited.
     awaiting: bool,
-    /// When the window opened, monotonic ns: what arrived before it was awaited by nobody.
+    /// When the window opened, monotonic ns: what arrived before it was not awaited.
     window_ns: u64,
-    /// What is to be captured of the message that is awaited.
+    /// What is captured of the message that is awaited.
     wanted: Capture,
-    /// What is to be captured of the next message that begins; `None` when nobody awaits it yet.
+    /// What is captured of the next message that begins; `None` when nothing awaits it yet.
     capture: Option<Capture>,
     /// The upgrade request before its key, shared by all connections of the thread.
     upgrade: Rc<[u8]>,
@@ -309,7 +309,7 @@ impl Client {
 }
 
 impl Protocol for Client {
-    /// The upgrade is to be sent.
+    /// The upgrade must be sent.
     fn start(&mut self) -> bool {
         self.key = handshake::key([self.random.bits(), self.random.bits()]);
         self.upgraded = false;
@@ -360,7 +360,7 @@ impl Protocol for Client {
         let mut at = 0;
         if !self.upgraded {
             at = self.receive_upgrade(bytes, events);
-            // A message that comes along is awaited by nobody before the connection is known to
+            // A message that comes along is not awaited before the connection is known to
             // be established.
             if self.upgraded {
                 return at;

@@ -265,7 +265,7 @@ fn a_connection_is_closed_after_its_last_message() {
     let mut client = Client::new((*b"GET / HTTP/1.1\r\n").into(), settings, 1);
     client.grant();
     let (messages, mut events) = (frame(0x81, b"m").repeat(3), Vec::new());
-    // The first message is awaited by nobody and does not count.
+    // The first message is not awaited and does not count.
     let first = messages.len() / 3;
     assert_eq!(client.receive(&messages[..first], 1, &mut events), first);
     assert_eq!(events, []);

@@ -79,7 +79,7 @@ impl Buffers {
     pub(super) fn give_back(&mut self, buffer: u16) {
         let buffer = buffer % COUNT;
         // SAFETY: the index is below COUNT. The kernel reads an entry only after the tail has
-        // passed it, so nobody else uses this one.
+        // passed it, so nothing else uses this one.
         let entry = unsafe { &mut *self.ring.as_ptr().add(usize::from(self.tail % COUNT)) };
         // SAFETY: the offset lies inside of the memory.
         let start = unsafe { self.memory.as_ptr().add(usize::from(buffer) * STRIDE_BYTES) };

@@ -175,7 +175,7 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
         }
     }
 
-    /// Looks at what is to be looked at, as far as there is room for what is found.
+    /// Looks at what is waiting, as far as there is room for what is found.
     fn find(&mut self) {
         self.filled = 0;
         while self.found.len() < FOUND_MAX

@@ -21,7 +21,7 @@ use crate::payload::Payload;
 pub(crate) enum Event<'a> {
     /// It is established.
     Connected,
-    /// It could not be established and is to be closed.
+    /// It could not be established and must be closed.
     Refused(Errno),
     /// Bytes came.
     Data {
@@ -34,12 +34,12 @@ pub(crate) enum Event<'a> {
         /// The other side is known to send nothing after what was received.
         ending: bool,
     },
-    /// The other side closed its direction; the connection is to be closed.
+    /// The other side closed its direction; the connection must be closed.
     End {
         /// When that had been found, monotonic ns.
         received_ns: u64,
     },
-    /// It broke, after what had been received, and is to be closed.
+    /// It broke, after what had been received, and must be closed.
     Broken(Errno),
 }
 

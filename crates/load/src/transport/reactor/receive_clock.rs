@@ -3,8 +3,8 @@
 
 use crate::clock::wall_ahead_ns;
 
-/// How long the distance of the two clocks is taken for granted: it changes only when somebody sets
-/// the wall clock.
+/// How long the distance of the two clocks is taken for granted: it changes only when the clock is
+/// set the wall clock.
 const AHEAD_AGE_MAX_NS: u64 = 10_000_000;
 
 /// From the kernel's receive timestamps to monotonic time.

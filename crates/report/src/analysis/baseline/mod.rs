@@ -90,7 +90,7 @@ pub struct Judged {
     pub case: usize,
     /// The condition.
     pub condition: Condition,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The same as a sentence without a full stop.
     pub sentence: String,

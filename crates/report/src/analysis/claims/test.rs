@@ -198,8 +198,8 @@ fn joined(why: String, caveat: String) -> String {
     }
 }
 
-/// Each must be better than the next, surely and relevantly. All of them must hold together, so no
-/// correction for their number is needed.
+/// Each must be significantly and relevantly better than the next. All of them must hold together,
+/// so no correction for their number is needed.
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
     let found: Result<Vec<Measured>, Found> = order
         .iter()

@@ -27,7 +27,7 @@ fn of_run(line: &Line<'_, '_>, slo: String) -> Vec<String> {
 }
 
 /// What the search of each run found for each objective (RFC 4180, header first, empty = not
-/// known). `None` where nobody searched.
+/// known). `None` where no search was made.
 #[must_use]
 pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
     let found = |line: &Line<'_, '_>, found: &CapacityRecord| {
@@ -56,7 +56,7 @@ pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
 }
 
 /// Every trial of every run, by objective (RFC 4180, header first, empty = not known). The
-/// capacity is as it was known after the trial. `None` where nobody searched.
+/// capacity is as it was known after the trial. `None` where no search was made.
 #[must_use]
 pub fn trials_csv(analysis: &Analysis<'_>) -> Option<String> {
     let verdict = |line: &Line<'_, '_>, trial: &TrialRecord, verdict: &TrialVerdict| {
