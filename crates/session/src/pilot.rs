@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_runs_as_tell_the_difference_apart() {
+    fn as_many_runs_as_find_the_difference() {
         let enough = "18 runs of each contender: by the pilot that is enough to find a difference \
                       of 5 %. By requests per second of get, four of five such sessions find a \
                       difference of 4.9 % between any two, and 82 % of them one of \
@@ -229,7 +229,7 @@ mod tests {
                       standard deviation of 4 %.";
         check(0.04, Some(40), (18, DecisionReason::Enough), enough);
         let most = "30 runs of each contender: the most that the profile allows; 5 % would need \
-                    more. By requests per second of get, four of five such sessions tell a \
+                    more. By requests per second of get, four of five such sessions find a \
                     difference of 7";
         check(0.08, None, (30, DecisionReason::AtMost), most);
         let time = "6 runs of each contender: as many as the time allows; 5 % would need more.";

@@ -139,8 +139,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "connections-missing",
-        condition: "connections neither open nor being opened, of those asked for, where they are \
-                    to be kept",
+        condition: "connections neither open nor being opened, of those asked for, where they \
+                    must be kept",
         side: Side::Above,
         limits: &[limit(0.05, "5 %", Invalid)],
         source: "services may close idle connections for a moment",
@@ -309,8 +309,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "keep-alive",
-        condition: "reconnects that no failure explains, for each request, where connections are \
-                    to be kept",
+        condition: "reconnects that no failure explains, for each request, where connections \
+                    must be kept",
         side: Side::Above,
         limits: &[limit(0.01, "1 %", Degraded)],
         source: "the cost of connecting is in the number",

@@ -648,7 +648,7 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
     let until = plan.runs_until.unwrap();
     assert_eq!(
         until.sentence(),
-        "3 to 30 runs of each contender, at most 2 h: after 3 it is decided how many tell a \
+        "3 to 30 runs of each contender, at most 2 h: after 3 it is decided how many find a \
          difference of 5 %."
     );
     let load = |plan: &Plan| -> Vec<String> {
