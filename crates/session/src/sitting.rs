@@ -36,7 +36,7 @@ impl Sitting {
 
     /// How long what takes `shortest` to `longest` by its plan probably takes: by the slowest so
     /// far, or the shortest while nothing is known.
-    pub(crate) fn forecast(&self, shortest: Duration, longest: Duration) -> Duration {
+    fn forecast(&self, shortest: Duration, longest: Duration) -> Duration {
         match self.pace.get() {
             Some(pace) => longest.mul_f64(pace),
             None => shortest,

@@ -27,9 +27,9 @@ use crate::testbed::{Testbed, TestbedOptions};
 const LOG_LINES: usize = 10;
 
 /// A side that takes turns becomes ready within this multiple of the time that it took alone, or
-/// within [`REHEARSAL_AT_LEAST`].
-const REHEARSAL_FACTOR: u32 = 3;
-const REHEARSAL_AT_LEAST: Duration = Duration::from_secs(2);
+/// within [`READY_AT_LEAST`].
+const READY_FACTOR: u32 = 3;
+const READY_AT_LEAST: Duration = Duration::from_secs(2);
 
 /// What a dry run of all sides shows.
 pub(super) struct DryRun {
@@ -58,7 +58,7 @@ pub(super) async fn play(
     let no_turns = match runtime {
         RuntimeKind::Process => {
             let testbed = self::testbed(duel, runtime, draft, &logs, true).await?;
-            let limit = REHEARSAL_AT_LEAST.max(slowest * REHEARSAL_FACTOR);
+            let limit = READY_AT_LEAST.max(slowest * READY_FACTOR);
             let no_turns = no_turns(duel, &testbed, limit).await?;
             testbed.close().await;
             no_turns
@@ -103,8 +103,12 @@ async fn no_turns(
         let spec = start_spec(duel, testbed, &side.name)?;
         // A place after the first: a side that ignores PORT must not pass by chance.
         let spec = testbed.beside_others(spec, place + 1);
-        let started = testbed.runtime().start(&spec).await;
-        let mut instance = started.map_err(|error| not_started(&error))?;
+        let mut instance = match testbed.runtime().start(&spec).await {
+            Ok(instance) => instance,
+            // The port of its own, which whole runs do not need.
+            Err(error @ StartError::PortInUse { .. }) => return Ok(Some(error.to_string())),
+            Err(error) => return Err(not_started(&error).into()),
+        };
         let ready = instance.await_ready(limit).await;
         instance.stop(STOP_GRACE).await;
         if let Err(error) = ready {

@@ -81,18 +81,8 @@ fn measured_or_bound(
             let starts = runs.filter_map(|run| Some(run.with_block(run.startup_s()?)));
             Metric::outside_load(starts.collect()).ok_or_else(none)?
         }
-        ClaimMetric::GcThroughput => {
-            let runs = case.completed();
-            let shares = runs.map(|run| Some(run.with_block(gc::throughput_share(run)?)));
-            let shares: Option<Vec<(u32, f64)>> = shares.collect();
-            shares.and_then(Metric::outside_load).ok_or_else(none)?
-        }
-        ClaimMetric::WarmUpCpu => {
-            let extra = case.completed();
-            let extra = extra.map(|run| Some(run.with_block(warm_up_cpu_s(run)?)));
-            let extra: Option<Vec<(u32, f64)>> = extra.collect();
-            extra.and_then(Metric::outside_load).ok_or_else(none)?
-        }
+        ClaimMetric::GcThroughput => in_every_run(case, gc::throughput_share).ok_or_else(none)?,
+        ClaimMetric::WarmUpCpu => in_every_run(case, warm_up_cpu_s).ok_or_else(none)?,
         ClaimMetric::FailedShare => of_failures(case, figure, Wanted::FailedShare)?,
         ClaimMetric::Apdex => of_failures(case, figure, Wanted::Apdex)?,
         _ => under_load(summary.ok_or_else(none)?, case, figure)?,
@@ -109,6 +99,17 @@ fn measured_or_bound(
         metric,
         lower_bound,
     })
+}
+
+/// A metric of whole runs, which all completed ones must have.
+fn in_every_run(
+    case: &CaseData<'_>,
+    value: impl Fn(&RunData<'_>) -> Option<f64>,
+) -> Option<Metric> {
+    let runs = case.completed();
+    let values = runs.map(|run| Some(run.with_block(value(run)?)));
+    let values: Option<Vec<(u32, f64)>> = values.collect();
+    values.and_then(Metric::outside_load)
 }
 
 /// A metric in which failures count: they void no step of it.
