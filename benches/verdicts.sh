@@ -13,12 +13,20 @@
 # Found: the interval of the ratio of requests per second, 95 %, does not contain 1.
 # WAY: turns (until the pair is decided, two minutes at most, five of JVMs), or blocks (whole runs).
 # KIND: native or jvm.
-# Takes root; at most two minutes for each session of natives and five of JVMs.
-# BAKEOFF names the program if it is built already.
+# Takes root; at most two minutes for each session of natives, five of JVMs, and seven of eight.
+# BAKEOFF names the program if it is built already. KEEP names a folder in which the results of all
+# sessions stay. BESIDE is a command that runs again and again while the sessions last, such as
+# 'taskset --cpu-list 1 make -B', with its output discarded.
 #
 # usage: benches/verdicts.sh QUESTION [WAY KIND [PERCENT]] [SESSIONS]
 set -euo pipefail
 [ -z "${BAKEOFF:-}" ] || BAKEOFF=$(realpath "$BAKEOFF")
+# Ranks have marks that are not ASCII.
+export LC_ALL=C.UTF-8
+if [ -n "${KEEP:-}" ]; then
+    mkdir -p "$KEEP"
+    KEEP=$(realpath "$KEEP")
+fi
 cd "$(dirname "$0")/.."
 usage() {
     sed --quiet '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
@@ -58,8 +66,8 @@ if [ -z "${BAKEOFF:-}" ]; then
     cargo build --quiet --profile dist --package bakeoff
     BAKEOFF=$PWD/target/dist/bakeoff
 fi
-folder=$(mktemp --directory --tmpdir bakeoff-verdicts-XXXXXX)
-trap 'rm -rf "$folder"' EXIT
+folder=$(mktemp --directory --tmpdir bakeoff-verdicts-XXXXXX) beside=
+trap '[ -z "$beside" ] || kill -- "-$beside"; rm -rf "$folder"' EXIT
 
 # `RANK CONTENDER` of each, as the results have it; a rank ends in `=` or `≈` where it is shared.
 ranks() { # RESULTS
@@ -88,9 +96,17 @@ right() { # RESULTS: whether it says what is known
     esac
 }
 
+# Runs BESIDE in a process group of its own until it is ended by that number.
+start_beside() {
+    [ -n "${BESIDE:-}" ] || return 0
+    setsid bash -c "while :; do $BESIDE; done" >/dev/null 2>&1 &
+    beside=$!
+}
+
+start_beside
 found=0
 for session in $(seq "$sessions"); do
-    out=$folder/$session begun=$SECONDS
+    out=${KEEP:-$folder}/$session begun=$SECONDS
     arguments=()
     for contender in "${contenders[@]}"; do
         arguments+=(--contender "$contender")
