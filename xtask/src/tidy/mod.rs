@@ -1,9 +1,10 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
 //! circles between modules, files of contenders that must be equal, contenders that changed
-//! since they were verified, and words that texts do without.
+//! since they were verified, words that texts do without, and the map of the code.
 
 mod circles;
 mod lengths;
+mod map;
 mod modules;
 mod paths;
 mod same_files;
@@ -27,6 +28,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     findings.extend(crates.iter().flat_map(circles::check));
     findings.extend(same_files::check(root)?);
     findings.extend(words::check(root)?);
+    findings.extend(map::check(root)?);
     findings.extend(suites::findings(root, &suites::suites(root)?)?);
     for finding in &findings {
         say(finding);
