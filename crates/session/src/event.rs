@@ -223,7 +223,8 @@ pub enum Event {
         suite: PathBuf,
         /// The folder to resume.
         resume: PathBuf,
-        /// Runs of this session that are left, at most.
+        /// Runs that are left, at most: of this session and of rounds that have not begun. Runs of
+        /// winners that are not known yet are not counted.
         runs: usize,
         /// Their expected duration, at most, ns.
         expected_ns: u64,

@@ -30,11 +30,13 @@ pub(crate) fn pending(plan: &Plan, folder: &Path) -> anyhow::Result<Vec<PendingR
     Ok(pending.collect())
 }
 
-/// What a sitting leaves to the next one.
+/// Returns what a sitting leaves to the next one: of this session, and the sessions of rounds that
+/// have not begun.
 pub(crate) fn sitting_ended(
     top: &Path,
     folder: &Path,
     session: SessionFile,
+    later: &[Plan],
 ) -> anyhow::Result<Event> {
     let left = Plan {
         runs: pending(&session.plan, folder)?
@@ -43,11 +45,12 @@ pub(crate) fn sitting_ended(
             .collect(),
         ..session.plan
     };
+    let all = || std::iter::once(&left).chain(later);
     Ok(Event::SittingEnded {
         suite: session.suite_folder,
         resume: top.to_owned(),
-        runs: left.runs.len(),
-        expected_ns: duration_ns::whole(left.expected()),
-        shortest_ns: duration_ns::whole(left.shortest()),
+        runs: all().map(|plan| plan.runs.len()).sum(),
+        expected_ns: duration_ns::whole(all().map(Plan::expected).sum()),
+        shortest_ns: duration_ns::whole(all().map(Plan::shortest).sum()),
     })
 }

@@ -68,7 +68,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
     let host = abilities(file.runtime);
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
     let mut worst = Ended::Completed;
-    for name in &file.rounds {
+    for (index, name) in file.rounds.iter().enumerate() {
         let round = selection::round(&folder.suite, name)?;
         audience.watcher.observe(&Event::RoundBegan {
             round: name.clone(),
@@ -81,7 +81,11 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             won.insert(name.clone(), qualification);
             continue;
         };
-        let ended = session::carry_out(top, open, audience).await?;
+        let later = match audience.sitting {
+            Some(_) => plans(&file.rounds[index + 1..], file, &folder.suite, &host)?,
+            None => Vec::new(),
+        };
+        let ended = session::carry_out(top, open, &later, audience).await?;
         if matches!(ended, Ended::Interrupted | Ended::Left) {
             return Ok(ended);
         }
@@ -97,6 +101,24 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
         }
     }
     Ok(worst)
+}
+
+/// Returns the plans of rounds that have not begun, without winners that would join them.
+fn plans(
+    rounds: &[String],
+    file: &RoundsFile,
+    suite: &Suite,
+    host: &Abilities,
+) -> anyhow::Result<Vec<Plan>> {
+    let mut plans = Vec::new();
+    for name in rounds {
+        let options = round_options(selection::round(suite, name)?, file);
+        if !options.contenders.is_empty() {
+            let left_out = |plan: &mut Plan| session::without_unbuildable(suite, plan);
+            plans.push(together::planned(suite, &options, host, left_out)?.0);
+        }
+    }
+    Ok(plans)
 }
 
 fn announce(qualification: &Qualification, watcher: &mut dyn Observer) -> anyhow::Result<()> {

@@ -18,5 +18,5 @@ pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<E
     }
     let open = session::open(order).await?;
     let top = open.folder.clone();
-    session::carry_out(&top, open, audience).await
+    session::carry_out(&top, open, &[], audience).await
 }

@@ -149,10 +149,11 @@ pub(crate) struct OpenSession {
 }
 
 /// Makes what is left of a session. `top` is the folder to resume: the one of all rounds, or this
-/// one.
+/// one; `later` are the plans of rounds that have not begun.
 pub(crate) async fn carry_out(
     top: &Path,
     open: OpenSession,
+    later: &[Plan],
     audience: &mut Audience<'_>,
 ) -> anyhow::Result<Ended> {
     let OpenSession {
@@ -199,7 +200,7 @@ pub(crate) async fn carry_out(
     {
         observers
             .watcher
-            .observe(&left::sitting_ended(top, &folder, session)?)?;
+            .observe(&left::sitting_ended(top, &folder, session, later)?)?;
         return Ok(Ended::Left);
     }
     if outcome.is_err() {

@@ -58,7 +58,7 @@ fn a_group_of_rounds_is_run_in_sittings() {
         .run("plan SUITE --round pair")
         .check(0, &["first", "second", "all"]);
     let ran = world.run("run SUITE --round pair --runs 1 --for 1ms --out OUT");
-    ran.check(4, &["the time is over; left: 2 runs", "--resume"]);
+    ran.check(4, &["the time is over; left: 4 runs", "--resume"]);
     world
         .run("run SUITE --resume OUT")
         .check(0, &["round first", "round second"]);
