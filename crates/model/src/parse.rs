@@ -24,6 +24,7 @@ pub(crate) mod shape;
 mod source;
 mod suite_file;
 mod transport;
+mod turns;
 mod warm_up;
 
 use bakeoff_base::natural;

@@ -95,6 +95,9 @@ pub struct PlannedRun {
     /// are alive concurrently, and each is loaded for the duration of its steps in all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_turns: bool,
+    /// The length of every turn, ns; absent: it follows the contenders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_ns: Option<u64>,
     /// The open load after the steps, in which response times are compared; absent without turns,
     /// of scenarios, and where the profile goes without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -428,6 +431,10 @@ fn runs(
                 steps,
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),
                 in_turns: case.in_turns,
+                turn_ns: profile
+                    .turn
+                    .filter(|_| case.in_turns)
+                    .map(duration_ns::whole),
                 latency,
                 capacity: case.benchmark.capacity.clone(),
                 transport: case.benchmark.transport,

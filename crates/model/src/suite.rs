@@ -253,6 +253,9 @@ pub struct Profile {
     /// concurrently and take turns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_runs: bool,
+    /// The length of every turn; absent: it follows the contenders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Duration>,
     /// Response times of contenders that take turns are compared in open load after the turns.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub latency: bool,

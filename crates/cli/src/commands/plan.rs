@@ -191,7 +191,11 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
         "{order:>4}  {label}  {}  run {}  {expected}",
         run.benchmark, run.repetition
     )?;
-    let in_turns = if run.in_turns { ", in turns" } else { "" };
+    let in_turns = match (run.in_turns, run.turn_ns) {
+        (false, _) => String::new(),
+        (true, None) => ", in turns".to_owned(),
+        (true, Some(ns)) => format!(", in turns of {:?}", Duration::from_nanos(ns)),
+    };
     let load = match connections.as_slice() {
         [] => "cold start".to_owned(),
         list => format!("connections {}{in_turns}", list.join(" ")),

@@ -181,6 +181,9 @@ pub(crate) struct ProfileTable {
     /// Contenders are measured one after the other also where they could take turns.
     #[serde(default)]
     pub(crate) whole_runs: bool,
+    /// The length of every turn, for sessions that show what it changes; it follows the contenders
+    /// unless given.
+    pub(crate) turn: Option<DurationText>,
     /// Whether response times of contenders that take turns are compared, in open load at one rate
     /// after the turns; `true` unless given.
     pub(crate) latency: Option<bool>,

@@ -18,6 +18,7 @@ use super::scenario;
 use super::shape;
 use super::source::{KeyPath, Reading};
 use super::transport;
+use super::turns;
 use super::warm_up;
 use crate::conditions::BackendName;
 use crate::load::{Pace, Protocol, RequestSpec};
@@ -127,6 +128,10 @@ fn profiles(
             let place = place.key("warm-up");
             warm_up::until_warm(reading, &place, warm_up, &mut steps, slice);
         }
+        if let Some(turn) = &table.turn {
+            let turn = (turn.0, table.whole_runs);
+            turns::fixed(reading, &place.key("turn"), turn, &steps);
+        }
         let runs = runs::runs(reading, &place.key("runs"), &table.runs);
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
         let profile = Profile {
@@ -140,6 +145,7 @@ fn profiles(
             steps,
             step_order: step_order(table.ladder.as_ref()),
             whole_runs: table.whole_runs,
+            turn: table.turn.as_ref().map(|turn| turn.0),
             latency: table.latency.unwrap_or(true),
             control: table.control.unwrap_or(runs.at_most() >= CONTROL_RUNS_MIN),
             replaces_steps: table.replaces_steps,

@@ -981,6 +981,28 @@ fn runs_until_a_difference_are_bounded_and_can_find_it() {
 }
 
 #[test]
+fn a_fixed_length_of_turns_fits_into_a_step() {
+    let check = |keys: &str| {
+        let suite = SUITE.replace("runs = 2", &format!("runs = 2\n{keys}"));
+        suite_complaints(&suite)
+    };
+    assert_eq!(check("turn = \"50ms\""), "no complaints");
+    let wrong = [
+        ("turn = \"1ms\"", "it is shorter than 5ms"),
+        ("turn = \"1h\"", "it is longer than a measured step"),
+        (
+            "turn = \"50ms\"\nwhole-runs = true",
+            "there are no turns in `whole-runs`",
+        ),
+    ];
+    for (keys, why) in wrong {
+        let found = check(keys);
+        let complaint = format!("`profile.quick.turn`: {why}");
+        assert!(found.contains(&complaint), "{found}");
+    }
+}
+
+#[test]
 fn a_warm_up_until_steady_needs_a_step_and_time() {
     let check = |keys: &str| {
         let suite = SUITE.replace("runs = 2", &format!("runs = 2\nwarm-up = {keys}"));

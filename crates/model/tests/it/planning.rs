@@ -342,6 +342,19 @@ fn unknown_names_come_together() {
 }
 
 #[test]
+fn a_fixed_length_of_turns_is_in_the_plan() {
+    let options = PlanOptions {
+        profile: "turns".to_owned(),
+        ..options()
+    };
+    let mut suite = suite();
+    suite.profiles.get_mut("turns").unwrap().turn = Some(Duration::from_millis(50));
+    for run in plan::plan(&suite, &options).unwrap().runs {
+        assert_eq!(run.turn_ns, run.in_turns.then_some(50_000_000));
+    }
+}
+
+#[test]
 fn runs_in_turns_are_beside_each_other() {
     let options = PlanOptions {
         profile: "turns".to_owned(),
@@ -596,6 +609,7 @@ fn turns_that_cannot_be_taken_are_whole_runs_of_the_same_contenders() {
     let without = |plan: &Plan| -> Vec<PlannedRun> {
         let of = |run: &PlannedRun| PlannedRun {
             in_turns: false,
+            turn_ns: None,
             latency: None,
             // The runs of a benchmark follow each other in turns only.
             order: 0,

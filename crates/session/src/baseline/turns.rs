@@ -132,6 +132,7 @@ mod tests {
             step_order: StepOrder::Listed,
             // Head and base take turns also where the contenders of a profile do not.
             whole_runs: true,
+            turn: None,
             latency: true,
             control: true,
             replaces_steps: false,

@@ -182,8 +182,15 @@ fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
     steps.collect()
 }
 
-/// How long turns may be: long enough for a CPU quota, where one holds the contenders.
+/// Returns how long turns may be: as the plan says, else long enough for a CPU quota where one
+/// holds the contenders.
 fn turns(input: &SpecInput<'_>) -> Turns {
+    if let Some(turn_ns) = input.run.turn_ns {
+        return Turns {
+            shortest_ns: turn_ns,
+            longest_ns: turn_ns,
+        };
+    }
     let cores = input.cores.contender.len();
     let is_held = |quota: f64| cores == 0 || quota < length_as_f64(cores);
     let shortest_ns = match input.run.limits.cpus.is_some_and(is_held) {
@@ -205,8 +212,34 @@ mod tests {
     use bakeoff_model::plan::LatencyLoad;
     use bakeoff_model::record::Cores;
 
-    use super::{Loaded, OpenLoad, SpecInput, open_load_spec};
+    use super::{Loaded, OpenLoad, SpecInput, open_load_spec, turns};
     use crate::tests::fakes::pending;
+
+    #[test]
+    fn turns_are_as_long_as_the_plan_says() {
+        let mut run = pending("one.r1", false).run;
+        for (turn_ns, quota, expect_ms) in [
+            (None, None, (20, 500)),
+            (None, Some(0.5), (500, 500)),
+            (Some(50_000_000), Some(0.5), (50, 50)),
+        ] {
+            run.turn_ns = turn_ns;
+            run.limits.cpus = quota;
+            let input = SpecInput {
+                loaded: Vec::new(),
+                requests: &[],
+                scenario: None,
+                run: &run,
+                cores: &Cores::default(),
+                slice: Duration::from_millis(250),
+                response_timeout: Duration::from_secs(15),
+                seed: 1,
+            };
+            let found = turns(&input);
+            let ms = (found.shortest_ns / 1_000_000, found.longest_ns / 1_000_000);
+            assert_eq!(ms, expect_ms);
+        }
+    }
 
     #[test]
     fn open_load_is_a_step_for_each_slice_of_a_contender() {
