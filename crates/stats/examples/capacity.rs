@@ -1,4 +1,4 @@
-//! How well the search for a capacity finds it: the figures in docs/METHODOLOGY.md.
+//! How well the search for a capacity finds it: the figures in docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example capacity` takes a minute and always prints the
 //! same. Each row is 1,000 searches that begin, as in a session, at half of what a closed load

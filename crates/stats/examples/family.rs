@@ -1,5 +1,5 @@
 //! How often a table of equal contenders finds differences among them, and how often one that is
-//! faster is found: the figures in docs/METHODOLOGY.md.
+//! faster is found: the figures in docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example family` takes some minutes and always prints
 //! the same. A session is a table of contenders with log-normal runs in shuffled blocks. Standard

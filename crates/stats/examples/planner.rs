@@ -1,5 +1,5 @@
 //! What sessions come to whose number of runs is decided after a pilot: the figures in
-//! docs/METHODOLOGY.md.
+//! docs/method/simulations.md.
 //!
 //! `cargo run --release -p bakeoff-stats --example planner` takes some minutes and always prints
 //! the same. A session is a table of contenders with log-normal runs in shuffled blocks; the first

@@ -1,6 +1,6 @@
 //! How often the end of a warm-up is found wrongly: flat series that are never called flat, rising
-//! ones that are. `cargo run --release -p bakeoff-stats --example warm_up`; docs/METHODOLOGY.md has
-//! the table.
+//! ones that are. `cargo run --release -p bakeoff-stats --example warm_up`;
+//! docs/method/simulations.md has the table.
 
 #![expect(clippy::print_stdout, reason = "an example that prints a table")]
 

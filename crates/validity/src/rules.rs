@@ -1,5 +1,5 @@
 //! The rulebook as a table: what is looked at, from where on it speaks against a number, and what
-//! it then means. The table in docs/METHODOLOGY.md is held against this one by a test.
+//! it then means. The table in docs/method/validity.md is held against this one by a test.
 
 use bakeoff_model::validity::Verdict::{
     self, BackendBound, Degraded, Fair, GeneratorBound, HostBound, Invalid,

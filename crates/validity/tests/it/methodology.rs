@@ -1,9 +1,9 @@
-//! The table in docs/METHODOLOGY.md is the rulebook.
+//! The table in docs/method/validity.md is the rulebook.
 
 use bakeoff_model::validity::Verdict;
 use bakeoff_validity::{RULES, Rule, Side};
 
-const PAGE: &str = include_str!("../../../../docs/METHODOLOGY.md");
+const PAGE: &str = include_str!("../../../../docs/method/validity.md");
 
 /// A rule as the page has it.
 fn row(rule: &Rule) -> String {
@@ -36,7 +36,7 @@ fn the_page_has_every_rule_and_no_other() {
     let found = found.split("\n\n").next().unwrap_or_default().trim_end();
     assert!(
         found == table.trim_end(),
-        "docs/METHODOLOGY.md should have\n{head}{table}"
+        "docs/method/validity.md should have\n{head}{table}"
     );
 }
 
