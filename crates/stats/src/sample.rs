@@ -110,7 +110,7 @@ impl Sample {
         })
     }
 
-    /// The first values, as many as there are blocks up to this one.
+    /// Returns the values of the blocks up to this one, as they were seen before the last look.
     #[must_use]
     pub fn up_to(&self, block: u32) -> Option<Self> {
         let own = self.blocks.iter().copied().zip(&self.values);
@@ -119,7 +119,7 @@ impl Sample {
             values,
             blocks,
             sets: self.sets,
-            looks: self.looks,
+            looks: self.looks.map(|_| Budget::Left),
         })
     }
 

@@ -364,7 +364,22 @@ pub(crate) fn nobody_full(evidence: &Evidence) -> Measure {
         allowed,
         in_flight,
     };
-    (in_flight >= IN_FLIGHT_PER_CORE * allowed.max(1.0)).then(|| (used / allowed, finding))
+    let full = used.max(taken_in_turns(evidence).unwrap_or(0.0));
+    (in_flight >= IN_FLIGHT_PER_CORE * allowed.max(1.0)).then(|| (full / allowed, finding))
+}
+
+/// Returns how many of the contender's cores were certainly taken in its turns, by it, by other
+/// programs or by the hypervisor: all time in which these cores idled may have been in its turns.
+/// `None` without turns, and where a quota holds the contender.
+fn taken_in_turns(evidence: &Evidence) -> Option<f64> {
+    let in_turns = evidence.turns?.in_turns;
+    let host = evidence.host.known()?;
+    let cores = contender_cores(evidence, host);
+    let all = as_f64(cores.len() as u64);
+    let spent = cores_busy(host, &cores, |core| core.busy_ns + core.stolen_ns);
+    let turns = as_f64(in_turns.wall_ns) / as_f64(host.wall_ns.max(1));
+    let idle = (all - spent).max(0.0) / turns.max(1e-9);
+    (all <= evidence.contender_cores()).then_some(all - idle)
 }
 
 pub(crate) fn still_rising(evidence: &Evidence) -> Measure {

@@ -51,7 +51,7 @@ pub(crate) struct Block {
     pub(crate) deviation_ms: Option<f64>,
     /// 50th, 75th, 95th and 99th percentile.
     pub(crate) percentiles_ms: [Option<f64>; 4],
-    /// Scenarios only.
+    /// Of scenarios in whole runs: turns have no times.
     pub(crate) bands: Option<Bands>,
 }
 
@@ -128,9 +128,9 @@ pub(crate) fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
         return Vec::new();
     }
     let is_scenario = |step: &&StepData<'_>| step.slices.iter().any(|i| i.load.users.is_some());
-    let is_scenario = steps.iter().any(is_scenario);
+    let has_bands = steps.iter().any(is_scenario) && !steps.iter().any(|step| step.is_in_turns());
     let all = std::iter::once(all(steps)).chain(each);
-    all.filter_map(|sums| block(sums, is_scenario)).collect()
+    all.filter_map(|sums| block(sums, has_bands)).collect()
 }
 
 /// This step of all completed runs, unless it is warm-up.
@@ -167,7 +167,10 @@ fn each(steps: &[&StepData<'_>]) -> Vec<Sums> {
             let sums = &mut all[index];
             sums.requests += part.requests;
             sums.failures += part.failures;
-            sums.times.merge(&part.times);
+            // The times of turns are those of bursts.
+            if slice.load.turns.is_empty() {
+                sums.times.merge(&part.times);
+            }
         }
     }
     all
@@ -184,7 +187,7 @@ fn empty(part: &RequestInterval, seconds: f64) -> Sums {
 }
 
 /// `None` when the request was never made.
-fn block(sums: Sums, is_scenario: bool) -> Option<Block> {
+fn block(sums: Sums, has_bands: bool) -> Option<Block> {
     (sums.requests + sums.failures > 0).then_some(())?;
     let times = &sums.times;
     let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
@@ -198,15 +201,16 @@ fn block(sums: Sums, is_scenario: bool) -> Option<Block> {
         mean_ms: times.mean_ns().map(|ns| ns / 1e6),
         deviation_ms: times.deviation_ns().map(|ns| ns / 1e6),
         percentiles_ms: [0.5, 0.75, 0.95, 0.99].map(|share| ms(times.quantile_ns(share))),
-        bands: is_scenario.then(|| bands(&sums)),
+        bands: has_bands.then(|| bands(&sums)),
         request: sums.name,
     })
 }
 
-/// Apdex of a step, over all its requests; `None` where none was made.
+/// Returns the Apdex of a step, over all its requests; `None` in turns, and where none was made.
 pub(crate) fn apdex(step: &StepData<'_>) -> Option<f64> {
     let sums = all(&[step]);
-    (sums.requests + sums.failures > 0).then(|| bands(&sums).apdex)
+    let has_times = sums.requests + sums.failures > 0 && !step.is_in_turns();
+    has_times.then(|| bands(&sums).apdex)
 }
 
 /// Of requests that were made at least once.

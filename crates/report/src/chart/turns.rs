@@ -146,8 +146,12 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
     let sets: Vec<u32> = sets.map(|set| set.repetition).collect();
     let settled = |row: &Row| -> Vec<Point> {
         let points = sets.iter().filter_map(|set| {
-            let own = row.throughput.sample.up_to(*set)?;
-            let other = best?.throughput.sample.up_to(*set)?;
+            // The last look, which has the rest of the error, is at all sets.
+            let seen = |row: &Row| match Some(set) == sets.last() {
+                true => Some(row.throughput.sample.clone()),
+                false => row.throughput.sample.up_to(*set),
+            };
+            let (own, other) = (seen(row)?, seen(best?)?);
             let ratio = compare(&own, &other, &Criteria::new(Better::Higher)).ratio;
             let percent = |ratio: f64| 100.0 * (ratio - 1.0);
             let ends = ratio.interval;

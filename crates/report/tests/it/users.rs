@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::histogram::Histogram;
-use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, RequestInterval, UserCount};
+use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, RequestInterval, TurnCount, UserCount};
 use bakeoff_model::record::{ProbeRecord, Results};
 use bakeoff_model::resource::{DatabaseSessions, GcLog, GcPause, ResourceSample};
 use bakeoff_report::{Analysis, ReportInput, errors_csv, html, markdown, requests_csv};
@@ -102,6 +102,31 @@ fn the_block_is_in_markdown_and_html() {
     let page = html(&analysis);
     for cell in ["<td class=\"text\">poor</td>", "status 500 for register"] {
         assert!(page.contains(cell), "{cell}");
+    }
+}
+
+#[test]
+fn in_turns_there_are_counts_and_no_times() {
+    let mut results = results();
+    for interval in &mut results.runs[0].intervals {
+        let load = &mut interval.load;
+        load.turns = vec![TurnCount {
+            length_us: 1_000_000,
+            requests: load.requests,
+            ..TurnCount::default()
+        }];
+    }
+    let text = requests_csv(&analysis(&results)).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |row: usize, name: &str| {
+        let column = lines[0].iter().position(|other| *other == name).unwrap();
+        lines[row][column]
+    };
+    for (row, counts) in [(1, ("20", "5")), (2, ("10", "0")), (3, ("10", "5"))] {
+        assert_eq!((cell(row, "ok"), cell(row, "ko")), counts);
+        for column in ["min_ms", "p50_ms", "p99_ms", "apdex", "rating"] {
+            assert_eq!(cell(row, column), "", "{column}");
+        }
     }
 }
 

@@ -413,6 +413,10 @@ fn samples_that_were_looked_at_have_intervals_that_hold_at_every_look() {
         let wider = fixed.ratio.interval.unwrap();
         assert!(low < wider.low && high > wider.high);
     }
+    // What was seen before the last look has the error of early looks alone.
+    let seen = |sample: &Sample| sample.clone().looked_at(Budget::Spent).up_to(4).unwrap();
+    let found = compare(&seen(&first), &seen(&second), &criteria);
+    assert_eq!(found.ratio.interval, None, "before the fifth set");
     // One that was looked at differently is compared as a fixed number is.
     let mixed = compare(&first.clone().looked_at(Budget::Left), &second, &criteria);
     assert_eq!(mixed.verdict, fixed.verdict);

@@ -116,6 +116,9 @@ fn a_contender_that_is_busy_in_its_turns_is_full() {
     world.contender = Some(used(0.2));
     world.host.as_mut().unwrap().cores[0] = core(0, 0.65, 0.0);
     world.check(Degraded, "the contender used 0.40 of 1 cores");
+    // A compiler took what it did not use.
+    world.host.as_mut().unwrap().cores[0] = core(0, 0.95, 0.0);
+    assert!(world.judge().is_fair(), "{}", world.judge());
 }
 
 #[test]
