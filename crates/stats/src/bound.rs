@@ -1,11 +1,14 @@
 //! Ratios held against bounds: significantly above, significantly below, or undecided.
 //!
 //! It is the t test of [`crate::log_ratio`] with the bound in the place of 1, on one side: nothing
-//! else than where the interval lies, with the correction for many of them.
+//! else than where the interval lies, with the correction for many of them. Where the number of
+//! sets was decided by looking at them, it is the test of [`mod@crate::sequential`], whose p-values
+//! and intervals hold at whichever set that was.
 
 use crate::holm;
 use crate::log_ratio::{self, LogRatio, is_ratio};
-use crate::sample::{Estimate, Sample};
+use crate::sample::{Budget, Estimate, Interval, Sample};
+use crate::sequential::Sequential;
 
 /// The chance of any false "above" among all ratios of a session together, and of a false "below"
 /// for each. On one side, so that of a single ratio the 95 % interval lies on that side.
@@ -25,7 +28,8 @@ pub enum Side {
 /// A ratio against a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounded {
-    /// Ratio of the geometric means, first over second, with its own 95 % interval.
+    /// Ratio of the geometric means, first over second, with its own 95 % interval. Of samples that
+    /// were looked at it is the one that holds at every look.
     pub ratio: Estimate,
     /// On which side it is.
     pub side: Side,
@@ -34,15 +38,14 @@ pub struct Bounded {
 }
 
 /// Holds first over second against a bound, for each; all of them are one family.
+///
+/// Holm's correction holds at every look: a p-value of samples that were looked at is one of all
+/// looks together, and never rises from one to the next.
 #[must_use]
 pub fn against_bounds(tests: &[(&Sample, &Sample, f64)]) -> Vec<Bounded> {
-    let found: Vec<Option<LogRatio>> = tests
-        .iter()
-        .map(|(first, second, _)| LogRatio::of(first, second))
-        .collect();
-    let with_bounds = found.iter().zip(tests);
+    let found: Vec<Option<Found>> = tests.iter().map(|test| Found::of(*test)).collect();
     // One without a p-value cannot be called above, so it is no part of the family.
-    let p_values = with_bounds.filter_map(|(found, test)| Some(found.as_ref()?.p_at_most(test.2)));
+    let p_values = found.iter().flatten().map(|found| found.p_at_most);
     let mut adjusted = holm::adjusted(&p_values.collect::<Vec<f64>>()).into_iter();
     let held = found.iter().zip(tests).map(|(found, test)| {
         let p_adjusted = found.and_then(|_| adjusted.next());
@@ -51,10 +54,54 @@ pub fn against_bounds(tests: &[(&Sample, &Sample, f64)]) -> Vec<Bounded> {
     held.collect()
 }
 
-fn bounded(
-    (first, second, bound): (&Sample, &Sample, f64),
-    found: Option<(&LogRatio, f64)>,
-) -> Bounded {
+/// What is known of a ratio and its bound.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    ratio: LogRatio,
+    interval: Option<Interval>,
+    /// One-sided p-value of "the ratio is at most the bound".
+    p_at_most: f64,
+    /// One-sided p-value of "the ratio is at least the bound".
+    p_at_least: f64,
+    /// Nothing holds of it: its sets contradict each other, or are too few for a look.
+    is_void: bool,
+}
+
+impl Found {
+    fn of((first, second, bound): (&Sample, &Sample, f64)) -> Option<Self> {
+        let ratio = LogRatio::of(first, second)?;
+        let looked = first.looks_with(second);
+        let looked = looked.zip(log_ratio::differences(first, second));
+        Some(match looked {
+            Some((budget, differences)) => Self::looked_at(ratio, &differences, budget, bound),
+            None => Self {
+                ratio,
+                interval: ratio.interval(1.0 - 2.0 * ERROR),
+                p_at_most: ratio.p_at_most(bound),
+                p_at_least: ratio.p_at_least(bound),
+                is_void: false,
+            },
+        })
+    }
+
+    fn looked_at(ratio: LogRatio, differences: &[f64], budget: Budget, bound: f64) -> Self {
+        let rule = Sequential {
+            alpha: 2.0 * ERROR,
+            ..Sequential::default()
+        };
+        let interval = rule.look(differences, budget).interval();
+        let sides = rule.p_sides(differences, bound.ln(), budget);
+        Self {
+            ratio,
+            interval,
+            p_at_most: sides.at_most,
+            p_at_least: sides.at_least,
+            is_void: interval.is_none(),
+        }
+    }
+}
+
+fn bounded((first, second, _): (&Sample, &Sample, f64), found: Option<(&Found, f64)>) -> Bounded {
     let Some((found, p_adjusted)) = found else {
         let (point, runs) = log_ratio::without_spread(first, second);
         let point = if is_ratio(point) { point } else { f64::NAN };
@@ -68,18 +115,18 @@ fn bounded(
             alone_above: false,
         };
     };
-    let alone_above = found.p_at_most(bound) <= ERROR;
     Bounded {
         ratio: Estimate {
-            point: found.point(),
-            interval: found.interval(1.0 - 2.0 * ERROR),
-            runs: found.runs,
+            point: found.ratio.point(),
+            interval: found.interval,
+            runs: found.ratio.runs,
         },
-        side: match (p_adjusted <= ERROR, found.p_at_least(bound) <= ERROR) {
+        side: match (p_adjusted <= ERROR, found.p_at_least <= ERROR) {
+            _ if found.is_void => Side::Undecided,
             (true, _) => Side::Above,
             (_, true) => Side::Below,
             _ => Side::Undecided,
         },
-        alone_above,
+        alone_above: found.p_at_most <= ERROR && !found.is_void,
     }
 }

@@ -169,10 +169,7 @@ impl Found {
 
     fn interval(&self, confidence: f64) -> Option<Interval> {
         match self.look {
-            Some(look) => look.interval_ln.map(|ln| Interval {
-                low: ln.low.exp(),
-                high: ln.high.exp(),
-            }),
+            Some(look) => look.interval(),
             None => self.ratio.interval(confidence),
         }
     }

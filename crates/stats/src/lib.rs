@@ -33,5 +33,5 @@ pub use power::{Exactness, Threshold};
 pub use rank::{Ranked, Tie, rank};
 pub use rise::{Point, Rise, rise};
 pub use sample::{Budget, Estimate, Interval, Sample};
-pub use sequential::{Decision, Look, Sequential};
+pub use sequential::{Decision, Look, Sequential, Sides};
 pub use steady::{SteadyState, steady_state};

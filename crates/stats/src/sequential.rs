@@ -13,7 +13,7 @@
 
 use bakeoff_base::number::length_as_f64 as count;
 
-use crate::distribution::student_quantile;
+use crate::distribution::{student_cdf, student_quantile};
 use crate::holm;
 use crate::log_ratio::LogRatio;
 use crate::power::RELEVANCE;
@@ -72,6 +72,26 @@ pub struct Look {
     pub p_adjusted: f64,
 }
 
+impl Look {
+    /// The interval of the true ratio: that of its logarithm, as ratios.
+    #[must_use]
+    pub fn interval(&self) -> Option<Interval> {
+        self.interval_ln.map(|ln| Interval {
+            low: ln.low.exp(),
+            high: ln.high.exp(),
+        })
+    }
+}
+
+/// On which side of a bound a ratio is: p-values that are valid at whichever look one stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sides {
+    /// That of "the ratio is at most the bound": small where it is significantly above.
+    pub at_most: f64,
+    /// That of "the ratio is at least the bound": small where it is significantly below.
+    pub at_least: f64,
+}
+
 impl Default for Sequential {
     /// Returns the error of the other verdicts, 5 %, and their relevance, 3 %. The rest is chosen
     /// by simulation (`examples/sequential.rs`), among sessions of at most 12 sets:
@@ -126,6 +146,35 @@ impl Sequential {
             .collect()
     }
 
+    /// Returns the one-sided p-values of a pair's ratio and a bound, of which it takes the
+    /// logarithm. They are divided into shares as those of equality are; each is at most α with a
+    /// chance of α where the ratio lies at the bound or on the side that the p-value is of.
+    #[must_use]
+    pub fn p_sides(&self, log_ratios: &[f64], bound_ln: f64, budget: Budget) -> Sides {
+        let mut sides = [NOTHING_KNOWN; 2];
+        let mut add = |p_values: [f64; 2], share| {
+            let both = sides.iter_mut().zip(p_values);
+            both.for_each(|(side, p_value)| side.add(p_value, share));
+        };
+        for sets in self.early_sets_min..=log_ratios.len() {
+            if let Some(found) = LogRatio::paired(&log_ratios[..sets]) {
+                let t = (found.difference - bound_ln) / found.error;
+                let p_value = |t| (-ln_e_value_above(sets, t, self.prior_variance)).exp();
+                add([p_value(t), p_value(-t)], self.early_share);
+            }
+        }
+        let last = (budget == Budget::Spent).then(|| LogRatio::paired(log_ratios));
+        if let Some(found) = last.flatten() {
+            let bound = bound_ln.exp();
+            let p_values = [found.p_at_most(bound), found.p_at_least(bound)];
+            add(p_values, 1.0 - self.early_share);
+        }
+        Sides {
+            at_most: sides[0].p_value,
+            at_least: sides[1].p_value,
+        }
+    }
+
     /// Returns what all looks until now say of a pair that is one of so many.
     ///
     /// The p-value is the smaller one of two, each divided by its share of the error: that of the
@@ -139,10 +188,7 @@ impl Sequential {
     /// make anything certain. Neither do sets with a value that is not finite.
     fn evidence(&self, log_ratios: &[f64], budget: Budget, pairs: usize) -> Evidence {
         let alpha = self.alpha / count(pairs);
-        let mut evidence = Evidence {
-            p_value: 1.0,
-            interval_ln: EVERYTHING,
-        };
+        let mut evidence = NOTHING_KNOWN;
         for sets in self.early_sets_min..=log_ratios.len() {
             if let Some(found) = LogRatio::paired(&log_ratios[..sets]) {
                 let t = found.difference / found.error;
@@ -187,12 +233,16 @@ impl Sequential {
 }
 
 /// What is known of a log ratio before the first look.
-const EVERYTHING: Interval = Interval {
-    low: f64::NEG_INFINITY,
-    high: f64::INFINITY,
+const NOTHING_KNOWN: Evidence = Evidence {
+    p_value: 1.0,
+    interval_ln: Interval {
+        low: f64::NEG_INFINITY,
+        high: f64::INFINITY,
+    },
 };
 
 /// What the looks at a pair say together.
+#[derive(Clone, Copy)]
 struct Evidence {
     p_value: f64,
     /// What their intervals have in common; `low` is above `high` where that is nothing.
@@ -238,6 +288,33 @@ pub fn ln_e_value(sets: usize, t: f64, prior_variance: f64) -> f64 {
         false => 1.0 / (1.0 + shrink),
     };
     -0.5 * (shrink.ln_1p() + n * inverse.ln())
+}
+
+/// Returns the logarithm of the e-value of so many sets against "the true mean is at most 0", whose
+/// mean is `t` standard errors away from 0.
+///
+/// It is that of [`ln_e_value`] with the half of the prior that is above 0 in the place of the
+/// whole, which is twice the e-value times the posterior probability of that half. With the prior
+/// of [`ln_e_value`] the posterior of the mean is Student's with as many degrees of freedom as
+/// there are sets (Bernardo and Smith, "Bayesian Theory", 1994, section 5.2). So the e-values of
+/// the two sides add up to twice that of both.
+///
+/// If the true mean is 0 and the noise is normal, the chance that it exceeds 1/α after any number
+/// of sets is at most α (Ville 1939). Where the true mean is lower, the same noise makes each `t`
+/// lower, and a lower `t` a smaller e-value: then the chance is smaller.
+#[must_use]
+pub fn ln_e_value_above(sets: usize, t: f64, prior_variance: f64) -> f64 {
+    if sets < 2 || t.is_nan() {
+        return 0.0;
+    }
+    let n = count(sets);
+    let shrink = n * prior_variance;
+    // The inverse of `1 + square / (1 + shrink)` over `square` is finite for every t but 0.
+    let square = t * t / (n - 1.0);
+    let inverse = square.recip() + (1.0 + shrink).recip();
+    let mean = t.signum() * (n * shrink / ((1.0 + shrink) * inverse)).sqrt();
+    let above = student_cdf(mean, n);
+    ln_e_value(sets, t, prior_variance) + (2.0 * above).ln()
 }
 
 /// Returns how many standard errors the interval reaches to both sides of the mean of so many sets:

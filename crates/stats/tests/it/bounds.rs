@@ -1,7 +1,11 @@
-//! Ratios held against bounds.
+//! Ratios held against bounds: of fixed numbers of sets, and of numbers that were decided by
+//! looking at the sets.
 
 use bakeoff_base::random::Random;
-use bakeoff_stats::{LogRatio, Sample, Side, against_bounds};
+use bakeoff_stats::sequential::{ln_e_value, ln_e_value_above};
+use bakeoff_stats::{
+    Better, Bounded, Budget, Criteria, LogRatio, Sample, Side, against_bounds, compare,
+};
 
 /// Sets with these ratios: a sample of them and one of ones.
 fn both(ratios: &[f64]) -> (Sample, Sample) {
@@ -87,4 +91,185 @@ fn a_family_at_its_bounds_is_rarely_above() {
     }
     // 50 are expected, with a standard deviation of 7.
     assert!((20..=80).contains(&wrong), "{wrong} of {sessions}");
+}
+
+#[test]
+fn one_sided_e_values_are_the_likelihood_ratio_integrated_over_half_of_the_prior() {
+    // Integrated numerically, over the effects above 0 and the logarithm of the deviation.
+    let expected = [
+        (5, 1.0, 1.0, 1.054_062_525),
+        (5, -1.0, 1.0, 0.233_912_630),
+        (7, 2.0, 10.0, 1.324_792_501),
+        (4, 3.0, 10.0, 4.274_513_231),
+    ];
+    for (sets, t, prior_variance, value) in expected {
+        let found = ln_e_value_above(sets, t, prior_variance).exp();
+        assert!((found / value - 1.0).abs() < 1e-4, "{found} {value}");
+    }
+    for sets in 2..30 {
+        let mut before = f64::NEG_INFINITY;
+        for step in -80..80 {
+            let t = f64::from(step) / 4.0;
+            let found = ln_e_value_above(sets, t, 10.0);
+            assert!(found > before, "{sets} {t}");
+            before = found;
+            let both = found.exp() + ln_e_value_above(sets, -t, 10.0).exp();
+            let twice = 2.0 * ln_e_value(sets, t, 10.0).exp();
+            assert!((both / twice - 1.0).abs() < 1e-9, "{both} {twice}");
+        }
+    }
+    for (sets, t) in [(0, 5.0), (1, 5.0), (7, f64::NAN)] {
+        assert_eq!(ln_e_value_above(sets, t, 10.0).to_bits(), 0);
+    }
+    assert!(ln_e_value_above(3, f64::INFINITY, 10.0).is_finite());
+}
+
+/// The ratios of one session, whose sets come one after the other, against 1.05.
+fn looked(ratios: &[f64], budget: Budget) -> Bounded {
+    let (first, second) = both(ratios);
+    let (first, second) = (first.looked_at(budget), second.looked_at(budget));
+    against_bounds(&[(&first, &second, 1.05)])[0]
+}
+
+/// The look at which a session of at most so many sets ends, and on which side of its bound.
+fn stopped(ratios: &[f64]) -> (usize, Side) {
+    let looks = (1..ratios.len()).map(|sets| (sets, looked(&ratios[..sets], Budget::Left)));
+    let early = looks.map(|(sets, found)| (sets, found.side));
+    early
+        .into_iter()
+        .find(|(_, side)| *side != Side::Undecided)
+        .unwrap_or_else(|| (ratios.len(), looked(ratios, Budget::Spent).side))
+}
+
+/// Sessions of at most twelve sets whose true ratio is this: how many end above and below their
+/// bound, and their sets in all.
+fn simulated(sessions: u32, truth: f64, noise: f64, seed: u64) -> (u32, u32, usize) {
+    let mut random = Random::new(seed);
+    let (mut above, mut below, mut played) = (0, 0, 0);
+    for _ in 0..sessions {
+        let ratios: Vec<f64> = (0..12)
+            .map(|_| truth * (noise * random.normal()).exp())
+            .collect();
+        let (sets, side) = stopped(&ratios);
+        above += u32::from(side == Side::Above);
+        below += u32::from(side == Side::Below);
+        played += sets;
+    }
+    (above, below, played)
+}
+
+/// What 2.5 % of so many sessions come to, and three standard errors.
+fn at_most(sessions: u32) -> f64 {
+    let sessions = f64::from(sessions);
+    sessions * 0.025 + 3.0 * (sessions * 0.025 * 0.975).sqrt()
+}
+
+#[test]
+fn looks_at_a_ratio_at_its_bound_are_rarely_above() {
+    const SESSIONS: u32 = 4000;
+    let (above, below, _) = simulated(SESSIONS, 1.05, 0.02, 51);
+    assert!(f64::from(above) <= at_most(SESSIONS), "{above}");
+    assert!(f64::from(below) <= at_most(SESSIONS), "{below}");
+    // And not so seldom that sessions find nothing.
+    assert!(f64::from(above) >= 0.012 * f64::from(SESSIONS), "{above}");
+    // What is below its bound is above it more seldom still.
+    let (above, _, _) = simulated(SESSIONS, 1.04, 0.02, 52);
+    assert!(f64::from(above) <= 0.01 * f64::from(SESSIONS), "{above}");
+}
+
+/// The same looks by Student's t for fixed numbers of sets: what the test above must not find.
+#[test]
+fn looks_as_if_the_number_of_sets_were_fixed_are_above_too_often() {
+    const SESSIONS: u32 = 2000;
+    let mut random = Random::new(53);
+    let mut above = 0;
+    for _ in 0..SESSIONS {
+        let ratios = (0..12).map(|_| 1.05 * (0.02 * random.normal()).exp());
+        let ratios: Vec<f64> = ratios.collect();
+        let side = |sets: usize| {
+            let (first, second) = both(&ratios[..sets]);
+            against_bounds(&[(&first, &second, 1.05)])[0].side
+        };
+        let first = (5..=12).map(side).find(|side| *side != Side::Undecided);
+        above += u32::from(first == Some(Side::Above));
+    }
+    assert!(f64::from(above) > 1.5 * at_most(SESSIONS), "{above}");
+}
+
+#[test]
+fn clear_ratios_end_their_sessions_early() {
+    const SESSIONS: u32 = 300;
+    // Six and five deviations beyond the bound.
+    let (above, _, sets) = simulated(SESSIONS, 1.18, 0.02, 54);
+    assert_eq!(above, SESSIONS);
+    assert!(sets < 6 * SESSIONS as usize, "{sets}");
+    let (_, below, sets) = simulated(SESSIONS, 1.0, 0.01, 55);
+    assert_eq!(below, SESSIONS);
+    assert!(sets < 6 * SESSIONS as usize, "{sets}");
+    // One and a half are found by most of the sessions, at their end at the latest.
+    let (above, _, _) = simulated(SESSIONS, 1.05 * 1.03, 0.02, 56);
+    assert!(above > SESSIONS * 4 / 5, "{above}");
+}
+
+#[test]
+fn a_family_that_is_looked_at_is_rarely_above_its_bounds() {
+    const SESSIONS: u32 = 1000;
+    let mut random = Random::new(57);
+    let mut wrong = 0;
+    for _ in 0..SESSIONS {
+        let ratios: Vec<Vec<f64>> = (0..4)
+            .map(|_| {
+                let ratios = (0..12).map(|_| 1.05 * (0.02 * random.normal()).exp());
+                ratios.collect()
+            })
+            .collect();
+        let any_above = (5..=12).any(|sets| {
+            let budget = if sets < 12 {
+                Budget::Left
+            } else {
+                Budget::Spent
+            };
+            let samples = ratios.iter().map(|ratios| {
+                let (first, second) = both(&ratios[..sets]);
+                (first.looked_at(budget), second.looked_at(budget))
+            });
+            let samples: Vec<(Sample, Sample)> = samples.collect();
+            let tests: Vec<(&Sample, &Sample, f64)> =
+                samples.iter().map(|(a, b)| (a, b, 1.05)).collect();
+            let found = against_bounds(&tests);
+            found.iter().any(|one| one.side == Side::Above)
+        });
+        wrong += u32::from(any_above);
+    }
+    assert!(f64::from(wrong) <= at_most(SESSIONS), "{wrong}");
+}
+
+#[test]
+fn samples_that_were_looked_at_have_the_interval_of_all_looks() {
+    let ratios = [1.10, 1.09, 1.11, 1.10, 1.105, 1.10];
+    let fixed = {
+        let (first, second) = both(&ratios);
+        against_bounds(&[(&first, &second, 1.05)])[0]
+    };
+    for budget in [Budget::Left, Budget::Spent] {
+        let found = looked(&ratios, budget);
+        assert_eq!(found.side, Side::Above, "{found:?}");
+        let (first, second) = both(&ratios);
+        let (first, second) = (first.looked_at(budget), second.looked_at(budget));
+        let compared = compare(&first, &second, &Criteria::new(Better::Lower));
+        assert_eq!(found.ratio, compared.ratio);
+        let (own, wider) = (fixed.ratio.interval.unwrap(), found.ratio.interval.unwrap());
+        assert!(wider.low < own.low && wider.high > own.high);
+    }
+    // Four sets are decided at the end of the budget only, however clear they are.
+    assert_eq!(looked(&ratios[..4], Budget::Left).side, Side::Undecided);
+    assert_eq!(looked(&ratios[..4], Budget::Spent).side, Side::Above);
+    // Sets that contradict each other decide nothing.
+    let mut contradicting = vec![1.30, 1.31, 1.30, 1.29, 1.30, 1.31];
+    contradicting.extend([0.80, 0.81, 0.80, 0.79].into_iter().cycle().take(40));
+    let found = looked(&contradicting, Budget::Spent);
+    assert_eq!(
+        (found.side, found.alone_above, found.ratio.interval),
+        (Side::Undecided, false, None)
+    );
 }
