@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::{Begin, IntervalRecord};
 use bakeoff_model::validity::{Finding, Verdict};
 use bakeoff_stats::{Components, Estimate, Sample};
@@ -22,6 +23,10 @@ pub struct Sets {
     pub pairs: Vec<Spread>,
     /// All contenders are CPU-bound, and throughput is taken by CPU time.
     pub by_cpu_time: bool,
+    /// The contenders run elsewhere, each at its URL: one process of each spans all sets.
+    pub is_external: bool,
+    /// They are carousels of before 2026-11-25, in which the work of others voided blocks.
+    pub are_carousels: bool,
 }
 
 /// How many blocks of a set count.
@@ -341,6 +346,8 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
                 .map(|turn| turn.block),
         );
     }
+    let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
+    let mut slices = runs().flat_map(|run| &run.records.intervals);
     let each = played.into_iter().map(|(repetition, blocks)| SetCount {
         repetition,
         blocks: blocks.len(),
@@ -353,6 +360,8 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
             steps.any(|(_, step)| step.index == index && step.full_cores.is_some())
         },
         pairs: pairs(&benchmark.cases, index),
+        is_external: runs().any(|run| run.records.begin.runtime == RuntimeKind::External),
+        are_carousels: slices.any(|slice| slice.turn.is_some()),
     })
 }
 

@@ -186,7 +186,7 @@ fn push_sets(text: &mut String, sets: &Sets) {
     if sets.pairs.is_empty() {
         return;
     }
-    let columns = turns::COLUMNS.map(|(name, _)| name).join(" | ");
+    let columns = turns::columns(sets).map(|(name, _)| name).join(" | ");
     let _ = writeln!(text, "\n| {columns} |\n|---|---|--:|--:|");
     for pair in &sets.pairs {
         let cells = turns::row(pair).map(|cell| escape(&cell));

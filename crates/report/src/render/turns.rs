@@ -15,14 +15,16 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
         .map(|one| format!("{} of {}", one.kept, one.blocks))
         .collect();
     let began = format!(
-        "{}, each with fresh processes. Blocks that count: {}; {}.",
+        "{}, {}. Blocks that count: {}; {}.",
         counted(each.len(), "set"),
+        processes(sets),
         enumerated(&list),
         lost(sets),
     );
     let usable = each.iter().filter(|one| one.kept > 0).count();
     let allowed = match usable {
         0 => "No block counts, so nothing is compared.",
+        1 if sets.is_external => "One set shows no spread: there is no interval and no verdict.",
         1 => {
             "One set has one process of each contender, and another process may differ: there \
              is no interval and no verdict."
@@ -39,6 +41,17 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
     sentences.map(str::to_owned).collect()
 }
 
+/// Which processes the sets have, as a clause.
+fn processes(sets: &Sets) -> &'static str {
+    match sets.is_external {
+        true => {
+            "all with the same processes, because contenders are reached by URL: how much fresh \
+             processes differ is in no interval"
+        }
+        false => "each with fresh processes",
+    }
+}
+
 /// What throughput is where all contenders are CPU-bound.
 const BY_CPU_TIME: &str = "\
 Every contender used all the CPU that it may use in undisturbed turns, so requests per second are \
@@ -53,15 +66,33 @@ fn lost(sets: &Sets) -> String {
     if played == kept {
         return "none is lost".to_owned();
     }
+    let otherwise = match sets.are_carousels {
+        true => "its contender's cores were not its own",
+        false => "a turn had no successful request",
+    };
     format!(
         "{} of {played} lost for all contenders, because a slice was invalid or could not be \
-         judged, or its contender's cores were not its own",
+         judged, or {otherwise}",
         played - kept
     )
 }
 
 /// The columns of [`row`], and what they mean.
-pub(super) const COLUMNS: [(&str, &str); 4] = [
+pub(super) fn columns(sets: &Sets) -> [(&'static str, &'static str); 4] {
+    let [pair, ratio, blocks, processes] = COLUMNS;
+    match sets.is_external {
+        true => [pair, ratio, blocks, OF_SETS],
+        false => [pair, ratio, blocks, processes],
+    }
+}
+
+/// The last column where all sets have the same processes.
+const OF_SETS: (&str, &str) = (
+    "spread of sets",
+    "standard deviation of the ratio from set to set beyond what their blocks explain",
+);
+
+const COLUMNS: [(&str, &str); 4] = [
     ("requests/s of", ""),
     (
         "ratio by set",

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bakeoff_base::random::Random;
+use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, Pace, TurnCount};
@@ -422,6 +423,45 @@ fn what_was_lost_and_where_the_spread_is_from_is_said() {
     }
     assert!(text.contains(", 4 sets): "), "{text}");
     assert!(page.contains("13 of 14") && page.contains("spread of processes"));
+}
+
+#[test]
+fn contenders_reached_by_url_have_one_process_in_all_sets() {
+    let mut results = of_fixture(&fixture(), Way::Turns);
+    for run in &mut results.runs {
+        run.begin.runtime = RuntimeKind::External;
+    }
+    let said = |results: &Results| {
+        let analysis = analyse(results);
+        [
+            markdown(&analysis),
+            html(&analysis),
+            terminal_table(&analysis, 400),
+        ]
+    };
+    for document in said(&results) {
+        let same = "4 sets, all with the same processes, because contenders are reached by URL: ";
+        assert!(document.contains(same), "{document}");
+        for absent in ["fresh processes. ", "spread of processes"] {
+            assert!(!document.contains(absent), "{absent}\n{document}");
+        }
+    }
+    results.runs.retain(|run| run.begin.run.repetition == 1);
+    for document in said(&results) {
+        assert!(document.contains("One set shows no spread: "), "{document}");
+        assert!(!document.contains("another process may differ"));
+    }
+}
+
+#[test]
+fn work_of_others_voided_blocks_in_carousels_only() {
+    let not_its_own = "or its contender's cores were not its own";
+    for (way, is_said) in [(Way::Turns, false), (Way::Carousel, true)] {
+        let text = markdown(&analyse(&of_fixture(&fixture(), way)));
+        assert_eq!(text.contains(not_its_own), is_said, "{text}");
+        let without_success = "or a turn had no successful request";
+        assert_eq!(text.contains(without_success), !is_said, "{text}");
+    }
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn in_turns(sets: &Sets) -> Markup {
 
 fn spreads(sets: &Sets) -> Markup {
     html! {
-        (table::head(&turns::COLUMNS))
+        (table::head(&turns::columns(sets)))
         tbody {
             @for pair in &sets.pairs {
                 @let [pair, cells @ ..] = turns::row(pair);
