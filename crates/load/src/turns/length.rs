@@ -6,16 +6,25 @@ use bakeoff_model::load::Turns;
 /// fewer requests are in flight, is less than a tenth of it.
 const DRAINS: u64 = 10;
 
-/// Weight of the newest turn of a side in the mean of its drains: one in so many.
+/// How many turns of a side the mean of its drains remembers: from there on the newest one has a
+/// weight of one in so many.
 const MEMORY: u64 = 8;
 
 /// Follows the drains of all sides.
 #[derive(Debug)]
 pub(super) struct Length {
     bounds: Turns,
-    /// Mean of the drains of each side, ns; 0 before its first turn.
-    drains_ns: Vec<u64>,
+    /// The drains of each side.
+    drains: Vec<Drains>,
     length_ns: u64,
+}
+
+/// The mean of the drains of a side.
+#[derive(Debug, Clone, Copy, Default)]
+struct Drains {
+    /// The turns that it remembers.
+    turns: u64,
+    mean_ns: u64,
 }
 
 impl Length {
@@ -23,24 +32,23 @@ impl Length {
     pub(super) fn new(bounds: Turns, sides: usize) -> Self {
         Self {
             bounds,
-            drains_ns: vec![0; sides],
+            drains: vec![Drains::default(); sides],
             length_ns: bounds.shortest_ns,
         }
     }
 
     /// Takes the drain of a turn.
     pub(super) fn add(&mut self, side: usize, drain_ns: u64) {
-        let mean = &mut self.drains_ns[side];
-        *mean = match *mean {
-            0 => drain_ns,
-            mean => (mean * (MEMORY - 1) + drain_ns) / MEMORY,
-        };
+        let drains = &mut self.drains[side];
+        drains.turns = (drains.turns + 1).min(MEMORY);
+        drains.mean_ns = (drains.mean_ns * (drains.turns - 1) + drain_ns) / drains.turns;
     }
 
     /// The length of the turns of the next block, ns. It becomes longer at once, and shorter only
     /// by a half, so that neighbouring blocks are alike.
     pub(super) fn next(&mut self) -> u64 {
-        let slowest_ns = self.drains_ns.iter().copied().max().unwrap_or(0);
+        let means_ns = self.drains.iter().map(|drains| drains.mean_ns);
+        let slowest_ns = means_ns.max().unwrap_or(0);
         let bounds = self.bounds;
         let longest_ns = bounds.longest_ns.max(bounds.shortest_ns);
         let wanted_ns = (slowest_ns * DRAINS).clamp(bounds.shortest_ns, longest_ns);
@@ -78,5 +86,27 @@ mod tests {
         assert_eq!(length.next(), 20);
         length.add(0, 1000);
         assert_eq!(length.next(), 500);
+    }
+
+    #[test]
+    fn no_single_turn_has_more_weight_than_those_before_it() {
+        let bounds = Turns {
+            shortest_ns: 20,
+            longest_ns: 10_000,
+        };
+        let mut length = Length::new(bounds, 2);
+        // Side 0 is gone for a while, and returns with a response that took long.
+        for _ in 0..7 {
+            length.add(0, 0);
+        }
+        length.add(0, 80);
+        assert_eq!(length.next(), 100);
+        let mut length = Length::new(bounds, 2);
+        // A pause in the first turn.
+        length.add(0, 840);
+        for _ in 1..8 {
+            length.add(0, 0);
+        }
+        assert_eq!(length.next(), 1050);
     }
 }

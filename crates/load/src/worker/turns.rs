@@ -16,8 +16,9 @@ impl<R: Reactor> Worker<'_, R> {
         self.schedule.send_until(0);
     }
 
-    /// Plays a turn of a step: closed load for its length, then what is in flight is awaited.
-    /// Returns how long that took, ns.
+    /// Plays a turn of a step: closed load for its length, then what is in flight is awaited, and
+    /// connections that are being opened again. Returns how long the requests in flight took, ns:
+    /// 0 without a successful one, so that a target that is gone has no say in the length of turns.
     pub(crate) fn play_turn(&mut self, turn: &Turn) -> Result<u64, Errno> {
         self.recorder.leave_out();
         let tally = &self.recorder.tally;
@@ -34,12 +35,14 @@ impl<R: Reactor> Worker<'_, R> {
         self.send_first(turn.start_ns);
         // How long connections that are being opened again are awaited.
         let patience_ns = turn.until_ns + (turn.until_ns - turn.start_ns);
+        let mut drained_ns = None;
         let end_ns = loop {
             let now = now_ns();
             if self.stop.is_stopped() {
                 break now;
             }
             if now >= turn.until_ns && self.connections.in_flight() == 0 {
+                drained_ns.get_or_insert(now);
                 let is_settled = now >= patience_ns || self.connections.opening() == 0;
                 if is_settled {
                     break now;
@@ -66,7 +69,10 @@ impl<R: Reactor> Worker<'_, R> {
             own_cpu_ns: 0,
             others_cpu_ns: 0,
         });
-        Ok(end_ns.saturating_sub(turn.until_ns))
+        Ok(match requests {
+            0 => 0,
+            _ => drained_ns.unwrap_or(end_ns).saturating_sub(turn.until_ns),
+        })
     }
 
     /// Notes the CPU time of the last turn.

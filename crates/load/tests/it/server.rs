@@ -52,6 +52,29 @@ impl RefusedPort {
     }
 }
 
+/// A port whose queue of connections is full, so that every further connection to it hangs.
+#[derive(Debug)]
+pub(crate) struct FullPort {
+    pub(crate) address: String,
+    _listener: TcpListener,
+    _queued: Vec<TcpStream>,
+}
+
+impl FullPort {
+    pub(crate) fn fill() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(100)).ok();
+        let queued: Vec<TcpStream> = std::iter::from_fn(connect).collect();
+        Self {
+            address: address.to_string(),
+            _listener: listener,
+            _queued: queued,
+        }
+    }
+}
+
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {

@@ -9,8 +9,8 @@ use bakeoff_model::load::{
     Turns,
 };
 
-use crate::server::{Act, RefusedPort, Server, say};
-use crate::{MILLISECOND, load_spec};
+use crate::server::{Act, FullPort, RefusedPort, Server, say};
+use crate::{MILLISECOND, SECOND, load_spec};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -21,9 +21,15 @@ const SHORT: Turns = Turns {
 
 /// A step in turns on these servers.
 fn in_turns(servers: &[&Server], connections: u32, milliseconds: u64) -> LoadSpec {
-    let mut spec = load_spec(&servers[0].address, connections, 0);
-    let further = servers[1..].iter().map(|server| Target {
-        address: server.address.clone(),
+    let addresses: Vec<&str> = servers.iter().map(|one| one.address.as_str()).collect();
+    in_turns_at(&addresses, connections, milliseconds)
+}
+
+/// The same on servers at these addresses.
+fn in_turns_at(addresses: &[&str], connections: u32, milliseconds: u64) -> LoadSpec {
+    let mut spec = load_spec(addresses[0], connections, 0);
+    let further = addresses[1..].iter().map(|address| Target {
+        address: (*address).to_owned(),
         ..spec.target.clone()
     });
     spec.further_targets = further.collect();
@@ -153,6 +159,31 @@ fn a_side_that_is_gone_fails_and_the_others_go_on() {
     let lost = turns(&sides[1]);
     assert!(lost.iter().all(|turn| turn.requests == 0));
     assert!(lost.iter().any(|turn| turn.failed > 0));
+}
+
+on_each_reactor!(a_side_whose_connects_hang_makes_no_turn_longer);
+
+fn a_side_whose_connects_hang_makes_no_turn_longer() {
+    let full = FullPort::fill();
+    let server = Server::script(vec![say(OK)]);
+    let mut spec = in_turns_at(&[&server.address, &full.address], 2, 1500);
+    spec.timeout_connect_ns = 100 * MILLISECOND;
+    spec.steps[0].turns = Some(Turns {
+        shortest_ns: 10 * MILLISECOND,
+        longest_ns: SECOND,
+    });
+    let mut sides = vec![Vec::new(); 2];
+    let mut emit = |event| {
+        if let LoadEvent::Interval(interval) = event {
+            sides[interval.side as usize].push(*interval);
+        }
+    };
+    bakeoff_load::run(&spec, &Stop::default(), &mut |_| Go::On, &mut emit).unwrap();
+    assert!(turns(&sides[1]).iter().all(|turn| turn.requests == 0));
+    let own = turns(&sides[0]);
+    assert!(own.iter().all(|turn| turn.requests > 0));
+    let longest = own.iter().map(|turn| turn.length_us - turn.drain_us).max();
+    assert!(longest.unwrap() < 300_000, "{own:?}");
 }
 
 #[test]
