@@ -2,12 +2,14 @@
 //! milliseconds, over connections that stay open.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bakeoff_base::number::as_f64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadInterval, LoadSpec};
+use crate::duration_ns;
 
 /// How the sides of a step take turns: in blocks of one turn of each side, in an order that is
 /// drawn for each block. A turn is closed load for its length; then the requests in flight are
@@ -27,11 +29,19 @@ pub struct Turns {
 impl Turns {
     /// The shortest turn where nothing speaks for another one, ns.
     pub const SHORTEST_NS: u64 = 20_000_000;
-    /// The longest turn where nothing speaks for another one, ns.
+    /// How long a turn may become in a short step, ns.
     pub const LONGEST_NS: u64 = 500_000_000;
+    /// How many of the longest turns of each side a longer step has room for.
+    pub const EACH_MIN: u32 = 10;
     /// The shortest turn of targets that a CPU quota holds, ns: five of its periods of 100 ms. A
     /// target that idles between shorter turns would begin each of them with a full budget.
     pub const SHORTEST_NS_UNDER_QUOTA: u64 = 500_000_000;
+
+    /// Returns how long a turn may become in a step that loads each side for so long, ns.
+    #[must_use]
+    pub fn longest_ns(each: Duration) -> u64 {
+        duration_ns::whole(each / Self::EACH_MIN).max(Self::LONGEST_NS)
+    }
 }
 
 /// Where the CPU time of a target's processes can be read.

@@ -167,24 +167,24 @@ pub fn open_load_spec(input: &SpecInput<'_>, load: &OpenLoad) -> LoadSpec {
 /// block, which is played again.
 fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
     let run = input.run;
-    let turns = (sides > 1).then(|| turns(input));
     let steps = run.played().into_iter().map(|index| {
         let step = &run.steps[index];
+        let each = step.block(input.slice);
         StepSpec {
             connections: step.connections,
-            duration_ns: duration_ns::whole(step.block(input.slice) * sides),
+            duration_ns: duration_ns::whole(each * sides),
             pace: step.pace,
             warm_up: step.warm_up,
-            turns,
+            turns: (sides > 1).then(|| turns(input, each)),
             ..StepSpec::default()
         }
     });
     steps.collect()
 }
 
-/// Returns how long turns may be: as the plan says, else long enough for a CPU quota where one
-/// holds the contenders.
-fn turns(input: &SpecInput<'_>) -> Turns {
+/// Returns how long turns may be in a step that loads each contender for so long: as the plan says,
+/// else long enough for a CPU quota where one holds the contenders.
+fn turns(input: &SpecInput<'_>, each: Duration) -> Turns {
     if let Some(turn_ns) = input.run.turn_ns {
         return Turns {
             shortest_ns: turn_ns,
@@ -199,7 +199,7 @@ fn turns(input: &SpecInput<'_>) -> Turns {
     };
     Turns {
         shortest_ns,
-        longest_ns: Turns::LONGEST_NS,
+        longest_ns: Turns::longest_ns(each),
     }
 }
 
@@ -209,36 +209,49 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
-    use bakeoff_model::plan::LatencyLoad;
+    use bakeoff_model::plan::{LatencyLoad, PlannedRun};
     use bakeoff_model::record::Cores;
 
-    use super::{Loaded, OpenLoad, SpecInput, open_load_spec, turns};
+    use super::{Loaded, OpenLoad, SpecInput, load_spec, open_load_spec};
     use crate::tests::fakes::pending;
 
     #[test]
-    fn turns_are_as_long_as_the_plan_says() {
+    fn turns_are_as_long_as_the_plan_says_and_the_step_allows() {
         let mut run = pending("one.r1", false).run;
-        for (turn_ns, quota, expect_ms) in [
-            (None, None, (20, 500)),
-            (None, Some(0.5), (500, 500)),
-            (Some(50_000_000), Some(0.5), (50, 50)),
-        ] {
-            run.turn_ns = turn_ns;
-            run.limits.cpus = quota;
-            let input = SpecInput {
-                loaded: Vec::new(),
+        let check = |run: &mut PlannedRun, seconds: u64, expect_ms: (u64, u64)| {
+            for step in &mut run.steps {
+                step.duration = Duration::from_secs(seconds);
+            }
+            let loaded = || Loaded {
+                address: SocketAddr::from(([127, 0, 0, 1], 8080)),
+                host: None,
+                cpu_counter: None,
+            };
+            let spec = load_spec(&SpecInput {
+                loaded: vec![loaded(), loaded()],
                 requests: &[],
                 scenario: None,
-                run: &run,
+                run,
                 cores: &Cores::default(),
                 slice: Duration::from_millis(250),
                 response_timeout: Duration::from_secs(15),
                 seed: 1,
-            };
-            let found = turns(&input);
-            let ms = (found.shortest_ns / 1_000_000, found.longest_ns / 1_000_000);
-            assert_eq!(ms, expect_ms);
-        }
+            });
+            for step in &spec.steps {
+                let turns = step.turns.unwrap();
+                let ms = |ns: u64| ns / 1_000_000;
+                assert_eq!((ms(turns.shortest_ns), ms(turns.longest_ns)), expect_ms);
+                assert_eq!(ms(step.duration_ns), 2 * 1000 * seconds);
+            }
+        };
+        check(&mut run, 4, (20, 500));
+        // Ten turns of each contender at least.
+        check(&mut run, 30, (20, 3000));
+        run.limits.cpus = Some(0.5);
+        check(&mut run, 4, (500, 500));
+        check(&mut run, 30, (500, 3000));
+        run.turn_ns = Some(50_000_000);
+        check(&mut run, 30, (50, 50));
     }
 
     #[test]
