@@ -13,7 +13,7 @@ use crate::frames::{Incoming, SETTINGS, frame, hello};
 use crate::{load_spec, run};
 
 /// A server with a certificate without a known issuer; responds with bodies of this many bytes.
-fn serve(body: usize) -> (String, Arc<AtomicU64>) {
+pub(crate) fn serve(body: usize) -> (String, Arc<AtomicU64>) {
     serve_protocol(&[], move |stream, config, counted| {
         response(stream, config, body, counted);
     })
