@@ -3,7 +3,9 @@
 # pass a change that changes nothing? A repository with benches/ci is made, with a second commit of
 # either kind, and each is compared with the commit before, in turn. Prints a line for each session,
 # then how many failed; ends with status 1 unless all of the one kind failed and none of the other.
-# Takes root, and two minutes for each session. BAKEOFF names the program if it is built already.
+# A session ends as soon as its condition is decided, after five sets at least, as without a number of
+# runs; its line says after how many. Takes root, and up to two minutes and a half for each session
+# with its builds. BAKEOFF names the program if it is built already.
 #
 # usage: benches/ci.sh [UNCHANGED [SLOWER]]     sessions of each kind; as many slower ones if not said
 set -euo pipefail
@@ -48,10 +50,11 @@ compare() { # NAME SESSION: prints a line; the session's status is in $status
         cat "$out.log" >&2
         exit 1
     fi
-    local figures
+    local figures sets
+    sets=$(grep --extended-regexp --only-matching '^[0-9]+ runs of each contender' "$out.log" || true)
     figures=$(grep --extended-regexp '^  (requests/s|CPU/request)' "$out.log" |
         sed --regexp-extended 's/^ +//; s/ +/ /g' | paste --serial --delimiters ';')
-    echo "$1 $2: status $status in $((SECONDS - begun)) s; $figures"
+    echo "$1 $2: status $status in $((SECONDS - begun)) s, ${sets%% *} sets; $figures"
 }
 
 repository unchanged

@@ -51,7 +51,8 @@ pub struct RunsUntil {
     /// The difference, as a share: 0.05 = 5 %.
     pub difference: f64,
     /// It is decided after every run instead of once: the session ends as soon as every pair of
-    /// contenders is significantly different, or equivalent within the difference.
+    /// contenders is significantly different, or equivalent within the difference; with a baseline
+    /// and conditions, as soon as every condition is decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sequential: bool,
     /// The most runs of each contender.
@@ -68,6 +69,17 @@ pub struct RunsUntil {
 }
 
 impl RunsUntil {
+    /// As many as decide every pair of contenders, or every condition on head and base.
+    #[must_use]
+    pub fn sure(at_most: u32, within: Option<Duration>) -> Self {
+        Self {
+            difference: DIFFERENCE_MIN,
+            sequential: true,
+            at_most,
+            within,
+        }
+    }
+
     /// The same of a session that ends as soon as every pair is decided.
     fn sequential_sentence(&self) -> String {
         let within = self
@@ -78,6 +90,19 @@ impl RunsUntil {
              significantly different, or equivalent within {}.",
             self.at_most,
             percent(self.difference),
+        )
+    }
+
+    /// When a session with a baseline ends, as a sentence without a full stop.
+    #[must_use]
+    pub fn sentence_of_baseline(&self) -> String {
+        let within = self.within.map_or_else(String::new, |within| {
+            format!(" and {}, but five sets in any case", time(within))
+        });
+        format!(
+            "from the fifth set of fresh processes on, the session ends as soon as every condition \
+             is decided, without conditions every difference in throughput; at most {} sets{within}",
+            self.at_most
         )
     }
 
@@ -126,6 +151,9 @@ pub enum DecisionReason {
     Within,
     /// Every pair is decided: significantly different, or equivalent.
     Decided,
+    /// Every condition on head and base is decided: significantly beyond its bound, or
+    /// significantly not.
+    ConditionsDecided,
     /// The pilot has no two contenders to compare.
     NothingToCompare,
 }
@@ -195,6 +223,7 @@ impl RunsDecision {
             DecisionReason::Decided => {
                 format!("every pair is significantly different, or equivalent within {asked}")
             }
+            DecisionReason::ConditionsDecided => "every condition is decided".to_owned(),
             DecisionReason::AtMost if self.asked.sequential => {
                 "the most that there may be".to_owned()
             }
@@ -214,7 +243,11 @@ impl RunsDecision {
                 "those of the pilot, which has no two contenders to compare".to_owned()
             }
         };
-        format!("{runs} runs of each contender: {why}.")
+        let valid = match self.asked.sequential {
+            true => " Intervals and verdicts are valid at whichever run the session ends.",
+            false => "",
+        };
+        format!("{runs} runs of each contender: {why}.{valid}")
     }
 }
 

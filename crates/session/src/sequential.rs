@@ -2,9 +2,13 @@
 //! processes it is looked at what all sets show, by a test that holds however often one looks
 //! ([`bakeoff_stats::Sequential`]). When the time is spent, or there may be no more sets, a last
 //! look has the rest of the error.
+//!
+//! With a baseline the report's own judgement of its conditions decides, by the figures that they
+//! are about; without conditions the throughput of each head and its base.
 
 use std::time::Duration;
 
+use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
 use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
@@ -45,33 +49,53 @@ pub(crate) async fn play<L: LoadGenerator>(
 }
 
 /// What is decided from the records up to now; `None` while the session goes on.
-pub(crate) fn decide(plan: &Plan, asked: RunsUntil, results: &Results) -> Option<RunsDecision> {
+pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Option<RunsDecision> {
     let sets = results
         .runs
         .iter()
         .map(|run| run.begin.run.repetition)
         .max()?;
-    let in_all = taken(&results.runs, |_| true);
-    let last = taken(&results.runs, |run| run.repetition == sets);
-    let most = plan.runs.iter().map(|run| run.repetition).max();
-    let analysis = Analysis::of(&ReportInput::new(results, ""));
-    let because = because(
-        &asked,
-        &analysis.families(),
-        &Spent {
-            sets,
-            most,
-            taken: in_all,
-            last,
-        },
-    )?;
-    Some(RunsDecision {
+    let spent = Spent {
+        sets,
+        most: plan.runs.iter().map(|run| run.repetition).max(),
+        taken: taken(&results.runs, |_| true),
+        last: taken(&results.runs, |run| run.repetition == sets),
+    };
+    let decision = |because| RunsDecision {
         asked,
         pilot: sets,
         runs: sets,
         because,
         families: Vec::new(),
-    })
+    };
+    if let Some(baseline) = &results.baseline {
+        let sets_min = Sequential::default().early_sets_min;
+        let over = over(&asked, &spent, sets_min);
+        if over.is_some() || (sets as usize) < sets_min {
+            return over.map(decision);
+        }
+        // The report must come to the same, from sets that were looked at.
+        let decision = decision(of_baseline(baseline));
+        results.runs_decision = Some(decision.clone());
+        return is_decided(&results).then_some(decision);
+    }
+    let analysis = Analysis::of(&ReportInput::new(&results, ""));
+    because(&asked, &analysis.families(), &spent).map(decision)
+}
+
+/// What ends a session with a baseline before its time is over.
+fn of_baseline(baseline: &Baseline) -> DecisionReason {
+    match baseline.fail_if.is_empty() {
+        true => DecisionReason::Decided,
+        false => DecisionReason::ConditionsDecided,
+    }
+}
+
+/// Whether the report of these results has an outcome for everything that is asked of head and
+/// base: what fails the session decides when it ends.
+fn is_decided(results: &Results) -> bool {
+    let against = Analysis::of(&ReportInput::new(results, "")).against_base;
+    against.is_some_and(|against| against.is_decided())
 }
 
 /// What a session has spent.
@@ -85,12 +109,21 @@ struct Spent {
     last: Duration,
 }
 
-fn because(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<DecisionReason> {
-    let over = match asked.within {
-        Some(within) if spent.taken + spent.last > within => Some(DecisionReason::Within),
+/// Why there may be no more sets: the time is over, after so many sets at least, or there are as
+/// many as there may be.
+fn over(asked: &RunsUntil, spent: &Spent, sets_min: usize) -> Option<DecisionReason> {
+    let is_enough = spent.sets as usize >= sets_min;
+    match asked.within {
+        Some(within) if is_enough && spent.taken + spent.last > within => {
+            Some(DecisionReason::Within)
+        }
         _ if Some(spent.sets) >= spent.most => Some(DecisionReason::AtMost),
         _ => None,
-    };
+    }
+}
+
+fn because(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<DecisionReason> {
+    let over = over(asked, spent, 0);
     let budget = match over {
         Some(_) => Budget::Spent,
         None => Budget::Left,

@@ -298,15 +298,16 @@ async fn play(
         sitting,
     };
     let decide = |plan: &Plan, asked: RunsUntil| {
-        let records = results::read_records(results)?;
+        let mut records = results::read_records(results)?;
+        records.baseline = base.map(|base| base.baseline.clone());
         Ok(match asked.sequential {
-            true => sequential::decide(plan, asked, &records),
+            true => sequential::decide(plan, asked, records),
             false => Some(pilot::decide(plan, asked, &records)),
         })
     };
     let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
     if let (Ok(made), Some(_)) = (&played, base) {
-        played = replacement::play(&driver, &session.plan, results, *made, observers).await;
+        played = replacement::play(&driver, session, results, *made, observers).await;
     }
     if let Ok(made) = played
         && session.flame_graphs

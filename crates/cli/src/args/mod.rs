@@ -219,6 +219,15 @@ pub(crate) struct RunArgs {
     /// What a condition does that this session cannot decide; the more runs, the fewer are.
     #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]
     pub(crate) undecided: Undecided,
+    /// The longest time for all sets of head and base, without builds: the session ends as soon as
+    /// every condition is decided, or this time is over.
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "baseline",
+        conflicts_with = "runs"
+    )]
+    pub(crate) within: Option<Time>,
     /// Finish the interrupted session of this results folder, or of all its rounds.
     #[arg(
         long,

@@ -57,6 +57,7 @@ pub(crate) fn order(args: RunArgs) -> Order {
             name,
             fail_if: args.fail_if,
             undecided_fails: args.undecided == Undecided::Fail,
+            within: args.within.map(|within| within.0),
         }),
     }))
 }

@@ -64,12 +64,9 @@ pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue
         RunsValue::Until(table) => table,
     };
     if table.until == SURE {
-        return Runs::Until(RunsUntil {
-            difference: DIFFERENCE_MIN,
-            sequential: true,
-            at_most: table.at_most.max(PILOT_RUNS),
-            within: table.within.map(|within| within.0),
-        });
+        let at_most = table.at_most.max(PILOT_RUNS);
+        let within = table.within.map(|within| within.0);
+        return Runs::Until(RunsUntil::sure(at_most, within));
     }
     let difference = slo::share(&table.until).filter(|share| (..=1.0).contains(share));
     let place = place.key("until");

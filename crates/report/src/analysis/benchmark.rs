@@ -185,7 +185,7 @@ pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecor
 fn looks(results: &Results) -> Option<Budget> {
     let decision = results.runs_decision.as_ref()?;
     decision.asked.sequential.then_some(match decision.because {
-        DecisionReason::Decided => Budget::Left,
+        DecisionReason::Decided | DecisionReason::ConditionsDecided => Budget::Left,
         _ => Budget::Spent,
     })
 }

@@ -3,10 +3,11 @@
 use bakeoff_model::baseline::{Baseline, Figure};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome as Ended, Results};
+use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{
-    Analysis, BaselineConclusion, Outcome, ReportInput, bigger_is_better, html, junit,
-    smaller_is_better, summary_for_pull_request, terminal_baseline,
+    Analysis, BaselineConclusion, Outcome, ReportInput, bigger_is_better, html, junit, markdown,
+    smaller_is_better, summary_for_pull_request, terminal_baseline, terminal_table,
 };
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
@@ -307,4 +308,99 @@ fn the_summary_is_short_and_says_how() {
     let page = html(&analyse(&results));
     assert!(page.contains("Against the baseline main (1a2b3c4d5)"));
     assert!(page.contains("failed: the condition holds"));
+}
+
+/// The same where looking at the sets decided how many there are.
+fn sequential(mut results: Results, sets: u32, because: DecisionReason) -> Results {
+    results.runs_decision = Some(RunsDecision {
+        asked: RunsUntil::sure(60, None),
+        pilot: sets,
+        runs: sets,
+        because,
+        families: Vec::new(),
+    });
+    results
+}
+
+#[test]
+fn sessions_that_end_when_they_are_sure_say_so_in_every_document() {
+    let because = DecisionReason::ConditionsDecided;
+    let results = sequential(session(6, 1.2, &["slower>5%", "cpu>5%"]), 6, because);
+    let outcomes = [Outcome::Holds, Outcome::Holds];
+    let failed = "failed: 2 of 2 conditions hold";
+    check(
+        &results,
+        BaselineConclusion::ConditionHolds,
+        &outcomes,
+        failed,
+    );
+    let analysis = analyse(&results);
+    let sentence = "6 runs of each contender: every condition is decided. Intervals and verdicts \
+                    are valid at whichever run the session ends.";
+    for document in [
+        terminal_table(&analysis, 1000),
+        markdown(&analysis),
+        html(&analysis),
+        summary_for_pull_request(&analysis),
+    ] {
+        assert!(document.contains(sentence), "{document}");
+    }
+    let over = sequential(session(6, 1.2, &["slower>5%"]), 6, DecisionReason::Within);
+    let over = summary_for_pull_request(&analyse(&over));
+    let sentence = "6 runs of each contender: as many as the time allows. Intervals and";
+    assert!(over.contains(sentence), "{over}");
+}
+
+#[test]
+fn ratios_of_sets_that_were_looked_at_have_intervals_for_every_look() {
+    let fixed = session(6, 1.2, &["slower>5%"]);
+    let looked = sequential(fixed.clone(), 6, DecisionReason::ConditionsDecided);
+    let interval = |results: &Results| {
+        let against = analyse(results).against_base.unwrap();
+        let change = against.cases[0].change(Figure::Slower).unwrap();
+        (
+            change.ratio.interval.unwrap(),
+            against.judged[0].sentence.clone(),
+        )
+    };
+    let ((narrow, _), (wide, sentence)) = (interval(&fixed), interval(&looked));
+    assert!(wide.low < narrow.low && wide.high > narrow.high);
+    // The table and the sentence have the same one.
+    let low = format!("{:.1}", 100.0 * (1.0 - wide.high));
+    assert!(sentence.contains(&low), "{low} {sentence}");
+}
+
+/// Whether nothing is left to decide with these sets, of sets that were looked at.
+#[track_caller]
+fn check_decided(results: Results, sets: u32, expect: bool) {
+    let results = sequential(results, sets, DecisionReason::ConditionsDecided);
+    let against = analyse(&results).against_base.unwrap();
+    assert_eq!(against.is_decided(), expect, "{against:#?}");
+}
+
+#[test]
+fn a_session_is_decided_by_every_figure_that_its_conditions_are_about() {
+    check_decided(session(6, 1.2, &["slower>5%"]), 6, true);
+    check_decided(session(4, 1.2, &["slower>5%"]), 4, false);
+    check_decided(session(6, 1.0, &["slower>5%"]), 6, true);
+    // In open load the head takes a fifth longer, whatever the throughput is.
+    check_decided(session(6, 1.0, &["slower>5%", "p99>5%"]), 6, true);
+    check_decided(session(6, 1.0, &["slower>5%", "p99>20%"]), 6, false);
+    check_decided(session(6, 1.055, &["slower>5%"]), 6, false);
+    // Without conditions every difference is asked about.
+    check_decided(session(6, 1.055, &[]), 6, true);
+    check_decided(session(4, 1.055, &[]), 4, false);
+    // A head that has failed is decided, a base that has failed cannot be compared.
+    let failed = |contender: &str| {
+        let mut results = session(6, 1.055, &["slower>5%"]);
+        for run in &mut results.runs {
+            if run.begin.run.contender == contender {
+                run.end.as_mut().unwrap().outcome =
+                    Ended::Failed(Failure::new(Stage::Load, "ended"));
+            }
+        }
+        results
+    };
+    check_decided(failed("shop"), 6, true);
+    check_decided(failed("shop@base"), 6, false);
 }

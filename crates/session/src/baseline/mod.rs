@@ -10,6 +10,7 @@ mod turns;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bakeoff_base::text::counted;
 use bakeoff_model::baseline::{Baseline, Condition, Figure, base_name, head_name};
@@ -33,6 +34,9 @@ pub struct Against {
     pub fail_if: Vec<Condition>,
     /// The session has failed also when one of these is undecided.
     pub undecided_fails: bool,
+    /// The session ends when this time is over, or as soon as everything is decided, whatever the
+    /// profile says.
+    pub within: Option<Duration>,
 }
 
 /// The contenders as they were. Their files are there as long as this lives.
@@ -45,6 +49,8 @@ pub(crate) struct Base {
     /// Folder of the suite as it was.
     folder: PathBuf,
     contenders: Vec<Contender>,
+    /// The time that was asked for.
+    within: Option<Duration>,
     /// Holds the files of a revision.
     _tree: Option<Tree>,
 }
@@ -61,7 +67,10 @@ impl Base {
             fail_if: wanted.fail_if.clone(),
             undecided_fails: wanted.undecided_fails,
         };
-        Self::of(baseline, suite)
+        Ok(Self {
+            within: wanted.within,
+            ..Self::of(baseline, suite)?
+        })
     }
 
     /// The same base again, for a session that goes on.
@@ -98,6 +107,7 @@ impl Base {
             baseline,
             notes,
             folder,
+            within: None,
             _tree: tree,
         })
     }
@@ -147,7 +157,12 @@ impl Base {
                 left_out.join("; "),
             ));
         }
-        let shape = turns::make(&mut suite.suite, &options.profile, &loads)?;
+        let length = turns::Length {
+            pairs: count(cases.len() / 2 * loads.len()),
+            within: self.within,
+            is_fixed: options.runs.is_some(),
+        };
+        let shape = turns::make(&mut suite.suite, &options.profile, &loads, &length)?;
         self.notes.extend(shape);
         let profile = suite.suite.profiles.get(&options.profile);
         let runs = options
@@ -205,6 +220,10 @@ impl Base {
         left_out.dedup();
         cases
     }
+}
+
+fn count(pairs: usize) -> u32 {
+    u32::try_from(pairs).unwrap_or(u32::MAX)
 }
 
 fn case(run: &PlannedRun) -> ChosenCase {

@@ -1,12 +1,13 @@
 //! Sets that were lost to the host: of each no block counts, while others of its benchmark
 //! have some. It is played once more, as the next attempt at its runs. What the comparison says is
-//! not looked at, so this favors neither side.
+//! not looked at, so this favors neither side. Where looking at the sets decided their number, none
+//! is played once more: that would add to what was seen when the session ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlannedRun};
+use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, SetCount, Sets};
 
@@ -14,17 +15,18 @@ use crate::contracts::{LoadGenerator, PendingRun};
 use crate::driver::{Driver, Part};
 use crate::event::{Event, Observer};
 use crate::store::results;
+use crate::store::session_file::SessionFile;
 
 /// Plays the lost sets of a results folder once more, after the `made` runs of the session;
 /// the number of runs then.
 pub(crate) async fn play<L: LoadGenerator>(
     driver: &Driver<'_, L>,
-    plan: &Plan,
+    session: &SessionFile,
     folder: &Path,
     made: usize,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<usize> {
-    let lost = lost(plan, &results::read_records(folder)?);
+    let lost = lost(session, &results::read_records(folder)?);
     play_again(driver, &lost, made, observer).await
 }
 
@@ -55,7 +57,11 @@ pub(crate) async fn play_again<L: LoadGenerator>(
 }
 
 /// The runs of lost sets that were played once, in the order of the plan.
-pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
+pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> {
+    let decision = session.runs_decision.as_ref();
+    if decision.is_some_and(|decision| decision.asked.sequential) {
+        return Vec::new();
+    }
     let mut attempts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for records in &results.runs {
         let (attempt, completed) = attempts.entry(&records.begin.run.id).or_default();
@@ -74,7 +80,7 @@ pub(crate) fn lost(plan: &Plan, results: &Results) -> Vec<PendingRun> {
                 .map(move |repetition| (name, repetition))
         })
         .collect();
-    let again = plan.runs.iter().filter_map(|run: &PlannedRun| {
+    let again = session.plan.runs.iter().filter_map(|run: &PlannedRun| {
         let (attempt, completed) = attempts.get(run.id.as_str()).copied()?;
         let is_lost = lost.contains(&(run.benchmark.as_str(), run.repetition));
         (is_lost && completed == 1).then(|| PendingRun {

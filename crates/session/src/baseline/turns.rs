@@ -4,17 +4,40 @@
 use std::time::Duration;
 
 use bakeoff_model::load::Pace;
-use bakeoff_model::runs::Runs;
+use bakeoff_model::runs::{Runs, RunsUntil};
 use bakeoff_model::step;
-use bakeoff_model::suite::{Profile, Step, Suite};
+use bakeoff_model::suite::{Step, Suite};
 
 use crate::hint::hinted;
 
-/// As much as a duel measures: so many sets of fresh processes, a warm-up where the steps have
-/// none, and four seconds of each contender.
-const SETS: u32 = 5;
+/// As much as a duel measures: sets of fresh processes until everything is decided, a warm-up where
+/// the steps have none, and four seconds of each contender.
+const SETS_MAX: u32 = 60;
+/// The time for each head and base on each benchmark.
+const WITHIN: Duration = Duration::from_secs(120);
+/// A profile that asks for more runs than this means them.
+const RUNS_MAX: u32 = 5;
 const WARM_UP: Duration = Duration::from_secs(5);
 const MEASURED: Duration = Duration::from_secs(4);
+
+/// How long head and base are measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    /// Heads with their bases, on each benchmark.
+    pub(super) pairs: u32,
+    /// The time that was asked for.
+    pub(super) within: Option<Duration>,
+    /// The number of sets was asked for.
+    pub(super) is_fixed: bool,
+}
+
+impl Length {
+    /// Until everything is decided, or the time is over.
+    fn sure(&self) -> RunsUntil {
+        let within = self.within.unwrap_or(WITHIN.saturating_mul(self.pairs));
+        RunsUntil::sure(SETS_MAX, Some(within))
+    }
+}
 
 /// Gives the profile, and those of these benchmarks that have steps of their own, steps that can be
 /// played in turns; sentences about what was done.
@@ -22,6 +45,7 @@ pub(super) fn make(
     suite: &mut Suite,
     profile: &str,
     benchmarks: &[String],
+    length: &Length,
 ) -> anyhow::Result<Vec<String>> {
     let Some(profile) = suite.profiles.get_mut(profile) else {
         return Ok(Vec::new());
@@ -42,17 +66,16 @@ pub(super) fn make(
         let about = format!("the profile {}", profile.name);
         notes.extend(in_turns(&mut profile.steps, &about)?);
     }
-    if !notes.is_empty() {
-        profile.runs = sets(profile);
+    if length.within.is_some() || (!notes.is_empty() && profile.runs.at_most() <= RUNS_MAX) {
+        profile.runs = Runs::Until(length.sure());
+    }
+    if let Runs::Until(until) = profile.runs
+        && until.sequential
+        && !length.is_fixed
+    {
+        notes.push(until.sentence_of_baseline());
     }
     Ok(notes)
-}
-
-fn sets(profile: &Profile) -> Runs {
-    match profile.runs.at_most() {
-        fewer if fewer < SETS => Runs::Fixed(SETS),
-        _ => profile.runs,
-    }
 }
 
 /// Makes steps a warm-up and closed load at the stated step; a sentence that says so. Steps that
@@ -105,11 +128,11 @@ mod tests {
     use std::time::Duration;
 
     use bakeoff_model::load::Pace;
-    use bakeoff_model::runs::Runs;
+    use bakeoff_model::runs::{Runs, RunsUntil};
     use bakeoff_model::suite::{Benchmark, BenchmarkKind, Limits, Profile, Step, StepOrder, Suite};
     use bakeoff_model::transport::Transport;
 
-    use super::make;
+    use super::{Length, make};
     use crate::tests::fakes::suite;
 
     fn step(connections: u32, seconds: u64, warm_up: bool) -> Step {
@@ -164,10 +187,17 @@ mod tests {
         }
     }
 
-    /// The steps of the benchmark: connections, warm-up and measured step in s; the runs.
+    /// Two pairs, and what the profile says.
+    const LENGTH: Length = Length {
+        pairs: 2,
+        within: None,
+        is_fixed: false,
+    };
+
+    /// The steps of the benchmark: connections, warm-up and measured step in s; the most runs.
     #[track_caller]
     fn check(mut suite: Suite, expect: (u32, [u64; 2], u32), note: &str) {
-        let notes = make(&mut suite, "p", &["b".to_owned()]).unwrap();
+        let notes = make(&mut suite, "p", &["b".to_owned()], &LENGTH).unwrap();
         let profile = &suite.profiles["p"];
         assert!(!profile.whole_runs && !profile.control);
         let steps = profile.steps_of(&suite.benchmarks[0]).steps;
@@ -193,14 +223,14 @@ mod tests {
         };
         check(
             with(profile(ladder()), Vec::new()),
-            (64, [6, 4], 5),
+            (64, [6, 4], 60),
             "the profile p: base and head take turns, 4s each with closed load over 64 \
              connections, after 6s of warm-up",
         );
         let cold = vec![step(64, 10, false), step(512, 10, false)];
         check(
             with(profile(ladder()), cold),
-            (64, [5, 4], 5),
+            (64, [5, 4], 60),
             "the benchmark b: base and head take turns",
         );
         // One step of closed load after a warm-up is what is asked for.
@@ -211,7 +241,7 @@ mod tests {
         replacing.replaces_steps = true;
         check(
             with(replacing, vec![step(32, 10, false)]),
-            (64, [6, 4], 5),
+            (64, [6, 4], 60),
             "the profile p",
         );
         let mut until_warm = step(8, 60, true);
@@ -219,9 +249,54 @@ mod tests {
         let steps = vec![until_warm, step(8, 3, false), step(64, 3, false)];
         check(
             with(profile(steps), Vec::new()),
-            (64, [60, 4], 5),
+            (64, [60, 4], 60),
             "after up to 60s of warm-up",
         );
+    }
+
+    /// When a session ends, of a profile that says so, with a ladder or with the two steps of turns.
+    #[track_caller]
+    fn check_end(runs: Runs, is_ladder: bool, length: Length, expect: Runs, note: &str) {
+        let mut steps = vec![step(8, 3, true), step(64, 3, false)];
+        steps.extend(is_ladder.then(|| step(512, 3, false)));
+        let mut suite = with(profile(steps), Vec::new());
+        suite.profiles.get_mut("p").unwrap().runs = runs;
+        let notes = make(&mut suite, "p", &["b".to_owned()], &length).unwrap();
+        assert_eq!(suite.profiles["p"].runs, expect);
+        let found = notes.join("\n");
+        match note {
+            "" => assert!(!found.contains("fifth set"), "{found}"),
+            note => assert!(found.contains(note), "{found}"),
+        }
+    }
+
+    #[test]
+    fn sessions_end_when_they_are_sure_unless_the_profile_says_how_many_sets() {
+        let sure = |seconds| {
+            let within = Some(Duration::from_secs(seconds));
+            Runs::Until(RunsUntil::sure(60, within))
+        };
+        let note = "from the fifth set of fresh processes on, the session ends as soon as every \
+                    condition is decided, without conditions every difference in throughput; at \
+                    most 60 sets and 4 min, but five sets in any case";
+        for few in [1, 5] {
+            check_end(Runs::Fixed(few), true, LENGTH, sure(240), note);
+        }
+        check_end(Runs::Fixed(6), true, LENGTH, Runs::Fixed(6), "");
+        check_end(Runs::Fixed(5), false, LENGTH, Runs::Fixed(5), "");
+        let own = Runs::Until(RunsUntil::sure(20, None));
+        check_end(own, false, LENGTH, own, "at most 20 sets");
+        let asked = Length {
+            within: Some(Duration::from_secs(60)),
+            ..LENGTH
+        };
+        check_end(Runs::Fixed(10), true, asked, sure(60), "60 sets and 1 min");
+        check_end(Runs::Fixed(10), false, asked, sure(60), "60 sets and 1 min");
+        let fixed = Length {
+            is_fixed: true,
+            ..LENGTH
+        };
+        check_end(own, false, fixed, own, "");
     }
 
     #[test]
@@ -238,7 +313,7 @@ mod tests {
         for pace in [rate, users] {
             check(
                 with(profile(vec![paced(pace)]), Vec::new()),
-                (64, [5, 4], 5),
+                (64, [5, 4], 60),
                 "closed load over 64 connections, after 5s of warm-up",
             );
         }
@@ -247,7 +322,7 @@ mod tests {
             to_per_s: 2.0,
         };
         let mut ramps = with(profile(vec![paced(ramp)]), Vec::new());
-        let error = make(&mut ramps, "p", &["b".to_owned()]).unwrap_err();
+        let error = make(&mut ramps, "p", &["b".to_owned()], &LENGTH).unwrap_err();
         assert!(error.to_string().contains("has only ramps"), "{error}");
     }
 }

@@ -1,6 +1,7 @@
 //! The session against a fake runtime, a fake load generator and tokio's virtual clock: the event
 //! log is what is asserted.
 
+mod baseline;
 mod capacity;
 pub(crate) mod fakes;
 mod latency;

@@ -3,6 +3,7 @@
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::Results;
+use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
 
 use super::fakes::{Fakes, GOOD, Log, suite};
@@ -63,24 +64,33 @@ async fn a_set_without_a_block_that_counts_is_played_once_more() {
     let driver = fakes.driver(&suite, None);
     driver.play(&runs, &mut both).await.unwrap();
     let read = || read_records(folder.path()).unwrap();
-    let plan = &session.plan;
     let none: [&str; 0] = [];
-    assert_eq!(words(&lost(plan, &disturbed(read(), &[]))), none);
+    assert_eq!(words(&lost(&session, &disturbed(read(), &[]))), none);
     assert_eq!(
-        words(&lost(plan, &disturbed(read(), &[1, 2]))),
+        words(&lost(&session, &disturbed(read(), &[1, 2]))),
         none,
         "all are"
     );
 
-    let again = lost(plan, &disturbed(read(), &[2]));
+    let again = lost(&session, &disturbed(read(), &[2]));
     assert_eq!(words(&again), ["one.a.r2 2", "one.b.r2 2"]);
+    let first = read();
     let made = play_again(&driver, &again, 4, &mut both).await.unwrap();
     assert_eq!((made, read().runs.len()), (6, 6));
     assert_eq!(
-        words(&lost(plan, &disturbed(read(), &[2]))),
+        words(&lost(&session, &disturbed(read(), &[2]))),
         none,
         "only once"
     );
+    // Where looking at them decided how many there are, none is added.
+    session.runs_decision = Some(RunsDecision {
+        asked: RunsUntil::sure(2, None),
+        pilot: 2,
+        runs: 2,
+        because: DecisionReason::AtMost,
+        families: Vec::new(),
+    });
+    assert_eq!(words(&lost(&session, &disturbed(first, &[2]))), none);
     assert_eq!(play_again(&driver, &[], 6, &mut both).await.unwrap(), 6);
     let told = log
         .words

@@ -10,7 +10,10 @@ use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
 use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::Verdict;
-use bakeoff_stats::{Better, Bounded, Criteria, Estimate, Sample, Side, against_bounds, compare};
+use bakeoff_stats::{
+    Better, Bounded, Budget, Criteria, Decision, Estimate, Sample, Sequential, Side,
+    against_bounds, compare, log_ratios,
+};
 
 use super::benchmark::{CaseData, Latency, RunData};
 use super::load::LoadAnalysis;
@@ -123,6 +126,37 @@ impl AgainstBase {
         } else {
             Conclusion::Passed
         }
+    }
+
+    /// Whether further sets can change nothing that is asked about: every condition on every case
+    /// is decided, or without conditions every head is significantly different from its base, or
+    /// equivalent. A head that has failed is decided, and so is a condition on a figure that
+    /// neither side has. What cannot be compared yet is not.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let is_compared =
+            |case: &HeadAndBase| case.failure.is_some() || case.incomparable.is_none();
+        let decided = match self.baseline.fail_if.is_empty() {
+            true => self.throughputs_are_decided(),
+            false => self.judged.iter().all(|judged| self.is_settled(judged)),
+        };
+        decided && !self.cases.is_empty() && self.cases.iter().all(is_compared)
+    }
+
+    fn is_settled(&self, judged: &Judged) -> bool {
+        let case = &self.cases[judged.case];
+        let is_measured = case.change(judged.condition.figure).is_some();
+        judged.outcome != Outcome::Undecided || case.failure.is_some() || !is_measured
+    }
+
+    fn throughputs_are_decided(&self) -> bool {
+        let well = self.cases.iter().filter(|case| case.failure.is_none());
+        let changes = well.filter_map(|case| case.change(Figure::Slower));
+        let pairs = changes.map(|change| log_ratios(&change.samples.0, &change.samples.1));
+        let pairs: Vec<Vec<f64>> = pairs.collect();
+        let pairs: Vec<&[f64]> = pairs.iter().map(Vec::as_slice).collect();
+        let looks = Sequential::default().look_family(&pairs, Budget::Left);
+        looks.iter().all(|look| look.decision != Decision::GoOn)
     }
 
     /// The conditions on the case of that index.

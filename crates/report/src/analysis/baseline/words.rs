@@ -35,7 +35,7 @@ pub(super) fn judged(
     let Some(range) = range else {
         let why = match ratio.runs {
             1 => "only 1 set can be used, and an interval takes 2".to_owned(),
-            _ => format!("{runs} that do not differ have no interval"),
+            _ => format!("{runs} that do not differ, or contradict each other, have no interval"),
         };
         return format!("{label}: {why}");
     };

@@ -203,6 +203,7 @@ fn method(analysis: &Analysis<'_>, all: &AgainstBase) -> Vec<String> {
          session considered together."
             .to_owned(),
     ];
+    sentences.extend(analysis.runs_decision());
     if let Some(run) = analysis.results.runs.first() {
         let host = &run.begin.host;
         sentences.push(format!(
