@@ -101,7 +101,8 @@ impl RunsUntil {
         });
         format!(
             "from the fifth set of fresh processes on, the session ends as soon as every condition \
-             is decided, without conditions every difference in throughput; at most {} sets{within}",
+             is decided, or without conditions every difference in throughput; at most {} \
+             sets{within}",
             self.at_most
         )
     }

@@ -10,7 +10,7 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlanOptions};
-use bakeoff_model::runs::RunsUntil;
+use bakeoff_model::runs::{RunsDecision, RunsUntil};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -297,14 +297,7 @@ async fn play(
         former: &|run| results::capacities_before(results, run),
         sitting,
     };
-    let decide = |plan: &Plan, asked: RunsUntil| {
-        let mut records = results::read_records(results)?;
-        records.baseline = base.map(|base| base.baseline.clone());
-        Ok(match asked.sequential {
-            true => sequential::decide(plan, asked, records),
-            false => Some(pilot::decide(plan, asked, &records)),
-        })
-    };
+    let decide = |plan: &Plan, asked: RunsUntil| decision(plan, asked, base, results);
     let mut played = pilot::play(&driver, session, pending, &decide, observers).await;
     if let (Ok(made), Some(_)) = (&played, base) {
         played = replacement::play(&driver, session, results, *made, observers).await;
@@ -318,6 +311,21 @@ async fn play(
     }
     testbed.close().await;
     played
+}
+
+/// How many runs there are, as far as the records of a results folder decide it.
+fn decision(
+    plan: &Plan,
+    asked: RunsUntil,
+    base: Option<&Base>,
+    results: &Path,
+) -> anyhow::Result<Option<RunsDecision>> {
+    let mut records = results::read_records(results)?;
+    records.baseline = base.map(|base| base.baseline.clone());
+    Ok(match asked.sequential {
+        true => sequential::decide(plan, asked, records),
+        false => Some(pilot::decide(plan, asked, &records)),
+    })
 }
 
 /// Refuses a suite that is another one than when the session began.

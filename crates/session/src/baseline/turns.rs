@@ -254,7 +254,7 @@ mod tests {
         );
     }
 
-    /// When a session ends, of a profile that says so, with a ladder or with the two steps of turns.
+    /// When a session with this profile ends, which has a ladder or the two steps of turns.
     #[track_caller]
     fn check_end(runs: Runs, is_ladder: bool, length: Length, expect: Runs, note: &str) {
         let mut steps = vec![step(8, 3, true), step(64, 3, false)];
