@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use bakeoff_model::load::{ErrorClass, MinMax};
 use bakeoff_model::nodes::Nodes;
+use bakeoff_model::record::Others;
 use bakeoff_model::resource::{CoreTime, HostTime, TcpCounters, Throttling};
 use bakeoff_model::validity::Finding;
 use bakeoff_model::warmth::Warmth;
@@ -186,14 +187,20 @@ pub(crate) fn backend_full(evidence: &Evidence) -> Measure {
 }
 
 /// Cores that the load generator shares with the backend, or with all parts: their work, or that
-/// of anybody where that was read and is more.
+/// of anybody where that was read and is more. In turns it is their own work in the contender's
+/// turns alone: other processes meet all contenders of a block alike, so they must not decide in
+/// which table one of them is.
 pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     let cores = &evidence.setting.cores;
     let share = |used: &Reading<Used>| used.known().map_or(0.0, |used| used.share());
     if let Some(nodes) = &evidence.setting.nodes {
         return shared_node_full(evidence, nodes);
     }
-    let mut parts = evidence.generator_cores() + share(&evidence.backend_cpu);
+    let backend = match evidence.others {
+        Some(others) => backend_in_turns(evidence, others),
+        None => share(&evidence.backend_cpu),
+    };
+    let mut parts = evidence.generator_cores() + backend;
     let with_contender = cores.contender.is_empty();
     let shared: Vec<usize> = if with_contender {
         parts += evidence.loaded_cpu().map_or(0.0, Used::share);
@@ -211,7 +218,7 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
             .collect();
         both.then(|| all.into_iter().collect())?
     };
-    let all = evidence.host.known();
+    let all = evidence.host.known().filter(|_| evidence.others.is_none());
     let anybody = all.map_or(0.0, |host| cores_busy(host, &shared, |core| core.busy_ns));
     let finding = Finding::SharedCoresFull {
         busy: parts.max(anybody),
@@ -220,6 +227,16 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     };
     let metered = evidence.setting.metered || !with_contender;
     metered.then(|| (parts.max(anybody) / as_f64(shared.len() as u64), finding))
+}
+
+/// Cores' worth of CPU time that the backend used in the contender's turns. It is read over the
+/// slices of all contenders and takes about the same time for a request of each, so the
+/// contender's part is that of its requests.
+fn backend_in_turns(evidence: &Evidence, others: Others) -> f64 {
+    let used_ns = evidence.backend_cpu.known().map_or(0, |used| used.used_ns);
+    let all = as_f64((evidence.requests + others.requests).max(1));
+    let own_ns = as_f64(used_ns) * as_f64(evidence.requests) / all;
+    own_ns / as_f64(evidence.wall_ns.max(1))
 }
 
 /// The same of a node: the contender's, where all that works there was read, or the one on which a

@@ -213,7 +213,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "shared-cores-full",
-        condition: "work of anybody on cores that load generator and backend, or all parts, share",
+        condition: "work of anybody on cores that load generator and backend, or all parts, share; \
+                    in turns their own work in the contender's turns",
         side: Side::Above,
         limits: &[limit(0.9, "90 %", HostBound)],
         source: "no headroom for bursts",
@@ -275,7 +276,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "nobody-full",
         condition: "CPU time of the contender, of its cores' time, with 16 requests in flight for \
-                    each core and no other part full",
+                    each core and no other part full; in turns what other processes took of the \
+                    cores counts too",
         side: Side::Below,
         limits: &[limit(0.8, "80 %", Degraded)],
         source: "it waited for something that is not seen: locks, pools, a slow backend",

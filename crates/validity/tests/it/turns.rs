@@ -10,7 +10,7 @@ use crate::world::{MS, SECOND, World, core, nanoseconds, used};
 
 /// A good second of a contender that has every other turn of 50 ms, 45 ms of which it is busy; the
 /// other contender, too.
-fn world(connections: u32) -> World {
+pub(crate) fn world(connections: u32) -> World {
     let mut world = World::good(connections);
     world.load.turns = (0..10)
         .map(|block| TurnCount {
@@ -144,4 +144,31 @@ fn a_backend_that_serves_all_is_compared_with_the_requests_of_all() {
     let (all, own) = (count(64_000), count(32_000));
     assert!(all.is_fair(), "{all}");
     assert_eq!(own.verdict(), Invalid, "{own}");
+}
+
+#[test]
+fn a_shared_core_is_full_by_the_work_of_its_parts() {
+    // A compiler on the core of load generator and backend, which use 0.4 of it themselves.
+    let mut beside = world(64);
+    beside.host.as_mut().unwrap().cores[1] = core(1, 1.0, 0.0);
+    let validity = beside.judge();
+    assert!(validity.reasons().is_empty(), "{validity:?}");
+    // In whole runs it may have been the reason.
+    beside.others = None;
+    beside.check(HostBound, "1.00 of the 1 cores");
+    // Load generator 0.2 and backend 0.75 while this contender has its turns.
+    let mut full = world(64);
+    full.backend = Some(used(0.75));
+    full.check(
+        HostBound,
+        "0.95 of the 1 cores that load generator and backend share were busy",
+    );
+    // The same backend, most of whose requests are of another contender.
+    full.others.as_mut().unwrap().requests *= 3;
+    let validity = full.judge();
+    assert!(validity.reasons().is_empty(), "{validity:?}");
+    // The other one fills the core in its own turns.
+    let mut other = full.clone();
+    (other.load.requests, other.others.as_mut().unwrap().requests) = (96_000, 32_000);
+    other.check(HostBound, "of the 1 cores that load generator and backend");
 }
