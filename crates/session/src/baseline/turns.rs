@@ -277,8 +277,8 @@ mod tests {
             Runs::Until(RunsUntil::sure(60, within))
         };
         let note = "from the fifth set of fresh processes on, the session ends as soon as every \
-                    condition is decided, without conditions every difference in throughput; at \
-                    most 60 sets and 4 min, but five sets in any case";
+                    condition is decided, or without conditions every difference in throughput; \
+                    at most 60 sets and 4 min, but five sets in any case";
         for few in [1, 5] {
             check_end(Runs::Fixed(few), true, LENGTH, sure(240), note);
         }
