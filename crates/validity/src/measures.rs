@@ -229,14 +229,12 @@ pub(crate) fn shared_cores_full(evidence: &Evidence) -> Measure {
     metered.then(|| (parts.max(anybody) / as_f64(shared.len() as u64), finding))
 }
 
-/// Cores' worth of CPU time that the backend used in the contender's turns. It is read over the
-/// slices of all contenders and takes about the same time for a request of each, so the
-/// contender's part is that of its requests.
+/// Cores' worth of CPU time that the backend used in the contender's turns: of what it used for all
+/// contenders, the share of this one's requests.
 fn backend_in_turns(evidence: &Evidence, others: Others) -> f64 {
     let used_ns = evidence.backend_cpu.known().map_or(0, |used| used.used_ns);
-    let all = as_f64((evidence.requests + others.requests).max(1));
-    let own_ns = as_f64(used_ns) * as_f64(evidence.requests) / all;
-    own_ns / as_f64(evidence.wall_ns.max(1))
+    let all = (evidence.requests + others.requests).max(1);
+    as_f64(used_ns) * as_f64(evidence.requests) / as_f64(all) / as_f64(evidence.wall_ns.max(1))
 }
 
 /// The same of a node: the contender's, where all that works there was read, or the one on which a

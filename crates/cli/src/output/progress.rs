@@ -116,7 +116,8 @@ impl<W: Write> Progress<W> {
         self.finish_step();
         self.run.clone_from(&run.id);
         if run.in_turns {
-            self.set.add_member(&run.id, run.case_label());
+            let label = run.case_label();
+            self.set.add_member(&run.id, label, &run.benchmark);
         }
         let again = match attempt {
             0 | 1 => String::new(),

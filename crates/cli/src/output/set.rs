@@ -1,36 +1,38 @@
-//! The contenders of a set as a terminal shows them: a line for each step of each of them, and
-//! while it is played the ratio of the two that serve most.
+//! The contenders of a set as a terminal shows them: a line for each step of each of them, while
+//! it is played the ratio of the two that serve most, and when it ends the ratios of all sets.
 
 use std::collections::BTreeMap;
 
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_stats::Sample;
 
+use super::so_far::{CONFIDENCE, Logs, SoFar, StepOf};
 use super::step_total::StepTotal;
-
-/// Confidence of the interval.
-const CONFIDENCE: f64 = 0.95;
 
 /// The contenders that take turns, by run.
 #[derive(Debug, Default)]
 pub(crate) struct SetProgress {
     members: BTreeMap<String, Member>,
     has_begun: bool,
+    /// The measured steps that its contenders have ended, by label.
+    played: BTreeMap<StepOf, BTreeMap<String, Logs>>,
+    so_far: SoFar,
 }
 
 #[derive(Debug)]
 struct Member {
     label: String,
+    benchmark: String,
     step: StepTotal,
-    /// Logarithms of the throughput in the turns of the step, by block.
-    logs: BTreeMap<u64, f64>,
+    logs: Logs,
 }
 
 impl SetProgress {
     /// A contender takes part.
-    pub(crate) fn add_member(&mut self, run: &str, label: String) {
+    pub(crate) fn add_member(&mut self, run: &str, label: String, benchmark: &str) {
         let member = Member {
             label,
+            benchmark: benchmark.to_owned(),
             step: StepTotal::default(),
             logs: BTreeMap::new(),
         };
@@ -54,8 +56,9 @@ impl SetProgress {
             return Vec::new();
         };
         let lines = member.lines();
+        let (label, played) = (member.label.clone(), member.take_played());
         member.step = StepTotal::begin(connections, open);
-        member.logs.clear();
+        self.keep(label, played);
         lines
     }
 
@@ -69,10 +72,25 @@ impl SetProgress {
         }
     }
 
-    /// The run of a contender ends; the lines of its last step.
+    fn keep(&mut self, label: String, played: Option<(StepOf, Logs)>) {
+        if let Some((step, logs)) = played {
+            self.played.entry(step).or_default().insert(label, logs);
+        }
+    }
+
+    /// The run of a contender ends; the lines of its last step, and with the last run of a set the
+    /// ratios of all sets to now.
     pub(crate) fn ends(&mut self, run: &str) -> Vec<String> {
-        let member = self.members.remove(run);
-        member.map_or_else(Vec::new, |member| member.lines())
+        let Some(mut member) = self.members.remove(run) else {
+            return Vec::new();
+        };
+        let mut lines = member.lines();
+        let played = member.take_played();
+        self.keep(member.label, played);
+        if self.members.is_empty() {
+            lines.extend(self.so_far.add(std::mem::take(&mut self.played)));
+        }
+        lines
     }
 
     /// The ratio of the two contenders that serve most in the step that is played, with its
@@ -96,6 +114,13 @@ impl SetProgress {
 }
 
 impl Member {
+    /// The turns of a measured step that has ended; the member has none then.
+    fn take_played(&mut self) -> Option<(StepOf, Logs)> {
+        let logs = std::mem::take(&mut self.logs);
+        let connections = self.step.measured_at().filter(|_| !logs.is_empty())?;
+        Some(((self.benchmark.clone(), connections), logs))
+    }
+
     fn mean(&self) -> f64 {
         let sum: f64 = self.logs.values().sum();
         match self.logs.len() {
@@ -179,7 +204,7 @@ mod tests {
     fn set() -> SetProgress {
         let mut set = SetProgress::default();
         for run in ["slow", "fast", "mean"] {
-            set.add_member(run, format!("the {run}"));
+            set.add_member(run, format!("the {run}"), "work");
             assert_eq!(set.step_begins(run, 64, 64), [""; 0], "none before it");
         }
         set
@@ -214,5 +239,17 @@ mod tests {
         assert!(!set.has("fast"));
         set.add("slow", &slice(&[(0, 10)]));
         assert_eq!(set.ends("slow").len(), 2);
+        // The last one brings the ratios of the set.
+        set.add("mean", &slice(&[(0, 20), (1, 20)]));
+        let lines = set.ends("mean");
+        assert_eq!(lines.len(), 5, "{lines:?}");
+        assert_eq!(
+            lines[3],
+            "    the fast / the mean 12.0 (1 set, no interval)"
+        );
+        assert_eq!(
+            lines[4],
+            "    the fast / the slow 24.0 (1 set, no interval)"
+        );
     }
 }

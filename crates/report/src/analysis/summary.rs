@@ -89,6 +89,8 @@ pub struct RankTable {
     pub throughput_matrix: Matrix,
     /// The same by CPU per request.
     pub cpu_matrix: Matrix,
+    /// The same by the 99th percentile in open load; `None` where fewer than two rows have one.
+    pub p99_matrix: Option<Matrix>,
 }
 
 impl RankTable {
@@ -242,6 +244,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         pairs(&rows, &lower, void, move |row| times::of(row, wanted))
     };
     let (p50, p99) = (by_time(Percentile::P50), by_time(Percentile::P99));
+    let times = times::conclusions(&rows, &p50, &p99);
     let at = stated.map_or_else(String::new, StatedStep::words);
     for (place, row) in rows.iter_mut().enumerate().skip(1) {
         row.against_best = throughput.get(place, 0).copied();
@@ -252,7 +255,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         title: title(verdict, &rows),
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
-        times: times::conclusions(&rows, &p50, &p99),
+        times,
         throughput_matrix: Matrix {
             title: "requests/s".to_owned(),
             pairs: throughput,
@@ -261,6 +264,10 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
             title: format!("CPU per request {at}"),
             pairs: cpu,
         },
+        p99_matrix: (p99.compared() > 0).then(|| Matrix {
+            title: "p99 in open load".to_owned(),
+            pairs: p99,
+        }),
         rows,
     })
 }

@@ -2,6 +2,7 @@
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::{IntervalRecord, Results, RunRecords};
+use bakeoff_stats::Verdict;
 use serde_json::{Value, json};
 
 use crate::analysis::comparison::Conclusion;
@@ -185,6 +186,11 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
     );
     let page = html(&analysis);
     assert!(page.contains("in open load at 4000 requests/s"));
+    // Each against each: 1.31 times the time is slower.
+    assert!(page.contains("<caption>p99 in open load</caption>"));
+    let of_pair = analysis.loads[0].summary.tables[0].p99_matrix.as_ref();
+    let of_pair = of_pair.unwrap().pairs.get(1, 0).unwrap();
+    assert_eq!(of_pair.verdict, Verdict::Slower, "{of_pair:?}");
     let page = markdown(&analysis);
     assert!(
         page.contains("- two answers 99 % of the requests in"),
@@ -213,6 +219,9 @@ fn too_few_requests_beyond_a_percentile_are_a_dash() {
         [[Some(1.0), None], [Some(1.31), None]],
         &[half],
     );
+    let results = results(&sets(9900));
+    let analysis = Analysis::of(&ReportInput::new(&results, "t"));
+    assert_eq!(analysis.loads[0].summary.tables[0].p99_matrix, None);
     check(&sets(150), [[None, None]; 2], &[]);
     check(&[[None, None]; 3], [[None, None]; 2], &[]);
 }

@@ -269,7 +269,7 @@ fn evidence(rows: &[Row]) -> Markup {
     }
 }
 
-/// Every row against every other: throughput and CPU per request.
+/// Every row against every other: throughput, CPU per request and p99.
 fn matrices(table: &RankTable) -> Markup {
     html! {
         @if table.rows.len() > 1 {
@@ -282,6 +282,7 @@ fn matrices(table: &RankTable) -> Markup {
                 }
                 (matrix(table, &table.throughput_matrix))
                 (matrix(table, &table.cpu_matrix))
+                @if let Some(p99) = &table.p99_matrix { (matrix(table, p99)) }
             }
         }
     }
