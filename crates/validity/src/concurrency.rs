@@ -5,11 +5,12 @@
 //! time and few requests need no exemption. A step begins with nothing in flight and ends with
 //! requests in flight whose ages are recorded (`censored`).
 
+use bakeoff_base::number::as_f64;
 use bakeoff_model::load::ErrorClass;
+use bakeoff_model::validity::Finding;
 
 use crate::evidence::Evidence;
 use crate::reading::Reading;
-use bakeoff_base::number::as_f64;
 
 /// What passed with the service and with us, as numbers of requests at a time.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,13 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
         effective: (with_service_ns / wall_ns).min(asked),
         turnaround: known.map(|turnaround_ns| turnaround_ns / wall_ns),
     })
+}
+
+/// The drain of turns, of their time.
+pub(crate) fn long_drain(evidence: &Evidence) -> Option<(f64, Finding)> {
+    let turns = evidence.turns.filter(|_| !evidence.setting.warm_up)?;
+    let share = as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1));
+    Some((share, Finding::LongDrain { share }))
 }
 
 /// Time that requests had been in flight that did not come to an end. One that is older than any

@@ -8,6 +8,7 @@ use bakeoff_model::validity::Verdict::{
 use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_stats::rise;
 
+use crate::concurrency::long_drain;
 use crate::evidence::Evidence;
 use crate::measures::{self, Measure};
 
@@ -162,6 +163,15 @@ pub const RULES: &[Rule] = &[
         limits: &[limit(0.85, "85 %", Degraded)],
         source: "the step is not what its label says",
         measure: measures::concurrency_low,
+    },
+    Rule {
+        name: "long-drain",
+        condition: "time at the ends of turns in which no request was sent any more, of the turns",
+        side: Side::Above,
+        limits: &[limit(0.1, "10 %", Fair)],
+        source: "fewer and fewer requests are in flight then; turns are ten times as long as the \
+                 mean drain, unless a step is too short for that",
+        measure: long_drain,
     },
     Rule {
         name: "connections-unequal",

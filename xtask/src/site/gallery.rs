@@ -105,21 +105,23 @@ impl Gallery {
         Ok(())
     }
 
-    /// Writes the pages of published sources, by the main round of the first record of a suite.
+    /// Writes the pages of published sources, by all records of a suite.
     fn articles(&mut self, suite: &Path, name: &str, sources: &Path) -> anyhow::Result<()> {
         let all = results(suite)?;
-        let main = all
-            .iter()
-            .find(|folder| folder.ends_with("main"))
-            .or(all.first());
-        let Some(main) = main else {
+        if all.is_empty() {
             return Ok(());
-        };
+        }
+        let mut folders: Vec<PathBuf> = folders(suite)?;
+        folders.retain(|folder| all.iter().any(|one| one.starts_with(folder)));
+        let folders: Vec<String> = folders
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
         let pages = sources.join("gallery").join(name).join("articles");
         let line = format!(
             "{} report {} --articles {}",
             bakeoff()?.display(),
-            main.display(),
+            folders.join(" "),
             pages.display()
         );
         command(&self.records, &line, &[])?;

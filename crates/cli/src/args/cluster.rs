@@ -13,30 +13,39 @@ pub(super) const HEADING: &str = "With --runtime kubernetes";
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterArgs {
     /// Context of the kubeconfig; its current one when absent.
-    #[arg(long, help_heading = HEADING, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "NAME")]
     pub(crate) cluster_context: Option<String>,
     /// Work in this namespace, and for meters in NAME-meter, instead of namespaces of the
     /// session's own; `bakeoff kubernetes manifest --namespace NAME` makes both.
-    #[arg(long, help_heading = HEADING, value_name = "NAME")]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "NAME")]
     pub(crate) cluster_namespace: Option<String>,
     /// Push images to this registry, from which the nodes pull them: `registry.example.org/team`.
-    #[arg(long, help_heading = HEADING, value_name = "PREFIX")]
+    #[arg(long, help_heading = HEADING, hide_short_help = true, value_name = "PREFIX")]
     pub(crate) image_registry: Option<String>,
     /// Load images into the nodes by this command, in which `{}` is an archive; known for kind,
     /// k3d and minikube.
-    #[arg(long, help_heading = HEADING, value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER")]
+    #[arg(
+        long, help_heading = HEADING, hide_short_help = true,
+        value_name = "COMMAND", env = "BAKEOFF_IMAGE_LOADER"
+    )]
     pub(crate) image_loader: Option<String>,
     /// Send the load from so many Pods, which begin together; one core each.
     #[arg(
-        long, help_heading = HEADING, value_name = "N",
+        long, help_heading = HEADING, hide_short_help = true, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub(crate) load_pods: Option<u32>,
     /// Send the load from these nodes.
-    #[arg(long, help_heading = HEADING, value_name = "NODES", value_delimiter = ',')]
+    #[arg(
+        long, help_heading = HEADING, hide_short_help = true,
+        value_name = "NODES", value_delimiter = ','
+    )]
     pub(crate) load_nodes: Vec<String>,
     /// The bakeoff for Pods, where nodes have another architecture; this program when absent.
-    #[arg(long, help_heading = HEADING, value_name = "FILE", env = "BAKEOFF_POD_PROGRAM")]
+    #[arg(
+        long, help_heading = HEADING, hide_short_help = true,
+        value_name = "FILE", env = "BAKEOFF_POD_PROGRAM"
+    )]
     pub(crate) pod_program: Option<PathBuf>,
 }
 

@@ -28,11 +28,12 @@ Examples:
   bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";
 
 #[derive(Debug, Args)]
-#[command(after_help = DUEL_HELP)]
+#[command(after_long_help = DUEL_HELP)]
 pub(crate) struct DuelArgs {
-    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`, at least
-    /// two, and all commands, all in containers, or all URLs. Commands are split into words as a
-    /// shell does, and start in this folder.
+    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
+    ///
+    /// At least two, and all commands, all in containers, or all URLs. Commands are split into
+    /// words as a shell does, and start in this folder.
     #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
     pub(crate) sides: Vec<Side>,
     /// Path and query that all are asked for, whatever the method is.
@@ -53,15 +54,19 @@ pub(crate) struct DuelArgs {
     /// The body; `@FILE` reads it from a text file.
     #[arg(long, default_value = "")]
     pub(crate) body: Body,
-    /// The port on which all of them listen; what the compose file says, or 8080, when absent.
+    /// The port on which all of them listen.
+    ///
+    /// What the compose file says, or 8080, when absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// The compose file of services `compose:SERVICE`; `compose.yaml` or `docker-compose.yml` in
-    /// this folder when absent.
+    /// The compose file of services `compose:SERVICE`.
+    ///
+    /// `compose.yaml` or `docker-compose.yml` in this folder when absent.
     #[arg(long, value_name = "FILE")]
     pub(crate) compose: Option<PathBuf>,
-    /// A path that is answered with 200 or 404 as soon as a service is ready; that of `--get`
-    /// when absent, or `/` for other methods.
+    /// A path that is answered as soon as a service is ready.
+    ///
+    /// With 200 or 404. That of `--get` when absent, or `/` for other methods.
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
     /// A variable for the environment of all; may be repeated.
@@ -73,7 +78,9 @@ pub(crate) struct DuelArgs {
     /// Memory limit of each; 512MiB when absent.
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
-    /// Connections; each sends its next request after the response to the last one.
+    /// Connections, each with one request at a time.
+    ///
+    /// Each sends its next request after the response to the last one.
     #[arg(
         short = 'c', long, alias = "concurrency", value_name = "N", default_value_t = 64,
         value_parser = clap::value_parser!(u32).range(1..)
@@ -82,10 +89,13 @@ pub(crate) struct DuelArgs {
     /// How long each service is loaded in each repetition.
     #[arg(short = 'd', long, value_name = "TIME", default_value = "3s")]
     pub(crate) duration: Time,
-    /// How long each service is loaded before that; until all are warm, 1 to 10 s, when absent;
-    /// `none` for not at all.
+    /// How long each service is loaded before that.
+    ///
+    /// Until all are warm, 1 to 10 s, when absent; `none` for not at all.
     #[arg(long, alias = "warmup", value_name = "TIME")]
     pub(crate) warm_up: Option<WarmUp>,
+    /// The longest time for all repetitions.
+    ///
     /// Repetitions, each with fresh processes, follow each other until every pair is significantly
     /// different or equivalent within 3 %, or this time is over.
     #[arg(
@@ -104,7 +114,7 @@ pub(crate) struct DuelArgs {
     /// Measure them even if they answer differently.
     #[arg(long)]
     pub(crate) differ: bool,
-    /// Write the suite that is made of this into a folder to keep, for `bakeoff run`.
+    /// Keep the suite of this duel in a folder, for `bakeoff run`.
     #[arg(long, value_name = "SUITE")]
     pub(crate) save: Option<PathBuf>,
     /// Results folder; `results/duel-TIME` when absent.

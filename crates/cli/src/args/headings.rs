@@ -1,4 +1,5 @@
-//! In the help of every command each option stands under its own heading.
+//! In the help of every command each option stands under its own heading, and the short help fits
+//! a screen.
 
 use clap::{Args as _, Command, CommandFactory as _};
 
@@ -32,13 +33,14 @@ fn check(command: &mut Command, of_cluster: &[String]) -> usize {
     let own: Vec<String> = options
         .filter(|option| of_cluster.contains(option))
         .collect();
-    for help in [command.render_help(), command.render_long_help()] {
-        let mut shown = options_under(&help.to_string(), HEADING);
-        shown.sort();
-        let mut expect = own.clone();
-        expect.sort();
-        assert_eq!(shown, expect, "bakeoff {name}:\n{help}");
-    }
+    let short = command.render_help().to_string();
+    assert!(!short.contains(HEADING), "bakeoff {name}:\n{short}");
+    let help = command.render_long_help().to_string();
+    let mut shown = options_under(&help, HEADING);
+    shown.sort();
+    let mut expect = own.clone();
+    expect.sort();
+    assert_eq!(shown, expect, "bakeoff {name}:\n{help}");
     let below = command
         .get_subcommands_mut()
         .map(|below| check(below, of_cluster));
@@ -56,4 +58,21 @@ fn only_options_of_clusters_stand_under_their_heading() {
     all.build();
     // run, verify, plan, record and doctor.
     assert_eq!(check(&mut all, &options), 5);
+}
+
+/// Lines of a screen, at the width at which help is wrapped.
+const SCREEN: usize = 50;
+
+fn check_short(command: &mut Command) {
+    let help = command.render_help().to_string();
+    let (name, lines) = (command.get_name(), help.lines().count());
+    assert!(lines <= SCREEN, "bakeoff {name}: {lines} lines\n{help}");
+    command.get_subcommands_mut().for_each(check_short);
+}
+
+#[test]
+fn the_short_help_of_each_command_fits_a_screen() {
+    let mut all = Cli::command();
+    all.build();
+    check_short(&mut all);
 }

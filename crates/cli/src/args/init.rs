@@ -28,7 +28,7 @@ Examples:
   bakeoff init places --like locations";
 
 #[derive(Debug, Args)]
-#[command(after_help = HELP)]
+#[command(after_long_help = HELP)]
 pub(crate) struct InitArgs {
     /// Folder of the new suite.
     pub(crate) folder: PathBuf,

@@ -10,9 +10,13 @@ use crate::values::{Body, Engine, Header, Rate, Reactor, Share, Time, Unit};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// The URL, or `-`: read a load spec as JSON from standard input, write events as JSON Lines.
+    /// The URL, or `-` for a load spec on standard input.
+    ///
+    /// A load spec is JSON; events are then written as JSON Lines.
     pub(crate) url: String,
-    /// Connections; a list is a ladder of steps, `1,8,64`. With `--capacity` 64 unless given.
+    /// Connections; a list is a ladder of steps, `1,8,64`.
+    ///
+    /// With `--capacity` 64 unless given.
     #[arg(
         short = 'c', long, alias = "concurrency", value_name = "LIST", default_value = "10",
         value_delimiter = ',',
@@ -20,17 +24,23 @@ pub(crate) struct LoadArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) connections: Vec<u32>,
-    /// Threads; 0 = one per core, but never more than connections.
+    /// Threads; 0 = one per core.
+    ///
+    /// Never more than connections.
     #[arg(short = 't', long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Processes that make the load together, each a part of it; all begin a step at one instant.
-    /// Then `--threads` are those of each.
+    /// Processes that make the load together.
+    ///
+    /// Each makes a part of it; all begin a step at one instant. Then `--threads` are those of
+    /// each.
     #[arg(
         long, value_name = "N", default_value_t = 1, conflicts_with_all = ["capacity", "cores"],
         value_parser = clap::value_parser!(u32).range(1..=1024)
     )]
     pub(crate) generators: u32,
-    /// How long each step; `10s`, with `-n` as long as it takes, with `--capacity` `5s`.
+    /// How long each step lasts.
+    ///
+    /// `10s` when absent; with `-n` as long as it takes, with `--capacity` `5s`.
     #[arg(short = 'd', long, value_name = "TIME")]
     pub(crate) duration: Option<Time>,
     /// End each step after this many requests; 0 = no bound.
@@ -51,19 +61,25 @@ pub(crate) struct LoadArgs {
     /// The body; `@FILE` reads it from a file, text or not.
     #[arg(long, default_value = "")]
     pub(crate) body: Body,
-    /// Variables for `${NAME}` in path, headers and body, new for each request: `id=unique`,
-    /// `id=1..`, `id=1..1000`, `id=random:1..1000`, `name,age=@people.csv`; may be repeated.
+    /// Variables for `${NAME}` in path, headers and body, `id=1..1000`.
+    ///
+    /// New for each request: `id=unique`, `id=1..`, `id=1..1000`, `id=random:1..1000`,
+    /// `name,age=@people.csv`; may be repeated.
     #[arg(long, value_name = "FEED")]
     pub(crate) feed: Vec<FeedArg>,
-    /// Open load: requests per second, equally spaced. Response time then runs from the intended
-    /// send time, which avoids coordinated omission.
+    /// Open load: requests per second, equally spaced.
+    ///
+    /// Response time then runs from the intended send time, which avoids coordinated omission.
     #[arg(long, value_name = "PER_S", group = "open")]
     pub(crate) rate: Option<Rate>,
-    /// Open load: exponential distances between requests (a Poisson process).
+    /// Open load: a Poisson process.
+    ///
+    /// The distances between requests are exponential.
     #[arg(long, requires = "open")]
     pub(crate) poisson: bool,
-    /// Search for the highest rate at which the service meets this, by trials of open load:
-    /// `'p99 <= 50ms and errors <= 0.1%'`; may be repeated.
+    /// Search for the highest rate that meets this, `p99 <= 50ms`.
+    ///
+    /// By trials of open load: `'p99 <= 50ms and errors <= 0.1%'`; may be repeated.
     #[arg(
         long, value_name = "SLO", group = "open",
         conflicts_with_all = ["requests", "feed", "fail_if", "engine"]
@@ -75,7 +91,9 @@ pub(crate) struct LoadArgs {
         value_parser = clap::value_parser!(u32).range(6..)
     )]
     pub(crate) trials: u32,
-    /// With `--capacity`: enough when the 95 % interval reaches no further from its middle, `3%`.
+    /// With `--capacity`: the precision that is enough.
+    ///
+    /// The search ends when the 95 % interval reaches no further from its middle.
     #[arg(
         long,
         value_name = "SHARE",
@@ -86,7 +104,9 @@ pub(crate) struct LoadArgs {
     /// Timeout for connecting and for each response.
     #[arg(long, value_name = "TIME", default_value = "15s")]
     pub(crate) timeout: Time,
-    /// HTTP/2: by prior knowledge, or negotiated by TLS (ALPN).
+    /// HTTP/2: by prior knowledge, or negotiated by TLS.
+    ///
+    /// By ALPN.
     #[arg(long)]
     pub(crate) http2: bool,
     /// HTTP/2: concurrent streams on each connection.
@@ -95,19 +115,22 @@ pub(crate) struct LoadArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) streams: Option<u32>,
-    /// HTTP/1.1 pipelining: requests in flight on each connection, sent without waiting for the
-    /// responses before.
+    /// HTTP/1.1 pipelining: requests in flight on each connection.
+    ///
+    /// Each is sent without waiting for the responses before.
     #[arg(
         long, value_name = "N", conflicts_with = "http2",
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) pipeline: Option<u32>,
-    /// WebSocket (`ws://` or `wss://`): close a connection after this many messages and reconnect;
-    /// 0 = never. A request is one message; `--body` is sent before each.
+    /// WebSocket: reconnect after this many messages; 0 = never.
+    ///
+    /// With `ws://` or `wss://` a request is one message; `--body` is sent before each.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) messages: u32,
-    /// WebSocket: each message carries the time at which it was sent as digits since the Unix
-    /// epoch, in this unit; latency runs from there.
+    /// WebSocket: messages carry the time of sending in this unit.
+    ///
+    /// As digits since the Unix epoch; latency runs from there.
     #[arg(long, value_name = "UNIT")]
     pub(crate) timestamp: Option<Unit>,
     /// Accept any certificate.
@@ -116,8 +139,9 @@ pub(crate) struct LoadArgs {
     /// Close each connection after its response.
     #[arg(long)]
     pub(crate) no_keep_alive: bool,
-    /// Kernel interface: with kernel receive timestamps, or timed when a response is read, for a
-    /// little less CPU.
+    /// Kernel interface.
+    ///
+    /// With kernel receive timestamps, or timed when a response is read, for a little less CPU.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) reactor: Reactor,
     /// Connect to this Unix socket.
@@ -129,10 +153,14 @@ pub(crate) struct LoadArgs {
     /// Seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Run wrk, which must be installed, after the built-in engine and print both.
+    /// Run wrk after the built-in engine and print both.
+    ///
+    /// It must be installed.
     #[arg(long, value_name = "NAME", default_value = "bakeoff")]
     pub(crate) engine: Engine,
-    /// Exit with status 3 when this holds, `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
+    /// Exit with status 3 when this holds, `p99>50ms`.
+    ///
+    /// `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
     /// Print one JSON object a step.

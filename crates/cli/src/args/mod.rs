@@ -8,9 +8,9 @@ mod duel;
 mod headings;
 mod init;
 mod load;
+mod servers;
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bakeoff_model::baseline::Condition;
@@ -30,6 +30,7 @@ pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::DuelArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
+pub(crate) use servers::{NullServerArgs, ReplayArgs};
 
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.
 #[derive(Debug, Parser)]
@@ -132,7 +133,9 @@ pub(crate) struct Selection {
 pub(crate) struct MeasuredArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How much to measure, under which limits; the round's own profile, or `quick`, when absent.
+    /// How much to measure, under which limits.
+    ///
+    /// The round's own profile, or `quick`, when absent.
     #[arg(long)]
     pub(crate) profile: Option<String>,
     /// Only benchmarks that match this glob; may be repeated.
@@ -141,8 +144,10 @@ pub(crate) struct MeasuredArgs {
     /// Repetitions instead of the profile's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// How long the replay backend holds each response back instead of as the suite says: `none`,
-    /// `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
+    /// Delay of each response of the replay backend.
+    ///
+    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`; as the
+    /// suite says when absent.
     #[arg(long, value_name = "DELAY")]
     pub(crate) backend_delay: Option<Delay>,
 }
@@ -166,14 +171,16 @@ impl MeasuredArgs {
 /// A backend that runs already.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// A PostgreSQL of your own as the backend `postgres`, instead of one that is started:
-    /// `postgres://ann:secret@db.example.org:5432`. Databases are made in it whose names begin with
-    /// `bakeoff_`, and dropped in the end; nothing else is touched. The user needs the right
-    /// CREATEDB, and is the one that contenders log in as. Without a password in it, PGPASSWORD
-    /// holds.
+    /// A PostgreSQL of your own as the backend `postgres`.
+    ///
+    /// `postgres://ann:secret@db.example.org:5432`, instead of one that is started. Databases are
+    /// made in it whose names begin with `bakeoff_`, and dropped in the end; nothing else is
+    /// touched. The user needs the right CREATEDB, and is the one that contenders log in as.
+    /// Without a password in the URL, PGPASSWORD holds.
     #[arg(long, value_name = "URL")]
     pub(crate) backend_url: Option<DatabaseUrl>,
 }
+
 /// Examples below the help of `run`.
 const RUN_HELP: &str = "\
 Examples:
@@ -183,7 +190,7 @@ Examples:
   bakeoff run shop --baseline ../shop-1.4/shop --contender 'api*'";
 
 #[derive(Debug, Args)]
-#[command(after_help = RUN_HELP)]
+#[command(after_long_help = RUN_HELP)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) measured: MeasuredArgs,
@@ -192,35 +199,46 @@ pub(crate) struct RunArgs {
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Length of a recorded slice instead of the profile's: `100ms`, `1h` for one slice a step.
+    /// Length of a recorded slice instead of the profile's.
+    ///
+    /// `100ms`, or `1h` for one slice a step.
     #[arg(long, value_name = "TIME")]
     pub(crate) slice: Option<Time>,
     /// Results folder; `results/SUITE-TIME` when absent.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run this round of the suite, or all rounds of this group; `all` runs the qualification
-    /// rounds, then the others with the winners.
+    /// Run this round of the suite, or all rounds of this group.
+    ///
+    /// `all` runs the qualification rounds, then the others with the winners.
     #[arg(long, value_name = "NAME|GROUP", conflicts_with = "contender")]
     pub(crate) round: Option<String>,
-    /// After the measured runs, load each case once more and draw a flame graph of where it spends
-    /// its CPU time: with perf, of a JVM with async-profiler or JFR. Local processes only.
+    /// Draw a flame graph of each case after the measured runs.
+    ///
+    /// Each case is loaded once more, under perf, a JVM under async-profiler or JFR. Local
+    /// processes only.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
-    /// Compare each contender with what it was: in another folder of the suite, or at a revision of
-    /// the git repository that has it (`main`, `HEAD~1`, `v1.4`). Both are built, and measured in
-    /// turn in this session.
+    /// Compare each contender with what it was.
+    ///
+    /// In another folder of the suite, or at a revision of the git repository that has it (`main`,
+    /// `HEAD~1`, `v1.4`). Both are built, and measured in turns in this session.
     #[arg(long, value_name = "DIR|REVISION", conflicts_with = "round")]
     pub(crate) baseline: Option<String>,
-    /// End with status 3 if this significantly holds: `slower>5%` (requests per second), `cpu>5%`
-    /// (per request), `memory>10%`, `p50>10%`, `p99>20%`, or `errors>0.1%` (of all requests); may
-    /// be repeated.
+    /// End with status 3 if this significantly holds, `slower>5%`.
+    ///
+    /// `slower>5%` (requests per second), `cpu>5%` (per request), `memory>10%`, `p50>10%`,
+    /// `p99>20%`, or `errors>0.1%` (of all requests); may be repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
-    /// What a condition does that this session cannot decide; the more runs, the fewer are.
+    /// What a condition does that this session cannot decide.
+    ///
+    /// The more sets of processes, the fewer conditions are undecided.
     #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]
     pub(crate) undecided: Undecided,
-    /// The longest time for all sets of head and base, without builds: the session ends as soon as
-    /// every condition is decided, or this time is over.
+    /// The longest time for all sets of head and base.
+    ///
+    /// Builds are not in it. The session ends as soon as every condition is decided, or this time
+    /// is over.
     #[arg(
         long,
         value_name = "TIME",
@@ -228,7 +246,9 @@ pub(crate) struct RunArgs {
         conflicts_with = "runs"
     )]
     pub(crate) within: Option<Time>,
-    /// Finish the interrupted session of this results folder, or of all its rounds.
+    /// Finish the interrupted session of this results folder.
+    ///
+    /// Of a folder of rounds, all of them.
     #[arg(
         long,
         value_name = "DIR",
@@ -240,8 +260,9 @@ pub(crate) struct RunArgs {
         ]
     )]
     pub(crate) resume: Option<PathBuf>,
-    /// Measure for this long: stop before the run, or the set of processes, that would not fit,
-    /// and say what is left for `--resume`.
+    /// Measure for this long, then say what is left for `--resume`.
+    ///
+    /// The session stops before the run, or the set of processes, that would not fit.
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) sitting: Option<Time>,
     #[command(flatten)]
@@ -253,7 +274,9 @@ pub(crate) struct OutputArgs {
     /// Print only errors and the final table.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Print the session's events as JSON Lines (`bakeoff schema event`) and nothing else.
+    /// Print the session's events as JSON Lines and nothing else.
+    ///
+    /// `bakeoff schema event` prints their schema.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -286,7 +309,7 @@ Examples:
   bakeoff up suites/locations --contender http4k-3 --profile-cpu=2m";
 
 #[derive(Debug, Args)]
-#[command(after_help = UP_HELP)]
+#[command(after_long_help = UP_HELP)]
 pub(crate) struct UpArgs {
     /// Folder of the suite.
     pub(crate) suite: PathBuf,
@@ -304,8 +327,10 @@ pub(crate) struct UpArgs {
     /// Profile whose limits hold.
     #[arg(long, default_value = "quick")]
     pub(crate) profile: String,
-    /// Draw a flame graph of where it spends its CPU time, into `flame-NAME.svg`: from its first
-    /// answer on for so long, or until Ctrl-C if that is earlier.
+    /// Draw a flame graph of where it spends its CPU time.
+    ///
+    /// Into `flame-NAME.svg`, from its first answer on for so long, or until Ctrl-C if that is
+    /// earlier.
     #[arg(
         long, value_name = "TIME", num_args = 0..=1, require_equals = true,
         default_missing_value = "30s"
@@ -360,35 +385,18 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocumentsArgs {
-    /// Results folder.
-    pub(crate) results: PathBuf,
-    /// Write also each figure as an SVG file into this folder; of several rounds into a folder of
+    /// Results folders, or folders of several rounds.
+    #[arg(required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Write also each figure as an SVG file into this folder; of several results into a folder of
     /// each.
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
     /// Write also a page in Markdown for each source of published results into this folder: their
-    /// figures, ours, and the verdict on each claim; of several rounds that of the last one.
+    /// figures with ours, and the verdict on each claim. Each is of the results that show it; of
+    /// several that do, of the newest.
     #[arg(long, value_name = "DIR")]
     pub(crate) articles: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct NullServerArgs {
-    /// Address to listen on; with port 0, the one that was chosen is printed.
-    #[arg(long, default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-    /// Length of the body, bytes.
-    #[arg(long, default_value_t = 13)]
-    pub(crate) body_bytes: usize,
-    /// End when standard input does, and then print how many requests have come.
-    #[arg(long)]
-    pub(crate) until_input_ends: bool,
-    /// CPU time that each response takes, microseconds.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) work_us: u64,
-    /// Cores that it may use, `0,2`.
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
-    pub(crate) cores: Vec<usize>,
 }
 
 /// What the exit status of `audit` says.
@@ -397,7 +405,7 @@ Exit status 2 when a reader who trusts the figures is misled: a number that was 
 fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";
 
 #[derive(Debug, Args)]
-#[command(after_help = AUDIT_HELP)]
+#[command(after_long_help = AUDIT_HELP)]
 pub(crate) struct AuditArgs {
     /// A results folder, a folder of rounds, or the folder of a suite.
     pub(crate) folder: PathBuf,
@@ -459,29 +467,4 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
-    /// Folder of the recordings.
-    #[arg(long)]
-    pub(crate) recordings: PathBuf,
-    /// Address to listen on.
-    #[arg(long)]
-    pub(crate) listen: SocketAddr,
-    /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
-    #[arg(long, default_value = "none")]
-    pub(crate) delay: Delay,
-    /// Compress responses for those who take gzip.
-    #[arg(long)]
-    pub(crate) gzip: bool,
-    /// Answer 429 while so many requests are being worked on.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) queue: Option<u32>,
-    /// Unknown requests are appended to this file.
-    #[arg(long)]
-    pub(crate) unknown: Option<PathBuf>,
-    /// A Unix socket to be made here tells how many requests have been answered.
-    #[arg(long)]
-    pub(crate) count: Option<PathBuf>,
 }

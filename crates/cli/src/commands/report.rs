@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_session::store::file::write_whole;
@@ -15,29 +15,48 @@ use crate::output::documents;
 
 /// Runs the command.
 pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
-    let folders = folders(&args.results)?;
-    for folder in &folders {
+    let mut all: Vec<(String, PathBuf)> = Vec::new();
+    for top in &args.results {
+        let above = match args.results.len() {
+            1 => top.as_path(),
+            _ => top.parent().unwrap_or(top),
+        };
+        let rounds = folders(top)?.into_iter();
+        all.extend(rounds.map(|folder| (name(above, &folder), folder)));
+    }
+    for (name, folder) in &all {
         let results = results::read(folder)?;
         documents::write(folder, &results)?;
         writeln!(std::io::stdout(), "{}", documents::page(folder).display())?;
         if let Some(drawings) = &args.svg {
-            let drawings = match (folders.len(), folder.file_name()) {
-                (2.., Some(round)) => drawings.join(round),
-                _ => drawings.clone(),
+            let drawings = match all.len() {
+                1 => drawings.clone(),
+                _ => drawings.join(name),
             };
             let analysis = documents::analysis(&results);
             figures(&drawings, &bakeoff_report::figures(&analysis))?;
         }
     }
-    if let (Some(pages), Some(folder)) = (&args.articles, folders.last()) {
-        articles(pages, folder)?;
+    if let Some(pages) = &args.articles {
+        articles(pages, &all)?;
     }
     Ok(exit::DONE)
 }
 
-fn articles(pages: &Path, folder: &Path) -> anyhow::Result<()> {
-    let results = results::read(folder)?;
-    for article in documents::articles(folder, &results)? {
+/// Returns what a results folder is called: its path from the folder above it, `claims/get`, or its
+/// own name.
+fn name(above: &Path, folder: &Path) -> String {
+    let path = folder.strip_prefix(above).unwrap_or(folder);
+    let own = path.file_name().is_none() || path == folder;
+    let path = match own {
+        true => Path::new(folder.file_name().unwrap_or_default()),
+        false => path,
+    };
+    path.display().to_string()
+}
+
+fn articles(pages: &Path, folders: &[(String, PathBuf)]) -> anyhow::Result<()> {
+    for article in documents::articles(folders)? {
         figures(&pages.join(&article.name), &article.figures)?;
         let page = pages.join(format!("{}.md", article.name));
         write_whole(&page, article.markdown.as_bytes())?;

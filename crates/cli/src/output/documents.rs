@@ -54,19 +54,25 @@ pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
     analysis
 }
 
-/// A page for each source of published results, with the claims that other rounds show.
+/// Returns a page for each source of published results, from the records of these folders, each
+/// with its name.
 pub(crate) fn articles(
-    folder: &Path,
-    results: &Results,
+    folders: &[(String, PathBuf)],
 ) -> anyhow::Result<Vec<bakeoff_report::Article>> {
-    let title = title(results);
-    let rounds = beside(folder, results)?;
-    let analysis = Analysis::of(&ReportInput {
-        results,
-        title: &title,
-        rounds: &rounds,
-    });
-    Ok(bakeoff_report::articles(&analysis))
+    let mut rounds = Vec::new();
+    for (name, folder) in folders {
+        rounds.push(RoundResults {
+            folder: name.clone(),
+            results: results::read(folder)?,
+        });
+    }
+    // Times in RFC 3339 have the order of their texts.
+    let began = |round: &RoundResults| {
+        let run = round.results.runs.first();
+        run.map(|run| run.begin.at.clone()).unwrap_or_default()
+    };
+    rounds.sort_by_key(|round| std::cmp::Reverse(began(round)));
+    Ok(bakeoff_report::articles(&rounds))
 }
 
 /// Writes all documents.

@@ -143,6 +143,11 @@ pub enum Finding {
         /// Share of these cores' time.
         share: f64,
     },
+    /// Turns drained for much of their time.
+    LongDrain {
+        /// Share of the turns in which no request was sent any more.
+        share: f64,
+    },
     /// The contender worked while others had their turns.
     IdleWork {
         /// Cores' worth of CPU time outside of its turns.

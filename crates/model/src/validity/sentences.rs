@@ -234,6 +234,11 @@ impl Finding {
                 "something else used {} of the contender's cores",
                 Percent(*share)
             ),
+            Self::LongDrain { share } => write!(
+                f,
+                "turns drained in {} of their time, with fewer requests in flight",
+                Percent(*share)
+            ),
             Self::IdleWork {
                 cores,
                 jit_share,

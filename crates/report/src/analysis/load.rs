@@ -58,7 +58,7 @@ impl<'r> LoadAnalysis<'r> {
 }
 
 /// One for each benchmark with load and set of conditions.
-pub(super) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
+pub(crate) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
     data.iter_mut().for_each(control::set_apart);

@@ -22,7 +22,7 @@ pub struct StartupAnalysis<'r> {
 }
 
 /// One for each benchmark of cold starts and set of conditions.
-pub(super) fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
+pub(crate) fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
     let data = benchmark::startups(results).into_iter();
     let analyse = |data| StartupAnalysis {
         summary: of_benchmark(&data),

@@ -17,11 +17,10 @@ pub(crate) struct PublishedSeries<'p> {
     result: &'p PublishedResult,
 }
 
-impl<'p> PublishedSeries<'p> {
-    /// What was published.
-    pub(crate) fn result(&self) -> &'p PublishedResult {
-        self.result
-    }
+/// Whether a case is like a published result: its contender, or a variant of it.
+pub(crate) fn is_like(result: &PublishedResult, label: &str) -> bool {
+    let rest = label.strip_prefix(result.contender.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
 }
 
 /// The published results that belong to a benchmark.
@@ -35,11 +34,8 @@ pub(crate) fn of_benchmark<'p>(
         .into_iter()
         .flat_map(|published| &published.results);
     let mut series = |result: &'p PublishedResult| {
-        let like = |label: &str| {
-            let rest = label.strip_prefix(result.contender.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
-        };
-        let case = benchmark.cases.iter().position(|case| like(&case.label));
+        let mut cases = benchmark.cases.iter();
+        let case = cases.position(|case| is_like(result, &case.label));
         let case = case.unwrap_or_else(|| {
             colours += 1;
             colours - 1

@@ -11,7 +11,7 @@ use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_report::{
-    Analysis, ClaimRow, ClaimVerdict, ReportInput, RoundResults, csv, html, markdown,
+    Analysis, ClaimRow, ClaimVerdict, ReportInput, RoundResults, articles, csv, html, markdown,
     terminal_table,
 };
 
@@ -493,6 +493,42 @@ fn middle() -> PublishedResult {
         memory_end_mib: Some(182.0),
         cpu_us_whole: Some(571.0),
     }
+}
+
+#[test]
+fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
+    let test = ratio("synthetic-fast", "synthetic-slow", 2.5);
+    let mut main = results(&three()[..1], 2);
+    main.published = Some(Published {
+        sources: vec![source()],
+        results: vec![middle()],
+        claims: vec![claim(Metric::PeakThroughput, None, test)],
+    });
+    let round = |folder: &str, results| RoundResults {
+        folder: folder.to_owned(),
+        results,
+    };
+    let rounds = [
+        round("main", main),
+        round("claims/all", results(&three(), 4)),
+    ];
+    let [page] = &articles(&rounds)[..] else {
+        panic!("one source has one page");
+    };
+    assert_eq!(page.name, "article");
+    let files: Vec<&str> = page.figures.iter().map(|one| &*one.file).collect();
+    assert_eq!(files, ["city-get-throughput.svg", "city-get-p99.svg"]);
+    let figure = &page.figures[0].svg;
+    for text in ["Middle 1.0, published", "synthetic-middle", "4096"] {
+        assert!(figure.contains(text), "{text}: {figure}");
+    }
+    assert!(!figure.contains("synthetic-fast"), "{figure}");
+    let text = &page.markdown;
+    assert!(text.contains("Ours: `claims/all`."), "{text}");
+    assert!(text.contains("| claims/all |"), "{text}");
+    assert!(text.contains("| Middle 1.0 | 4096 | "), "{text}");
+    assert!(text.contains("`synthetic-middle`, claims/all |"), "{text}");
+    assert_eq!(articles(&rounds[1..]), [], "nothing was published");
 }
 
 #[test]

@@ -59,6 +59,11 @@ fn what_is_awaited_at_the_end_of_a_turn_is_not_missing() {
     slow.contender = Some(used(0.56));
     let validity = slow.judge();
     assert!(validity.is_fair(), "{validity:?}");
+    let found = validity.reasons().iter().map(ToString::to_string);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ["turns drained in 20 % of their time, with fewer requests in flight"]
+    );
     for turn in &mut slow.load.turns {
         turn.drain_us = 0;
     }

@@ -132,7 +132,7 @@ fn commands(page: &str, text: &str) -> Vec<Documented> {
 fn examples() -> Vec<Documented> {
     let cli = Cli::command();
     let helps = cli.get_subcommands().filter_map(|command| {
-        let help = command.get_after_help()?.to_string();
+        let help = command.get_after_long_help()?.to_string();
         Some((format!("help of {}", command.get_name()), help))
     });
     let of = |(page, help): (String, String)| {

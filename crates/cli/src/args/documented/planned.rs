@@ -63,7 +63,7 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
             Ok(!is_example)
         }
         Command::Rank(args) => recorded(root, &[args.results]),
-        Command::Report(args) => recorded(root, &[args.results]),
+        Command::Report(args) => recorded(root, &args.results),
         Command::Compare(args) => recorded(root, &[args.first, args.second]),
         _ => Ok(false),
     }
