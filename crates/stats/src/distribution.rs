@@ -1,4 +1,5 @@
-//! Student's, the normal and the chi-squared distribution, to about ten digits. Nothing else.
+//! Student's, the normal, the chi-squared and Fisher's F distribution, to about ten digits. Nothing
+//! else.
 
 use std::f64::consts::PI;
 
@@ -14,6 +15,12 @@ pub fn student_cdf(t: f64, freedom: f64) -> f64 {
 #[must_use]
 pub fn student_quantile(p: f64, freedom: f64) -> f64 {
     invert(p, |t| student_cdf(t, freedom))
+}
+
+/// Probability that a variable with Fisher's F distribution of these degrees of freedom is above
+/// `ratio`, which is not negative.
+pub(crate) fn f_above(ratio: f64, (above, below): (f64, f64)) -> f64 {
+    incomplete_beta(below / (below + above * ratio), below / 2.0, above / 2.0)
 }
 
 /// Probability that a standard normal variable is at most `z`.

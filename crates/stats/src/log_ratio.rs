@@ -5,8 +5,11 @@
 //! Logarithms, because noise of a service is a share of its level, because a ratio and its inverse
 //! then have mirrored intervals, and because throughput over runs is skewed on the other scale.
 
+use std::collections::BTreeMap;
+
 use bakeoff_base::number::length_as_f64 as count;
 
+use crate::components::{POOLING, p_same_mean};
 use crate::distribution::{student_cdf, student_quantile};
 use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
@@ -27,6 +30,8 @@ pub enum Method {
     None,
     /// Student's t of the log ratios of common blocks.
     Paired,
+    /// Student's t of the mean log ratios of sittings.
+    Sittings,
     /// Welch's t of the logs.
     Welch,
 }
@@ -53,7 +58,12 @@ impl LogRatio {
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
         let differences = differences(first, second)?;
-        if are_sets(first, second) || differences.len() >= PAIRED_BLOCKS_MIN {
+        if are_sets(first, second) {
+            let fixed = first.looks_with(second).is_none();
+            let sittings = fixed.then(|| by_sitting(first, second, &differences));
+            let of_sittings = sittings.and_then(|sittings| Self::of_sittings(&sittings));
+            of_sittings.or_else(|| Self::paired(&differences))
+        } else if differences.len() >= PAIRED_BLOCKS_MIN {
             Self::paired(&differences)
         } else {
             Self::welch(&logs(first)?, &logs(second)?)
@@ -70,6 +80,22 @@ impl LogRatio {
             error,
             count(runs - 1),
             Method::Paired,
+            runs,
+        )
+    }
+
+    /// Where the sittings differ by more than their sets explain, they are the observations: more
+    /// sets at the same hour do not show another hour. `None` where they do not.
+    fn of_sittings(sittings: &[Vec<f64>]) -> Option<Self> {
+        p_same_mean(sittings).filter(|p_value| *p_value < POOLING)?;
+        let means: Vec<f64> = sittings.iter().map(|sets| mean(sets)).collect();
+        let error = (variance(&means)? / count(means.len())).sqrt();
+        let runs = sittings.iter().map(Vec::len).sum();
+        Self::new(
+            mean(&means),
+            error,
+            count(means.len() - 1),
+            Method::Sittings,
             runs,
         )
     }
@@ -164,6 +190,17 @@ pub(crate) fn differences(first: &Sample, second: &Sample) -> Option<Vec<f64>> {
     let (a, b) = (logs(first)?, logs(second)?);
     let common = first.common_blocks(second);
     Some(common.iter().map(|(i, j)| a[*i] - b[*j]).collect())
+}
+
+/// The differences of the common blocks, by sitting.
+fn by_sitting(first: &Sample, second: &Sample, differences: &[f64]) -> Vec<Vec<f64>> {
+    let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let common = first.common_blocks(second);
+    for ((index, _), difference) in common.iter().zip(differences) {
+        let own = sittings.entry(first.sitting(*index)).or_default();
+        own.push(*difference);
+    }
+    sittings.into_values().collect()
 }
 
 /// The logarithms; `None` when there is a value that is not positive.

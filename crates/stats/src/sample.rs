@@ -1,5 +1,7 @@
 //! One value per run, what can be said of it, and the shape of an estimate.
 
+use std::collections::BTreeMap;
+
 use bakeoff_base::number::length_as_f64 as count;
 
 use crate::distribution::student_quantile;
@@ -12,6 +14,8 @@ pub struct Sample {
     blocks: Vec<u32>,
     /// The blocks are sets.
     sets: bool,
+    /// The sitting of each value; empty where all are of one.
+    sittings: Vec<u32>,
     /// Their number was decided by looking at them, and whether the budget is spent.
     looks: Option<Budget>,
 }
@@ -113,12 +117,14 @@ impl Sample {
     /// Returns the values of the blocks up to this one, as they were seen before the last look.
     #[must_use]
     pub fn up_to(&self, block: u32) -> Option<Self> {
-        let own = self.blocks.iter().copied().zip(&self.values);
-        let (blocks, values): (Vec<u32>, Vec<f64>) = own.filter(|(own, _)| *own <= block).unzip();
-        (!values.is_empty()).then_some(Self {
-            values,
-            blocks,
+        let indices = (0..self.blocks.len()).filter(|index| self.blocks[*index] <= block);
+        let indices: Vec<usize> = indices.collect();
+        let sittings = indices.iter().filter_map(|index| self.sittings.get(*index));
+        (!indices.is_empty()).then_some(Self {
+            values: indices.iter().map(|index| self.values[*index]).collect(),
+            blocks: indices.iter().map(|index| self.blocks[*index]).collect(),
             sets: self.sets,
+            sittings: sittings.copied().collect(),
             looks: self.looks.map(|_| Budget::Left),
         })
     }
@@ -142,6 +148,23 @@ impl Sample {
         }
     }
 
+    /// The same values with the sitting in which each block was measured: another one met the host
+    /// at another hour, or another host.
+    #[must_use]
+    pub fn in_sittings(self, of_blocks: &BTreeMap<u32, u32>) -> Self {
+        let blocks = self.blocks.iter();
+        let sittings = blocks.map(|block| of_blocks.get(block).copied().unwrap_or_default());
+        Self {
+            sittings: sittings.collect(),
+            ..self
+        }
+    }
+
+    /// The sitting of the value of that index.
+    pub(crate) fn sitting(&self, index: usize) -> u32 {
+        self.sittings.get(index).copied().unwrap_or_default()
+    }
+
     /// Whether, and how, both were looked at repetition by repetition.
     pub(crate) fn looks_with(&self, other: &Self) -> Option<Budget> {
         self.looks.filter(|_| other.looks == self.looks)
@@ -159,6 +182,7 @@ impl Sample {
             values,
             blocks,
             sets: false,
+            sittings: Vec::new(),
             looks: None,
         })
     }
@@ -171,6 +195,7 @@ impl Sample {
             values: self.values.clone(),
             blocks: Vec::new(),
             sets: false,
+            sittings: Vec::new(),
             looks: None,
         }
     }

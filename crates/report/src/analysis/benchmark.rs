@@ -8,7 +8,6 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Begin, IntervalRecord, Moment, Outcome, Results, RunRecords};
 use bakeoff_model::resource::{GcLog, Memory, ResourceSample};
-use bakeoff_model::runs::DecisionReason;
 use bakeoff_model::totals::{self, Growth, Times, Totals};
 use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::Warmth;
@@ -16,6 +15,8 @@ use bakeoff_stats::Budget;
 
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
 use super::played_turn::PlayedTurn;
+use super::session_data::SessionData;
+use super::sittings;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
 
@@ -58,6 +59,8 @@ pub(crate) struct StepData<'a> {
     pub(crate) full_cores: Option<f64>,
     /// Where the number of sets was decided by looking at them, whether more might follow.
     pub(crate) looks: Option<Budget>,
+    /// The repetition, and the index of the sitting in which it was measured.
+    pub(crate) sitting: (u32, u32),
     /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
     /// where no block counts.
     pub(crate) kept: Vec<PlayedTurn>,
@@ -116,6 +119,7 @@ pub(crate) fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
 
 fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
     let mut made: Vec<BenchmarkData<'_>> = Vec::new();
+    let all_sittings = sittings::of_results(results);
     for records in last_attempts(results).filter(|run| run.begin.run.kind == kind) {
         let begin = &records.begin;
         let conditions = conditions(records);
@@ -141,10 +145,11 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
         if labels.len() > benchmark.step_labels.len() {
             benchmark.step_labels.clone_from(&labels);
         }
+        let session = SessionData::of(results, &all_sittings, begin);
         let run = RunData {
             records,
-            steps: steps(records, &labels, looks(results)),
-            open: open_load(records, looks(results)),
+            steps: steps(records, &labels, session),
+            open: open_load(records, session),
             void: false,
         };
         let label = begin.run.case_label();
@@ -181,19 +186,10 @@ pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecor
     results.runs.iter().filter(wanted)
 }
 
-/// How the sets of a session were looked at, where these looks decided how many there are.
-fn looks(results: &Results) -> Option<Budget> {
-    let decision = results.runs_decision.as_ref()?;
-    decision.asked.sequential.then_some(match decision.because {
-        DecisionReason::Decided | DecisionReason::ConditionsDecided => Budget::Left,
-        _ => Budget::Spent,
-    })
-}
-
 fn steps<'a>(
     records: &'a RunRecords,
     labels: &[String],
-    looks: Option<Budget>,
+    session: SessionData,
 ) -> Vec<StepData<'a>> {
     let slices = records.intervals.iter();
     let of_steps = slices.filter(|slice| slice.latency_rate_per_s.is_none());
@@ -208,19 +204,19 @@ fn steps<'a>(
             .get(index)
             .cloned()
             .unwrap_or_else(|| format!("step {}", index + 1));
-        step(&records.begin, index, label, slices, looks)
+        step(&records.begin, index, label, slices, session)
     };
     indices.into_iter().filter_map(of_step).collect()
 }
 
 /// The measured slices of the open load.
-fn open_load<'a>(records: &'a RunRecords, looks: Option<Budget>) -> Option<StepData<'a>> {
+fn open_load<'a>(records: &'a RunRecords, session: SessionData) -> Option<StepData<'a>> {
     let slices = records.intervals.iter();
     let slices = slices.filter(|slice| slice.latency_rate_per_s.is_some() && !slice.warm_up);
     let slices: Vec<&IntervalRecord> = slices.collect();
     let label = open_load_label(slices.first()?.latency_rate_per_s?);
     let index = records.begin.run.steps.len();
-    step(&records.begin, index, label, slices, looks)
+    step(&records.begin, index, label, slices, session)
 }
 
 fn step<'a>(
@@ -228,7 +224,7 @@ fn step<'a>(
     index: usize,
     label: String,
     slices: Vec<&'a IntervalRecord>,
-    looks: Option<Budget>,
+    session: SessionData,
 ) -> Option<StepData<'a>> {
     let first = slices.first()?;
     let loads = slices.iter().map(|slice| &slice.load);
@@ -251,7 +247,8 @@ fn step<'a>(
         slices,
         kept: Vec::new(),
         full_cores: None,
-        looks,
+        looks: session.looks,
+        sitting: (begin.run.repetition, session.sitting),
         open_rate_per_s,
     })
 }

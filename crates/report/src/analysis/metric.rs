@@ -1,6 +1,8 @@
 //! One metric of a case: its value in every run, the steps that it was read off, and the verdict
 //! on exactly these steps. What tables show, rounds decide by and claims are tested with.
 
+use std::collections::BTreeMap;
+
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
@@ -155,8 +157,9 @@ impl Metric {
     ) -> Option<Self> {
         let steps: Vec<&StepData<'_>> = steps.collect();
         let of_set = |step: &&StepData<'_>| step.is_in_turns() || step.open_rate_per_s.is_some();
+        let sittings: BTreeMap<u32, u32> = steps.iter().map(|step| step.sitting).collect();
         let sample = match steps.iter().any(of_set) {
-            true => Sample::of_sets(values)?,
+            true => Sample::of_sets(values)?.in_sittings(&sittings),
             false => Sample::in_blocks(values)?,
         };
         let sample = match steps.iter().find_map(|step| step.looks) {

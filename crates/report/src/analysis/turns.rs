@@ -11,6 +11,7 @@ use bakeoff_validity::judged_record;
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
 use super::metric::CONFIDENCE;
 use super::played_turn::turns_of;
+use super::sittings::{self, BetweenSittings, SittingSets};
 use super::validity;
 use crate::number::{as_f64, count, seconds};
 
@@ -21,6 +22,8 @@ pub struct Sets {
     pub each: Vec<SetCount>,
     /// Every pair of contenders that both completed one, by requests per second.
     pub pairs: Vec<Spread>,
+    /// The sittings in which they were measured; empty where it was one.
+    pub sittings: Vec<SittingSets>,
     /// All contenders are CPU-bound, and throughput is taken by CPU time.
     pub by_cpu_time: bool,
     /// The contenders run elsewhere, each at its URL: one process of each spans all sets.
@@ -52,6 +55,9 @@ pub struct Spread {
     /// From block to block, and from set to set beyond that, which is what fresh
     /// processes do.
     pub components: Components,
+    /// How much of the spread of sets is between sittings; `None` where all are of one, and where
+    /// looking at the sets decided how many there are.
+    pub sittings: Option<BetweenSittings>,
 }
 
 /// The ratio of two contenders in a set.
@@ -348,12 +354,16 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     }
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
     let mut slices = runs().flat_map(|run| &run.records.intervals);
+    let played_sets: BTreeSet<u32> = played.keys().copied().collect();
     let each = played.into_iter().map(|(repetition, blocks)| SetCount {
         repetition,
         blocks: blocks.len(),
         kept: counted.get(&(repetition, index)).map_or(0, BTreeSet::len),
     });
+    let began = runs().filter(|run| played_sets.contains(&run.repetition()));
+    let began = began.map(|run| (run.repetition(), sittings::began(&run.records.begin)));
     Some(Sets {
+        sittings: sittings::sets(&began.collect()),
         each: each.collect(),
         by_cpu_time: {
             let mut steps = with_numbers(benchmark.cases.iter());
@@ -385,13 +395,24 @@ fn spread(first: &CaseData<'_>, second: &CaseData<'_>, index: usize) -> Option<S
     };
     let found: Vec<(u32, Vec<f64>)> = one.keys().filter_map(differences).collect();
     let ratio = |(repetition, logs): &(u32, Vec<f64>)| SetRatio::of(*repetition, logs);
-    let ratios = found.iter().filter_map(ratio).collect();
+    let ratios: Vec<SetRatio> = found.iter().filter_map(ratio).collect();
+    let sittings: BTreeMap<u32, u32> = with_numbers(std::iter::once(first))
+        .map(|(_, step)| step.sitting)
+        .collect();
+    let of_sitting = |one: &SetRatio| {
+        let sitting = sittings.get(&one.repetition).copied();
+        (sitting.unwrap_or_default(), one.ratio.point.ln())
+    };
+    let in_sittings: Vec<(u32, f64)> = ratios.iter().map(of_sitting).collect();
+    let mut steps = with_numbers(std::iter::once(first));
+    let looked_at = steps.any(|(_, step)| step.looks.is_some());
     let groups: Vec<Vec<f64>> = found.into_iter().map(|(_, logs)| logs).collect();
     Some(Spread {
         first: first.label.clone(),
         second: second.label.clone(),
         ratios,
         components: Components::of(&groups)?,
+        sittings: BetweenSittings::of(&in_sittings).filter(|_| !looked_at),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Sets in words, for every document.
 
+use crate::analysis::sittings::{self, SittingSets};
 use crate::analysis::turns::{Sets, Spread};
 use crate::number::{counted, enumerated, ratio_text};
 
@@ -36,9 +37,53 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
         true => BY_CPU_TIME,
         false => "",
     };
-    let sentences = [began.as_str(), by_cpu_time, allowed].into_iter();
+    let sittings = in_sittings(sets);
+    let sentences = [began.as_str(), &sittings, by_cpu_time, allowed].into_iter();
     let sentences = sentences.filter(|sentence| !sentence.is_empty());
     sentences.map(str::to_owned).collect()
+}
+
+/// When the sets were measured, and what the hour does to ratios; empty of one sitting.
+fn in_sittings(sets: &Sets) -> String {
+    if sets.sittings.is_empty() {
+        return String::new();
+    }
+    let each: Vec<String> = sets.sittings.iter().map(sitting).collect();
+    let measured = format!(
+        "Sets were measured in {}: {}.",
+        counted(each.len(), "sitting"),
+        enumerated(&each)
+    );
+    let pairs = sets.pairs.iter().filter_map(|pair| pair.sittings);
+    let Some((differ, least, most)) = sittings::summary(pairs) else {
+        return measured;
+    };
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let share = match percent(least) == percent(most) {
+        true => percent(least),
+        false => format!("{} to {}, by pair,", percent(least), percent(most)),
+    };
+    let intervals = match differ {
+        0 => "for no pair is that more than sets explain, so intervals are over sets".to_owned(),
+        some => format!(
+            "for {} that is more than sets explain, and the interval is over sittings",
+            counted(some, "pair")
+        ),
+    };
+    format!(
+        "{measured} Of the variance of ratios from set to set {share} is between sittings; \
+         {intervals}."
+    )
+}
+
+/// `1, 2 and 3 from 2026-11-25 06:36 UTC on`.
+fn sitting(one: &SittingSets) -> String {
+    let sets: Vec<String> = one.sets.iter().map(u32::to_string).collect();
+    let when = match one.began.get(..16) {
+        Some(minute) => format!("from {} UTC on", minute.replace('T', " ")),
+        None => "at an unknown time".to_owned(),
+    };
+    format!("{} {when}", enumerated(&sets))
 }
 
 /// Which processes the sets have, as a clause.

@@ -282,6 +282,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
         backend_settings: ReplaySettings::default(),
         backend_at: None,
         at: format!("2026-01-01T00:{order:02}:00Z"),
+        sitting: None,
         describe: format!("A made-up contender called {}", one.name),
         language: "none".to_owned(),
         note: (one.name == "synthetic-slow").then(|| "Slow on purpose.".to_owned()),

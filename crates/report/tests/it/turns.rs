@@ -454,6 +454,42 @@ fn contenders_reached_by_url_have_one_process_in_all_sets() {
 }
 
 #[test]
+fn sittings_that_differ_are_said_and_are_the_observations() {
+    const FIRST: [u64; 6] = [5300, 5295, 5305, 5550, 5545, 5555];
+    let slices = |requests: u64| vec![(requests, requests * 100_000); 10];
+    let of_set = |(repetition, requests)| {
+        [
+            ("synthetic-fast", repetition, slices(requests)),
+            ("synthetic-same-1", repetition, slices(5000)),
+        ]
+    };
+    let played: Vec<_> = (1..).zip(FIRST).flat_map(of_set).collect();
+    let mut results = results(&played, Way::Turns);
+    let compared = |results: &Results| {
+        let found = summary(results);
+        compared(&found, "synthetic-fast", "synthetic-same-1").method
+    };
+    assert_eq!(compared(&results), Method::Paired);
+    assert!(!markdown(&analyse(&results)).contains("sitting"));
+    for run in &mut results.runs {
+        let began = match run.begin.run.repetition {
+            1..=3 => "2026-11-25T06:36:41Z",
+            _ => "2026-11-25T17:40:03Z",
+        };
+        run.begin.sitting = Some(began.to_owned());
+    }
+    assert_eq!(compared(&results), Method::Sittings);
+    let sentence = "Sets were measured in 2 sittings: 1, 2 and 3 from 2026-11-25 06:36 UTC on and \
+                    4, 5 and 6 from 2026-11-25 17:40 UTC on. Of the variance of ratios from set to \
+                    set 100 % is between sittings; for 1 pair that is more than sets explain, and \
+                    the interval is over sittings.";
+    let analysis = analyse(&results);
+    for document in [markdown(&analysis), html(&analysis)] {
+        assert!(document.contains(sentence), "{document}");
+    }
+}
+
+#[test]
 fn work_of_others_voided_blocks_in_carousels_only() {
     let not_its_own = "or its contender's cores were not its own";
     for (way, is_said) in [(Way::Turns, false), (Way::Carousel, true)] {

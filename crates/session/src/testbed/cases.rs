@@ -120,6 +120,7 @@ impl Testbed {
             backend_settings: suite.backend_settings(self.options.backend),
             backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
             at: clock::now_rfc3339(),
+            sitting: Some(self.began.clone()),
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),
             language: contender.map(|c| c.language.clone()).unwrap_or_default(),
             note: contender.and_then(|c| c.note.clone()),

@@ -29,6 +29,7 @@ use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{Runtime, StartSpec, build, host};
 
 use crate::case::{self, BackendAddress};
+use crate::clock;
 use crate::contracts::{BackendProbe, Client};
 use crate::event::{Event, Observer};
 use crate::hint::Hinted;
@@ -81,6 +82,8 @@ pub struct Testbed {
     redirect: Option<SocketAddr>,
     client: HttpClient,
     host: Host,
+    /// When the sitting began, RFC 3339 in UTC.
+    began: String,
 }
 
 /// The runtime that a test bed needs.
@@ -131,6 +134,7 @@ impl Testbed {
                 prefix: String::new(),
             },
             host: host::describe(),
+            began: clock::now_rfc3339(),
         };
         if let Some(bed) = testbed.runtimes.cluster() {
             testbed.host = bed.runtime.host().clone();

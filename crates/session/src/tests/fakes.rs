@@ -497,6 +497,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         backend_settings: ReplaySettings::default(),
         backend_at: None,
         at: "now".to_owned(),
+        sitting: None,
         describe: String::new(),
         language: String::new(),
         note: None,

@@ -339,6 +339,35 @@ fn sets_are_compared_with_those_in_common_only() {
 }
 
 #[test]
+fn sittings_that_differ_are_the_observations() {
+    let criteria = Criteria::new(Better::Higher);
+    let base: Vec<(u32, f64)> = (1..=6).map(|set| (set, 100.0)).collect();
+    let found = |values: [f64; 6]| {
+        let sitting = |set: u32| (set, u32::from(set > 3));
+        let of_sets = (1..=6).map(sitting).collect();
+        let first: Vec<(u32, f64)> = (1..).zip(values).collect();
+        compare(
+            &sets(&first).in_sittings(&of_sets),
+            &sets(&base).in_sittings(&of_sets),
+            &criteria,
+        )
+    };
+    // The second sitting has the ratios of the first one, by its sets.
+    let alike = found([110.0, 111.0, 112.0, 112.0, 110.0, 111.0]);
+    assert_eq!((alike.method, alike.ratio.runs), (Method::Paired, 6));
+    assert_eq!(alike.verdict, Verdict::Faster);
+    // Three sets each say 1.06 and 1.11: the truth at a third hour is not known.
+    let apart = found([106.0, 105.9, 106.1, 111.0, 110.9, 111.1]);
+    assert_eq!((apart.method, apart.ratio.runs), (Method::Sittings, 6));
+    assert!((apart.ratio.point - (1.06_f64 * 1.11).sqrt()).abs() < 1e-4);
+    let interval = apart.ratio.interval.unwrap();
+    // 12.706 standard errors of two means that are 4.6 % apart.
+    let reach = 12.706 * (1.11_f64 / 1.06).ln() / 2.0;
+    assert!((interval.high.ln() - apart.ratio.point.ln() - reach).abs() < 1e-3);
+    assert_eq!(apart.verdict, Verdict::Inconclusive);
+}
+
+#[test]
 fn a_family_of_pairs_is_corrected_as_one() {
     let one = sample(&[100.0, 101.0, 99.0, 100.5]);
     let other = sample(&[104.0, 105.0, 103.0, 104.5]);

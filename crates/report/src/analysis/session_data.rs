@@ -1,0 +1,30 @@
+//! What the numbers of a step depend on beyond its own slices.
+
+use bakeoff_model::record::{Begin, Results};
+use bakeoff_model::runs::DecisionReason;
+use bakeoff_stats::Budget;
+
+use super::sittings;
+
+/// What a step takes from its session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionData {
+    /// How sets were looked at, where these looks decided how many there are.
+    pub(crate) looks: Option<Budget>,
+    /// Index of the run's sitting.
+    pub(crate) sitting: u32,
+}
+
+impl SessionData {
+    pub(crate) fn of(results: &Results, sittings: &[&str], begin: &Begin) -> Self {
+        let decision = results.runs_decision.as_ref();
+        let decision = decision.filter(|decision| decision.asked.sequential);
+        Self {
+            looks: decision.map(|decision| match decision.because {
+                DecisionReason::Decided | DecisionReason::ConditionsDecided => Budget::Left,
+                _ => Budget::Spent,
+            }),
+            sitting: sittings::index(sittings, begin),
+        }
+    }
+}

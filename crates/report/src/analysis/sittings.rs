@@ -1,0 +1,90 @@
+//! Sittings: parts of a session, each measured at once. What is measured in another sitting meets
+//! the host at another hour, or another host.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bakeoff_model::record::{Begin, Results};
+use bakeoff_stats::{Components, POOLING, p_same_mean};
+
+/// The sets of a sitting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SittingSets {
+    /// When it began, RFC 3339 in UTC; empty in records that do not say.
+    pub began: String,
+    /// The repetitions of its sets, in order.
+    pub sets: Vec<u32>,
+}
+
+/// How much sittings differ in the ratio of two contenders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BetweenSittings {
+    /// Of the variance of sets, the share that is between sittings.
+    pub share: f64,
+    /// They differ by more than their sets explain: the interval is that of the means of sittings.
+    pub differ: bool,
+}
+
+impl BetweenSittings {
+    /// From the logarithm of the ratio in each set, with its sitting; `None` of one sitting, and
+    /// where each has one set.
+    pub(crate) fn of(logs: &[(u32, f64)]) -> Option<Self> {
+        let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (sitting, log) in logs {
+            sittings.entry(*sitting).or_default().push(*log);
+        }
+        let sittings: Vec<Vec<f64>> = sittings.into_values().collect();
+        let components = Components::of(&sittings)?;
+        let (between, within) = (components.between?.powi(2), components.within.powi(2));
+        Some(Self {
+            share: between / (between + within).max(f64::MIN_POSITIVE),
+            differ: p_same_mean(&sittings)? < POOLING,
+        })
+    }
+}
+
+/// When each sitting began, the first one first.
+pub(crate) fn of_results(results: &Results) -> Vec<&str> {
+    let began = results.runs.iter().map(|run| began(&run.begin));
+    let began: BTreeSet<&str> = began.collect();
+    began.into_iter().collect()
+}
+
+/// The index of a run's sitting among all.
+pub(crate) fn index(all: &[&str], begin: &Begin) -> u32 {
+    let place = all.iter().position(|one| *one == began(begin));
+    place
+        .and_then(|place| u32::try_from(place).ok())
+        .unwrap_or_default()
+}
+
+/// The sets of each sitting by repetition; empty where all are of one.
+pub(crate) fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
+    let mut sittings: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (repetition, began) in began {
+        sittings.entry(began).or_default().push(*repetition);
+    }
+    let sets = sittings.into_iter().map(|(began, sets)| SittingSets {
+        began: began.to_owned(),
+        sets,
+    });
+    let sets: Vec<SittingSets> = sets.collect();
+    match sets.len() {
+        1 => Vec::new(),
+        _ => sets,
+    }
+}
+
+/// When the sitting of a run began; empty in records that do not say.
+pub(crate) fn began(begin: &Begin) -> &str {
+    begin.sitting.as_deref().unwrap_or_default()
+}
+
+/// The share of pairs whose sittings differ, in whole pairs, and the range of the shares of
+/// variance; `None` without a pair.
+pub(crate) fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
+    let pairs: Vec<BetweenSittings> = pairs.collect();
+    let shares = || pairs.iter().map(|pair| pair.share);
+    let differ = pairs.iter().filter(|pair| pair.differ).count();
+    let (least, most) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+    Some((differ, least, most))
+}
