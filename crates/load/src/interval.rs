@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadInterval, LoadSpec, Pace, Protocol, RequestInterval, RequestSpec,
     UserCount,
@@ -41,13 +42,18 @@ pub(crate) fn interval(
         let name = spec.requests[request].label();
         *unanswered.entry(name).or_default() += count;
     }
+    // The times of turns are those of bursts: only their sum is used.
+    let times = |times: Histogram| match step_spec.turns {
+        None => times,
+        Some(_) => times.coarse(),
+    };
     let by_request = names
         .zip(tally.by_request)
         .map(|(name, part)| RequestInterval {
             name,
             requests: part.requests,
             failures: part.failures,
-            times: part.times,
+            times: times(part.times),
         });
     LoadInterval {
         step,
@@ -56,8 +62,8 @@ pub(crate) fn interval(
         end_ns: tally.end_ns,
         requests: tally.requests,
         errors: tally.errors,
-        service_time: tally.service_time,
-        response_time: intended.then_some(tally.response_time),
+        service_time: times(tally.service_time),
+        response_time: intended.then(|| times(tally.response_time)),
         send_lag: intended.then_some(tally.send_lag),
         offered: open_load.then_some(tally.offered),
         censored: tally.censored,

@@ -111,17 +111,34 @@ impl Histogram {
     pub fn sum<'a>(parts: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let mut all: Vec<(u64, u64)> = parts.flat_map(Self::buckets).collect();
         all.sort_unstable_by_key(|(time_ns, _)| *time_ns);
-        all.dedup_by(|later, kept| {
+        let sum = Self::packed(all);
+        (sum.count() > 0).then_some(sum)
+    }
+
+    /// The same times with two significant digits, a fraction as large in files. For times whose
+    /// sum is all that is wanted: that changes by some tenths of a percent.
+    #[must_use]
+    pub fn coarse(&self) -> Self {
+        let buckets = self.buckets().map(|(time_ns, count)| {
+            let time_ns = two_digits(bounds().median_equivalent(time_ns));
+            (bounds().highest_equivalent(time_ns), count)
+        });
+        Self::packed(buckets.collect())
+    }
+
+    /// Of ascending buckets, in which some may be twice.
+    fn packed(mut buckets: Vec<(u64, u64)>) -> Self {
+        buckets.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             if same {
                 kept.1 = kept.1.saturating_add(later.1);
             }
             same
         });
-        let total = all
-            .iter()
-            .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
-        (total > 0).then_some(Self(Counts::Packed(all, total)))
+        buckets.shrink_to_fit();
+        let counts = buckets.iter().map(|(_, count)| *count);
+        let total = counts.fold(0_u64, u64::saturating_add);
+        Self(Counts::Packed(buckets, total))
     }
 
     /// Forgets all counts and keeps the memory.
@@ -221,13 +238,15 @@ impl Histogram {
         inner
             .add(&read)
             .map_err(|error| format!("not within 60 s: {error}"))?;
-        let mut buckets: Vec<(u64, u64)> = Self(Counts::Full(inner)).buckets().collect();
-        buckets.shrink_to_fit();
-        let total = buckets
-            .iter()
-            .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
-        Ok(Self(Counts::Packed(buckets, total)))
+        Ok(Self::packed(Self(Counts::Full(inner)).buckets().collect()))
     }
+}
+
+/// Rounds to two significant digits.
+fn two_digits(time_ns: u64) -> u64 {
+    let digits = time_ns.checked_ilog10().unwrap_or_default();
+    let step = 10_u64.pow(digits.saturating_sub(1));
+    (time_ns + step / 2) / step * step
 }
 
 /// As `hdrhistogram` defines it: the bucket in which the share of all counts, rounded up, lies.

@@ -78,3 +78,23 @@ proptest! {
         prop_assert!(found.abs_diff(time) as f64 <= time as f64 / 1000.0 + 1.0, "{found} {time}");
     }
 }
+
+#[test]
+fn coarse_times_keep_their_sum_and_take_less_room() {
+    let mut fine = Histogram::new();
+    for time in 0..20_000_u64 {
+        fine.record(100_000 + time * time * 7919 % 740_000);
+    }
+    let coarse = fine.coarse();
+    assert_eq!(coarse.count(), fine.count());
+    let (mean, other) = (coarse.mean_ns().unwrap(), fine.mean_ns().unwrap());
+    assert!((mean / other - 1.0).abs() < 0.002, "{mean} {other}");
+    let (low, high) = (fine.quantile_ns(0.45), fine.quantile_ns(0.55));
+    assert!((low..=high).contains(&coarse.quantile_ns(0.5)));
+    let (large, small) = (fine.encode().len(), coarse.encode().len());
+    assert!(small * 5 < large, "{small} {large}");
+    // What is read again is the same, and what is coarse stays as it is.
+    assert_eq!(Histogram::decode(&coarse.encode()), Ok(coarse.clone()));
+    assert_eq!(coarse.coarse(), coarse);
+    assert_eq!(Histogram::new().coarse().count(), 0);
+}
