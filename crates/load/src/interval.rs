@@ -5,14 +5,38 @@ use std::collections::BTreeMap;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
     Connections, CpuTime, LoadInterval, LoadSpec, Pace, Protocol, RequestInterval, RequestSpec,
-    UserCount,
+    StepSpec, UserCount,
 };
 
-use crate::tally::Tally;
+use crate::tally::{Part, Tally};
 
 /// Connections of a step that are in this part of the load.
 pub(crate) fn own_connections(spec: &LoadSpec, step: usize) -> u32 {
     spec.own_part().connections_of(spec.steps[step].connections)
+}
+
+/// Times as files show them. Those of turns are of bursts: only their sum is used.
+fn stated(times: Histogram, step: &StepSpec) -> Histogram {
+    match step.turns {
+        None => times,
+        Some(_) => times.coarse(),
+    }
+}
+
+fn by_request(
+    spec: &LoadSpec,
+    parts: Vec<Part>,
+    times: impl Fn(Histogram) -> Histogram,
+) -> Vec<RequestInterval> {
+    let names = spec.requests.iter().map(RequestSpec::label);
+    let both = names.zip(parts);
+    both.map(|(name, part)| RequestInterval {
+        name,
+        requests: part.requests,
+        failures: part.failures,
+        times: times(part.times),
+    })
+    .collect()
 }
 
 /// A slice as files show it. `own` is the coordinator's CPU time, which is the load generator's
@@ -36,25 +60,12 @@ pub(crate) fn interval(
         Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
         _ => !spec.keep_alive_off,
     };
-    let names = spec.requests.iter().map(RequestSpec::label);
     let mut unanswered = BTreeMap::new();
     for (request, count) in tally.unanswered {
         let name = spec.requests[request].label();
         *unanswered.entry(name).or_default() += count;
     }
-    // The times of turns are those of bursts: only their sum is used.
-    let times = |times: Histogram| match step_spec.turns {
-        None => times,
-        Some(_) => times.coarse(),
-    };
-    let by_request = names
-        .zip(tally.by_request)
-        .map(|(name, part)| RequestInterval {
-            name,
-            requests: part.requests,
-            failures: part.failures,
-            times: times(part.times),
-        });
+    let times = |times: Histogram| stated(times, step_spec);
     LoadInterval {
         step,
         slice: tally.slice,
@@ -83,7 +94,7 @@ pub(crate) fn interval(
             system_ns: tally.cpu.system_ns + own.system_ns,
         },
         generator_threads: threads.min(own_connections(spec, step) as usize),
-        by_request: by_request.collect(),
+        by_request: by_request(spec, tally.by_request, times),
         unanswered,
         users: users.then_some(UserCount {
             finished: tally.users_finished,
