@@ -277,10 +277,10 @@ enum Line<'s> {
 }
 
 impl Line<'_> {
-    /// The line on an axis with these steps.
+    /// The line on an axis with these steps; those that it does not have are no gaps in it.
     fn on(&self, labels: &[String]) -> Series {
         let points = labels.iter().enumerate();
-        let points = points.map(|(place, label)| self.point(count(place), label));
+        let points = points.filter_map(|(place, label)| self.point(count(place), label));
         match self {
             Self::Theirs(case, result, _) => Series {
                 case: *case,
@@ -297,20 +297,17 @@ impl Line<'_> {
         }
     }
 
-    fn point(&self, x: f64, label: &str) -> Point {
+    fn point(&self, x: f64, label: &str) -> Option<Point> {
         match self {
             Self::Theirs(_, _, values) => {
-                let mut values = values.iter();
-                let found = values.find(|(step, _)| step == label);
-                Point::new(x, found.map(|(_, value)| *value))
+                let (_, value) = values.iter().find(|(step, _)| step == label)?;
+                Some(Point::new(x, Some(*value)))
             }
             Self::Ours(_, series, steps) => {
-                let place = steps.iter().position(|step| step == label);
-                let found = place.and_then(|place| {
-                    let mut points = series.points.iter();
-                    points.find(|point| (point.x - count(place)).abs() < 0.5)
-                });
-                found.map_or(Point::new(x, None), |point| Point { x, ..point.clone() })
+                let place = steps.iter().position(|step| step == label)?;
+                let mut points = series.points.iter();
+                let found = points.find(|point| (point.x - count(place)).abs() < 0.5)?;
+                Some(Point { x, ..found.clone() })
             }
         }
     }
