@@ -36,12 +36,17 @@ impl Components {
 
 /// Groups whose difference has a p-value below this are not pooled. A test that decides whether to
 /// pool must find also what is barely there: Bancroft, Biometrics 20 (1964), recommends a quarter.
-pub const POOLING: f64 = 0.25;
+const POOLING: f64 = 0.25;
 
-/// p-value for "the groups have the same mean" by the F test of the analysis of variance; `None`
-/// with a single group, and when no group has two values.
+/// Whether groups differ by too much to be pooled; `None` where that cannot be tested, with a
+/// single group and when no group has two values.
 #[must_use]
-pub fn p_same_mean(groups: &[Vec<f64>]) -> Option<f64> {
+pub fn are_apart(groups: &[Vec<f64>]) -> Option<bool> {
+    p_same_mean(groups).map(|p_value| p_value < POOLING)
+}
+
+/// p-value for "the groups have the same mean" by the F test of the analysis of variance.
+fn p_same_mean(groups: &[Vec<f64>]) -> Option<f64> {
     let found = MeanSquares::of(groups)?;
     let ratio = found.among? / found.within;
     let freedom = (found.groups - 1.0, found.values - found.groups);

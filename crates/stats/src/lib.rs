@@ -26,7 +26,7 @@ pub mod steady;
 pub use bound::{Bounded, Side, against_bounds};
 pub use capacity::{Ended, Enough, Search, Trial};
 pub use compare::{Better, Comparison, Criteria, Pairs, Verdict, compare, compare_family};
-pub use components::{Components, POOLING, p_same_mean};
+pub use components::{Components, are_apart};
 pub use log_ratio::{LogRatio, Method, log_ratios};
 pub use planner::{PilotPair, runs_needed};
 pub use power::{Exactness, Threshold};

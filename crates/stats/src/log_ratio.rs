@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_base::number::length_as_f64 as count;
 
-use crate::components::{POOLING, p_same_mean};
+use crate::components::are_apart;
 use crate::distribution::{student_cdf, student_quantile};
 use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
@@ -87,7 +87,7 @@ impl LogRatio {
     /// Where the sittings differ by more than their sets explain, they are the observations: more
     /// sets at the same hour do not show another hour. `None` where they do not.
     fn of_sittings(sittings: &[Vec<f64>]) -> Option<Self> {
-        p_same_mean(sittings).filter(|p_value| *p_value < POOLING)?;
+        are_apart(sittings).filter(|apart| *apart)?;
         let means: Vec<f64> = sittings.iter().map(|sets| mean(sets)).collect();
         let error = (variance(&means)? / count(means.len())).sqrt();
         let runs = sittings.iter().map(Vec::len).sum();

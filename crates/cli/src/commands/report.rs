@@ -46,13 +46,10 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
 /// Returns what a results folder is called: its path from the folder above it, `claims/get`, or its
 /// own name.
 fn name(above: &Path, folder: &Path) -> String {
-    let path = folder.strip_prefix(above).unwrap_or(folder);
-    let own = path.file_name().is_none() || path == folder;
-    let path = match own {
-        true => Path::new(folder.file_name().unwrap_or_default()),
-        false => path,
-    };
-    path.display().to_string()
+    let own = folder.file_name().unwrap_or_default();
+    let path = folder.strip_prefix(above).ok();
+    let path = path.filter(|path| path.file_name().is_some());
+    path.unwrap_or(Path::new(own)).display().to_string()
 }
 
 fn articles(pages: &Path, folders: &[(String, PathBuf)]) -> anyhow::Result<()> {

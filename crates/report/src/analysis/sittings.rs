@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_model::record::{Begin, Results};
-use bakeoff_stats::{Components, POOLING, p_same_mean};
+use bakeoff_stats::{Components, are_apart};
 
 /// The sets of a sitting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl BetweenSittings {
         let (between, within) = (components.between?.powi(2), components.within.powi(2));
         Some(Self {
             share: between / (between + within).max(f64::MIN_POSITIVE),
-            differ: p_same_mean(&sittings)? < POOLING,
+            differ: are_apart(&sittings)?,
         })
     }
 }
@@ -79,8 +79,8 @@ pub(crate) fn began(begin: &Begin) -> &str {
     begin.sitting.as_deref().unwrap_or_default()
 }
 
-/// The share of pairs whose sittings differ, in whole pairs, and the range of the shares of
-/// variance; `None` without a pair.
+/// How many pairs have sittings that differ, and the range of the shares of variance; `None`
+/// without a pair.
 pub(crate) fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
     let pairs: Vec<BetweenSittings> = pairs.collect();
     let shares = || pairs.iter().map(|pair| pair.share);
