@@ -5,14 +5,16 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use bakeoff_model::record::{self, Outcome};
 use serde_json::Value;
 
+use crate::turns::devices;
 use crate::world::{Ran, World};
+use crate::{rounds, turns};
 
 /// Starts a session and lets it go on until it prints an event that is `wanted`.
-fn until(world: &World, out: &str, wanted: impl Fn(&Value) -> bool) -> Child {
-    let command = format!("run SUITE --profile tiny --runs 2 --json --out {out}");
-    let mut command = world.command(&command);
+fn until(world: &World, command: &str, mut wanted: impl FnMut(&Value) -> bool) -> Child {
+    let mut command = world.command(&format!("{command} --json"));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let came = lines.any(|line| {
@@ -23,6 +25,18 @@ fn until(world: &World, out: &str, wanted: impl Fn(&Value) -> bool) -> Child {
     // What else it says has to go somewhere, or it would wait for a reader.
     std::thread::spawn(move || lines.for_each(drop));
     child
+}
+
+/// Two runs of each contender into a folder.
+fn two_runs(out: &str) -> String {
+    format!("run SUITE --profile tiny --runs 2 --out {out}")
+}
+
+fn send(signal: &str, process: u32) {
+    let sent = Command::new("kill")
+        .args([signal, &process.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
 }
 
 fn is_stage(event: &Value, stage: &str) -> bool {
@@ -43,7 +57,7 @@ fn a_session_that_is_killed_in_any_phase_is_resumed() {
         "session-ended",
     ] {
         let out = format!("out-{phase}");
-        let mut child = until(&world, &out, |event| {
+        let mut child = until(&world, &two_runs(&out), |event| {
             event["event"] == phase || is_stage(event, phase)
         });
         child.kill().unwrap();
@@ -75,12 +89,9 @@ fn an_interrupted_session_says_how_to_go_on_and_leaves_nothing() {
     let world = World::new(&["good"]);
     for (phase, signal) in [("lifecycle", "-INT"), ("load", "-INT"), ("load", "-TERM")] {
         let out = format!("out{signal}-{phase}");
-        let child = until(&world, &out, |event| is_stage(event, phase));
+        let child = until(&world, &two_runs(&out), |event| is_stage(event, phase));
         let session = child.id();
-        let sent = Command::new("kill")
-            .args([signal, &session.to_string()])
-            .status();
-        assert!(sent.unwrap().success());
+        send(signal, session);
         let ended = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ended.status, 130, "{phase} {signal}: {ended:#?}");
         assert_eq!(world.leftovers(session), [""; 0], "{phase} {signal}");
@@ -90,6 +101,97 @@ fn an_interrupted_session_says_how_to_go_on_and_leaves_nothing() {
             .run(&format!("run SUITE --resume {out}"))
             .check(0, &["report: ", "attempt 2"]);
     }
+}
+
+#[test]
+fn a_set_in_turns_that_is_interrupted_leaves_nothing_and_is_made_again() {
+    let Some(world) = turns::world() else { return };
+    let mut is_second = false;
+    let command = "run SUITE --profile turns --runs 2 --out out";
+    let child = until(&world, command, |event| {
+        is_second |= event["run"]["repetition"] == 2;
+        is_second && event.to_string().contains("\"turns\":[")
+    });
+    let session = child.id();
+    send("-INT", session);
+    let ended = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.status, 130, "{ended:#?}");
+    assert_eq!(world.leftovers(session), [""; 0]);
+    assert_eq!(devices(session), [""; 0]);
+    let before = finished_files(&world, "out");
+    let interrupted = before
+        .iter()
+        .filter(|(_, text)| text.contains("\"outcome\":\"interrupted\""));
+    assert_eq!((before.len(), interrupted.count()), (4, 2), "{before:#?}");
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["report: ", "attempt 2"]);
+    check_complete(&world, "out", &before, 4);
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["nothing is left to run"]);
+}
+
+#[test]
+fn a_group_of_rounds_that_is_killed_goes_on_where_it_was() {
+    let world = rounds::pair("item");
+    let (mut is_second_round, mut is_second_set) = (false, false);
+    let command = "run SUITE --round pair --runs 2 --out out";
+    let mut child = until(&world, command, |event| {
+        is_second_round |= event["event"] == "round-began" && event["round"] == "second";
+        is_second_set |= is_second_round && event["run"]["repetition"] == 2;
+        is_second_set && event["event"] == "step-began"
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let first = finished_files(&world, "out/first");
+    let second = finished_files(&world, "out/second");
+    assert_eq!(first.len(), 4);
+    assert!((1..4).contains(&second.len()), "{second:#?}");
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["round second", "attempt 2"]);
+    check_complete(&world, "out/first", &first, 4);
+    check_complete(&world, "out/second", &second, 4);
+    assert_eq!(world.leftovers(child.id()), [""; 0]);
+    assert_eq!(devices(child.id()), [""; 0]);
+    world
+        .run("run SUITE --resume out")
+        .check(0, &["nothing is left to run"]);
+}
+
+#[test]
+fn a_sitting_that_ends_inside_a_group_of_rounds_is_gone_on_with() {
+    let world = rounds::pair("start-up");
+    // Eight starts of two seconds at least: more than the longest of these sittings.
+    for name in ["good", "same"] {
+        let file = format!("contenders/{name}/contender.toml");
+        let slow = "run = [\"sh\", \"-c\", \"sleep 2; exec {artifact}\"]";
+        let text = world.read(&format!("suite/{file}"));
+        world.write(&file, &text.replace("run = [\"{artifact}\"]", slow));
+    }
+    let mut begun = "--round pair --out OUT";
+    let mut before = [Vec::new(), Vec::new()];
+    // Building and what else comes before the first start takes an unknown part of a sitting.
+    for length in ["5s", "10s", "15s"] {
+        let ran = world.run(&format!("run SUITE {begun} --for {length}"));
+        ran.check(4, &["the time is over", "--resume"]);
+        begun = "--resume OUT";
+        before = ["out/first", "out/second"].map(|folder| finished_files(&world, folder));
+        if before.iter().any(|files| !files.is_empty()) {
+            break;
+        }
+    }
+    let made: usize = before.iter().map(Vec::len).sum();
+    assert!((1..8).contains(&made), "{before:#?}");
+    assert_eq!(world.leftovers(0), [""; 0]);
+    world.run("run SUITE --resume OUT").check(0, &["report: "]);
+    check_complete(&world, "out/first", &before[0], 4);
+    check_complete(&world, "out/second", &before[1], 4);
+    assert_eq!(world.leftovers(0), [""; 0]);
+    world
+        .run("run SUITE --resume OUT --for 1m")
+        .check(0, &["nothing is left to run"]);
 }
 
 #[test]
@@ -133,6 +235,29 @@ fn finished_files(world: &World, out: &str) -> Vec<(String, String)> {
         .collect();
     files.sort();
     files
+}
+
+/// Each planned run of a folder has exactly one record of its completion, and what was finished
+/// `before` is as it was.
+#[track_caller]
+fn check_complete(world: &World, out: &str, before: &[(String, String)], runs: usize) {
+    let all = records(world, out);
+    for file in before {
+        assert!(all.contains(file), "{out}: {} was touched", file.0);
+    }
+    let completed = all.iter().filter_map(|(_, text)| {
+        let run = record::read_run(text).unwrap();
+        let is_whole = run.end?.outcome == Outcome::Completed;
+        is_whole.then_some(run.begin.run.id)
+    });
+    let mut completed: Vec<String> = completed.collect();
+    completed.sort();
+    let session: Value = serde_json::from_str(&world.read(&format!("{out}/session.json"))).unwrap();
+    let planned = session["plan"]["runs"].as_array().unwrap().iter();
+    let mut planned: Vec<&str> = planned.map(|run| run["id"].as_str().unwrap()).collect();
+    planned.sort_unstable();
+    assert_eq!(completed, planned, "{out}");
+    assert_eq!(planned.len(), runs, "{out}");
 }
 
 fn first_record(world: &World, out: &str) -> String {

@@ -42,18 +42,26 @@ fn world() -> World {
     world
 }
 
-/// Rounds of a group are run into one folder, under a profile of their own, and in sittings.
-#[test]
-fn a_group_of_rounds_is_run_in_sittings() {
+/// Two contenders and a group `pair` of two rounds that compare them by a benchmark: `item`, or
+/// `start-up` with two starts of each.
+pub(crate) fn pair(benchmark: &str) -> World {
     let world = World::new(&["good", "same"]);
+    let start_up = "\n[[benchmark]]\nname = \"start-up\"\nkind = \"startup\"\nstarts = 2\n";
     let round = |name: &str| {
         format!(
             "\n[[round]]\nname = \"{name}\"\ngroup = \"pair\"\nprofile = \"tiny\"\n\
-             contenders = [\"good\", \"same\"]\nbenchmarks = [\"item\"]\n"
+             contenders = [\"good\", \"same\"]\nbenchmarks = [\"{benchmark}\"]\n"
         )
     };
-    let suite = world.read("suite/suite.toml") + &round("first") + &round("second");
+    let suite = world.read("suite/suite.toml") + start_up + &round("first") + &round("second");
     world.write("suite.toml", &suite);
+    world
+}
+
+/// Rounds of a group are run into one folder, under a profile of their own, and in sittings.
+#[test]
+fn a_group_of_rounds_is_run_in_sittings() {
+    let world = pair("item");
     world
         .run("plan SUITE --round pair")
         .check(0, &["first", "second", "all"]);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::world::{Ran, World};
 
 /// [`with_turns`]; `None`, said loudly, where turns are not permitted.
-fn world() -> Option<World> {
+pub(crate) fn world() -> Option<World> {
     if !rustix::process::geteuid().is_root() {
         announce("turns: they take root");
         return None;
@@ -59,7 +59,7 @@ fn runs(world: &World, out: &str) -> Vec<(String, RunRecords)> {
 }
 
 /// Network devices that a session left on this host.
-fn devices(session: u32) -> Vec<String> {
+pub(crate) fn devices(session: u32) -> Vec<String> {
     let entries = fs::read_dir("/sys/class/net").unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let prefix = format!("bko{session}x");

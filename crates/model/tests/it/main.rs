@@ -4,6 +4,7 @@
 
 mod choosing;
 mod diagnostics;
+mod equal_work;
 mod evaluate;
 mod format_page;
 mod histograms;

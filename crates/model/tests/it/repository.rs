@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::suite::Suite;
 
 fn read(path: &Path) -> SourceFile {
     SourceFile {
@@ -14,7 +15,7 @@ fn read(path: &Path) -> SourceFile {
 }
 
 /// Entries of a folder in name order; none when there is no such folder.
-fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -45,24 +46,26 @@ fn sources(suite: &Path) -> SuiteSources {
     }
 }
 
-#[test]
-fn suites_parse() {
+/// The suites of this repository and their folders.
+pub(crate) fn suites() -> Vec<(PathBuf, Suite)> {
     let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
     let mut complaints = Vec::new();
-    let mut names = Vec::new();
+    let mut found = Vec::new();
     for folder in entries(&suites) {
         if !folder.join("suite.toml").is_file() {
             continue;
         }
         match parse::suite(&sources(&folder)) {
-            Ok(suite) => names.push(suite.name),
+            Ok(suite) => found.push((folder, suite)),
             Err(diagnostics) => complaints.extend(diagnostics.iter().map(ToString::to_string)),
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-    assert!(
-        !names.is_empty(),
-        "no suite found below {}",
-        suites.display()
-    );
+    assert!(!found.is_empty(), "no suite below {}", suites.display());
+    found
+}
+
+#[test]
+fn suites_parse() {
+    suites();
 }
