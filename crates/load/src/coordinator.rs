@@ -282,6 +282,7 @@ impl<'a> Coordinator<'a> {
         self.command(Command::Prepare(step));
         let asked = Connections {
             asked: own_connections(self.spec, step),
+            on_arrival: self.spec.connects_on_arrival(),
             ..Connections::default()
         };
         let sides = self.spec.side_count();

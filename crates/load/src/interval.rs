@@ -35,6 +35,7 @@ fn by_request(
         requests: part.requests,
         failures: part.failures,
         times: times(part.times),
+        failed_times: part.failed_times.map(&times),
     })
     .collect()
 }
@@ -66,13 +67,17 @@ pub(crate) fn interval(
         *unanswered.entry(name).or_default() += count;
     }
     let times = |times: Histogram| stated(times, step_spec);
+    let mut errors = tally.errors;
+    for error in errors.values_mut() {
+        error.times = error.times.take().map(times);
+    }
     LoadInterval {
         step,
         slice: tally.slice,
         start_ns: tally.start_ns,
         end_ns: tally.end_ns,
         requests: tally.requests,
-        errors: tally.errors,
+        errors,
         service_time: times(tally.service_time),
         response_time: intended.then(|| times(tally.response_time)),
         send_lag: intended.then_some(tally.send_lag),
@@ -83,6 +88,7 @@ pub(crate) fn interval(
             established: tally.established,
             in_flight_max: Some(tally.in_flight_max),
             reconnects: tally.reconnects,
+            on_arrival: spec.connects_on_arrival(),
         },
         sent_bytes: tally.sent_bytes,
         received_bytes: tally.received_bytes,

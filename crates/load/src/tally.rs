@@ -110,6 +110,21 @@ impl TurnTally {
     }
 }
 
+/// A request that failed.
+#[derive(Debug)]
+pub(crate) struct Failure<'a> {
+    /// Its class.
+    pub(crate) class: ErrorClass,
+    /// In words.
+    pub(crate) message: &'a str,
+    /// Its index; `None` where none was chosen yet.
+    pub(crate) request: Option<usize>,
+    /// From the send, or the beginning of the connection attempt, ns.
+    pub(crate) age_ns: u64,
+    /// From when it was due, ns; the same as its age in closed load.
+    pub(crate) response_ns: u64,
+}
+
 /// Counts of one request among several.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
@@ -119,6 +134,8 @@ pub(crate) struct Part {
     pub(crate) failures: u64,
     /// Times of the successes.
     pub(crate) times: Histogram,
+    /// Times of the failures, once there is one.
+    pub(crate) failed_times: Option<Histogram>,
 }
 
 impl Tally {
@@ -158,24 +175,25 @@ impl Tally {
         }
     }
 
-    /// Counts one failure.
-    pub(crate) fn fail(&mut self, class: ErrorClass, time_ns: u64, message: &str) {
-        let entry = self.errors.entry(class).or_default();
+    /// Counts one failure, also of its request where that is one of several.
+    pub(crate) fn fail(&mut self, failure: &Failure<'_>) {
+        let entry = self.errors.entry(failure.class).or_default();
         entry.count += 1;
-        entry.time_ns_sum += time_ns;
-        entry.add_message(message, 1);
+        entry.time_ns_sum += failure.age_ns;
+        entry.add_message(failure.message, 1);
+        let times = entry.times.get_or_insert_default();
+        times.record(failure.response_ns);
+        let part = failure.request.and_then(|one| self.by_request.get_mut(one));
+        if let Some(part) = part {
+            part.failures += 1;
+            let times = part.failed_times.get_or_insert_default();
+            times.record(failure.response_ns);
+        }
     }
 
     /// Requests that failed.
     pub(crate) fn failed(&self) -> u64 {
         self.errors.values().map(|error| error.count).sum()
-    }
-
-    /// Counts a failure of one of several requests.
-    pub(crate) fn fail_request(&mut self, request: usize) {
-        if let Some(part) = self.by_request.get_mut(request) {
-            part.failures += 1;
-        }
     }
 
     /// Counts a request that was sent and has no complete response: whether the service acted on
@@ -200,6 +218,7 @@ impl Tally {
             part.requests += other.requests;
             part.failures += other.failures;
             part.times.merge(&other.times);
+            Histogram::merge_some(&mut part.failed_times, other.failed_times.as_ref());
         }
         for (request, count) in &other.unanswered {
             *self.unanswered.entry(*request).or_default() += count;
@@ -235,7 +254,7 @@ impl Tally {
             }
         }
         for part in &mut self.by_request {
-            (part.requests, part.failures) = (0, 0);
+            (part.requests, part.failures, part.failed_times) = (0, 0, None);
         }
         self.errors.clear();
         self.unanswered.clear();

@@ -5,6 +5,7 @@
 //! load generator's slices and the meter's samples of one host share one axis.
 
 mod command;
+mod connections;
 mod errors;
 mod fleet;
 mod part;
@@ -17,10 +18,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
-use crate::scenario::Scenario;
+use crate::scenario::{Connect, Scenario};
 
 pub use crate::request::RequestSpec;
 pub use command::StepCommand;
+pub use connections::Connections;
 pub use errors::{ErrorClass, ErrorCount, MESSAGES_MAX};
 pub use fleet::{ClockOffset, FleetReceipt, FleetRecord, LostGenerator, PartReceipt};
 pub use part::Part;
@@ -92,6 +94,13 @@ impl LoadSpec {
     pub fn is_single_request(&self) -> bool {
         let alone = |request: &RequestSpec| request.pause.is_none() && request.extract.is_empty();
         self.requests.len() == 1 && self.requests.iter().all(alone)
+    }
+
+    /// Whether each user of a scenario opens its connection itself.
+    #[must_use]
+    pub fn connects_on_arrival(&self) -> bool {
+        let scenario = self.scenario.as_ref();
+        scenario.is_some_and(|scenario| scenario.connect == Connect::OnArrival)
     }
 
     /// Whether users wait between a response and their next request.
@@ -269,28 +278,6 @@ pub enum Pace {
     },
 }
 
-/// Connections of a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Connections {
-    /// How many the step wanted.
-    pub asked: u32,
-    /// How many were really open at the same time when the slice began.
-    pub established: u32,
-    /// Requests that these could have in flight then; absent in records before there was this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_flight_max: Option<u32>,
-    /// How many had to be reopened during the slice.
-    pub reconnects: u64,
-}
-
-impl Connections {
-    /// Requests that the established ones could have in flight.
-    #[must_use]
-    pub fn places(&self) -> u32 {
-        self.in_flight_max.unwrap_or(self.established)
-    }
-}
-
 /// CPU time of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTime {
@@ -360,8 +347,9 @@ pub struct LoadInterval {
     /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turnaround_ns: Option<u64>,
-    /// Time in which connections were being opened again, handshakes included, summed over those
-    /// that came to be open in the slice, ns; absent in records of format 1.
+    /// Time in which connections were being opened again, or by users who arrived, handshakes
+    /// included, summed over those that came to be open in the slice, ns; absent in records of
+    /// format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connecting_ns: Option<u64>,
     /// The load generator's own CPU time in the slice.
@@ -416,6 +404,10 @@ pub struct RequestInterval {
     pub failures: u64,
     /// Times of the successful ones: response times where there are any, else service times.
     pub times: Histogram,
+    /// The same times of the failed ones; absent where none failed, and in records of before
+    /// 2026-11-25.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_times: Option<Histogram>,
 }
 
 /// A smallest and a largest count.

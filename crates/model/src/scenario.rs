@@ -24,6 +24,9 @@ pub struct Scenario {
     /// What a user does whose request failed.
     #[serde(default)]
     pub after_failure: AfterFailure,
+    /// When connections are opened.
+    #[serde(default, skip_serializing_if = "Connect::is_before_step")]
+    pub connect: Connect,
 }
 
 fn yes() -> bool {
@@ -39,6 +42,26 @@ pub enum AfterFailure {
     GiveUp,
     /// The next request is sent all the same, unless it needs a variable that was not extracted.
     GoOn,
+}
+
+/// When the connections of users are opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connect {
+    /// All of them before a step begins; each serves one user after the other.
+    #[default]
+    BeforeStep,
+    /// Each by its user, for the first request: connecting is a part of that request's response
+    /// time, and a connection that cannot be made is its failure. It is closed when the user is
+    /// done; the next user opens another one.
+    OnArrival,
+}
+
+impl Connect {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+    fn is_before_step(&self) -> bool {
+        *self == Self::BeforeStep
+    }
 }
 
 /// Where variables get their values each time a user begins.

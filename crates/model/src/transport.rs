@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Protocol, WebSocket};
+use crate::scenario::{Connect, Scenario};
 
 /// Most requests in flight on one connection; services allow a few hundred.
 pub const IN_FLIGHT_MAX: u32 = 65_536;
@@ -61,6 +62,19 @@ impl Transport {
             _ => return None,
         };
         Some(message.to_owned())
+    }
+
+    /// Why the requests of a scenario cannot travel like this; `None` where they can.
+    #[must_use]
+    pub fn contradiction_to(&self, scenario: &Scenario) -> Option<&'static str> {
+        let is_shared = self.in_flight > 1;
+        match self.protocol {
+            Protocol::Websocket(_) => Some("a scenario is of requests, not over WebSocket"),
+            _ if is_shared && scenario.connect == Connect::OnArrival => {
+                Some("users who connect on arrival share no connections")
+            }
+            _ => None,
+        }
     }
 
     /// As a person says it: `HTTP/2, 8 streams a connection`.

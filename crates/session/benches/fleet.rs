@@ -145,6 +145,7 @@ fn connections() -> Connections {
         established: 64,
         in_flight_max: Some(64),
         reconnects: 0,
+        on_arrival: false,
     }
 }
 

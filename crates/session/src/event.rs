@@ -184,7 +184,7 @@ pub enum Event {
         steps: usize,
         /// Connections that were asked for.
         connections: u32,
-        /// Connections that are open.
+        /// Connections that are open; all, where users open them as they arrive.
         established: u32,
     },
     /// A record of the current run: the one that began or went on last.

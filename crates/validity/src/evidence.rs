@@ -109,6 +109,8 @@ pub struct Evidence {
     pub(crate) censored: BTreeMap<u64, u64>,
     pub(crate) offered: Option<u64>,
     pub(crate) asked: u32,
+    /// Users open their connections as they arrive.
+    pub(crate) on_arrival: bool,
     /// Requests that all connections that were asked for could have in flight, times the time.
     pub(crate) in_flight_ns: f64,
     /// Connections that were open, times the time.
@@ -163,6 +165,7 @@ impl Evidence {
             censored: load.censored.buckets().collect(),
             offered: load.offered,
             asked: connections.asked,
+            on_arrival: connections.on_arrival,
             // At the end of a turn what is in flight is awaited, and nothing is sent any more.
             in_flight_ns: f64::from(connections.asked)
                 * width
@@ -205,7 +208,7 @@ impl Evidence {
             };
         }
         self.connecting_ns = match self.reconnects {
-            0 => Reading::NotApplicable,
+            0 if !self.on_arrival => Reading::NotApplicable,
             _ => self.since_format_2(load.connecting_ns),
         };
     }

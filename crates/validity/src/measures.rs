@@ -89,9 +89,9 @@ pub(crate) fn generator_lost(evidence: &Evidence) -> Measure {
     Some((evidence.lost_ns / asked_ns.max(1.0), finding))
 }
 
-/// Where each connection ends by design, how many are open at a time says nothing.
+/// Where each connection begins and ends by design, how many are open at a time says nothing.
 pub(crate) fn connections_missing(evidence: &Evidence) -> Measure {
-    evidence.setting.keep_alive.then_some(())?;
+    (evidence.setting.keep_alive && !evidence.on_arrival).then_some(())?;
     let connecting_ns = match evidence.connecting_ns {
         Reading::Known(connecting_ns) => as_f64(connecting_ns),
         Reading::NotApplicable => 0.0,

@@ -28,10 +28,6 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
     if (1..SLICE_NS_MIN).contains(&spec.slice_ns) {
         return fail("slices shorter than a millisecond".into());
     }
-    let messages = matches!(spec.target.protocol, Protocol::Websocket(_));
-    if spec.scenario.is_some() && messages {
-        return fail("scenarios are of requests and responses: not over WebSocket".into());
-    }
     check_part(spec)?;
     check_sides(spec)?;
     for (index, step) in spec.steps.iter().enumerate() {
@@ -51,7 +47,7 @@ pub(crate) fn validate(spec: &LoadSpec) -> Result<(), LoadError> {
         }
         match (&spec.scenario, step.pace) {
             (Some(_), Pace::Closed | Pace::Users { .. }) => {}
-            (Some(_), _) if spec.is_single_request() => {}
+            (Some(_), _) if spec.is_single_request() && !spec.connects_on_arrival() => {}
             (Some(_), _) => {
                 return fail(format!("step {index}: a scenario has users, not a rate"));
             }
@@ -99,6 +95,11 @@ fn check_sides(spec: &LoadSpec) -> Result<(), LoadError> {
         if step.turns.is_some() && paced(step) {
             return fail(format!("step {index}: only closed load is played in turns"));
         }
+        if step.turns.is_some() && spec.connects_on_arrival() {
+            return fail(format!(
+                "step {index}: turns are played on open connections, not by users who connect"
+            ));
+        }
     }
     Ok(())
 }
@@ -124,6 +125,10 @@ fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
     };
     if let Some(why) = transport.contradiction() {
         return fail(why);
+    }
+    let scenario = spec.scenario.as_ref();
+    if let Some(why) = scenario.and_then(|scenario| transport.contradiction_to(scenario)) {
+        return fail(why.to_owned());
     }
     let unsolicited = !spec.requests.iter().all(sends);
     match spec.target.protocol {

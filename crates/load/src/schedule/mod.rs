@@ -12,7 +12,7 @@ use std::sync::Arc;
 use bakeoff_model::load::ErrorClass;
 
 use crate::shared::Allowance;
-use crate::tally::Tally;
+use crate::tally::{Failure, Tally};
 use arrivals::ThreadArrivals;
 use users::Users;
 
@@ -255,8 +255,10 @@ impl Schedule {
             if self.waiting.len() < WAITING_MAX {
                 self.waiting.push_back(due_ns);
             } else {
-                let message = "more requests waited for a connection than are remembered";
-                tally.fail(ErrorClass::Dropped, 0, message);
+                tally.fail(&dropped(
+                    0,
+                    "more requests waited for a connection than are remembered",
+                ));
             }
         }
     }
@@ -269,8 +271,10 @@ impl Schedule {
                 return;
             }
             self.waiting.pop_front();
-            let message = "no connection became free within the response timeout";
-            tally.fail(ErrorClass::Dropped, waited_ns, message);
+            tally.fail(&dropped(
+                waited_ns,
+                "no connection became free within the response timeout",
+            ));
         }
     }
 
@@ -301,5 +305,22 @@ impl Schedule {
     pub(crate) fn end(&mut self) {
         self.window = None;
         self.waiting.clear();
+    }
+
+    /// The request for which the user of this slot wants a connection in this window.
+    pub(crate) fn wanted(&self, index: usize) -> Option<usize> {
+        let window = self.window.as_ref().filter(|window| !window.closed);
+        window.and(self.users.as_ref())?.ready_request(index)
+    }
+}
+
+/// A request of open load that is never sent.
+fn dropped(waited_ns: u64, message: &str) -> Failure<'_> {
+    Failure {
+        class: ErrorClass::Dropped,
+        message,
+        request: None,
+        age_ns: waited_ns,
+        response_ns: waited_ns,
     }
 }

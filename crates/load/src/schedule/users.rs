@@ -106,13 +106,13 @@ impl Users {
     }
 
     /// The user of this index is done with its request and goes on with the next one, as another
-    /// user when it has come to the end of the scenario.
-    pub(crate) fn go_on(&mut self, index: usize, good: bool, now: u64, tally: &mut Tally) {
+    /// user when it has come to the end of the scenario: then it is `true`.
+    pub(crate) fn go_on(&mut self, index: usize, good: bool, now: u64, tally: &mut Tally) -> bool {
         let Some(user) = self.users.get_mut(index) else {
-            return;
+            return false;
         };
         if !matches!(user.activity, Activity::Ready | Activity::Waiting) {
-            return;
+            return false;
         }
         let pause_ns = self.script.pause_ns(user.request);
         user.request += 1;
@@ -127,7 +127,7 @@ impl Users {
             if user.times_left == 0 {
                 user.activity = Activity::Gone;
                 self.present -= 1;
-                return;
+                return true;
             }
             self.script.begin(&mut user.state);
         }
@@ -138,6 +138,7 @@ impl Users {
             user.activity = Activity::Thinking;
             self.due.push(Reverse((user.intended_ns, index)));
         }
+        through || lost
     }
 
     /// The users of a step arrive from `start_ns` on, within the time that the pace says.
@@ -213,6 +214,11 @@ impl Users {
     pub(crate) fn ready_request(&self, index: usize) -> Option<usize> {
         let user = self.users.get(index)?;
         (user.activity == Activity::Ready).then_some(user.request)
+    }
+
+    /// When the user was to send its request, monotonic ns.
+    pub(crate) fn intended_ns(&self, index: usize) -> Option<u64> {
+        Some(self.users.get(index)?.intended_ns)
     }
 }
 

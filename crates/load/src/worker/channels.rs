@@ -33,7 +33,7 @@ pub(crate) enum Report {
 }
 
 /// The connections with which a thread begins a step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ready {
     /// How many are established.
     pub(crate) established: u32,

@@ -6,6 +6,7 @@ use super::Worker;
 use super::connection::Stage;
 use crate::clock::now_ns;
 use crate::protocol::interface::Protocol as _;
+use crate::tally::Failure;
 use crate::transport::reactor::Reactor;
 
 /// Failed attempts after which a connection is given up until the window opens.
@@ -60,36 +61,56 @@ impl<R: Reactor> Worker<'_, R> {
         let age_ns = now.saturating_sub(since_ns);
         let slots = self.connections.slots_of(connection);
         let tally = &mut self.recorder.tally;
+        let failure = Failure {
+            class,
+            message,
+            request: None,
+            age_ns,
+            response_ns: age_ns,
+        };
         if self.schedule.is_open_load() {
             // The one that has waited longest; without any the attempt was for no request yet.
             let Some(due_ns) = self.schedule.take_waiting() else {
                 return;
             };
-            tally.fail(class, now.saturating_sub(due_ns), message);
-            let Some(users) = &mut self.schedule.users else {
-                return;
-            };
-            let mut ready = slots.filter_map(|index| Some((index, users.ready_request(index)?)));
-            if let Some((index, request)) = ready.next() {
-                tally.fail_request(request);
+            let waited_ns = now.saturating_sub(due_ns);
+            let users = self.schedule.users.as_ref();
+            let ready = users.and_then(|users| {
+                let mut slots = slots.clone();
+                slots.find_map(|index| Some((index, users.ready_request(index)?)))
+            });
+            tally.fail(&Failure {
+                request: ready.map(|(_, request)| request),
+                age_ns: waited_ns,
+                response_ns: waited_ns,
+                ..failure
+            });
+            if let (Some((index, _)), Some(users)) = (ready, &mut self.schedule.users) {
                 users.go_on(index, false, now, tally);
             }
             return;
         }
         if self.schedule.users.is_none() {
             if self.schedule.take_request() {
-                tally.fail(class, age_ns, message);
+                tally.fail(&failure);
             }
             return;
         }
         for index in slots {
             let users = self.schedule.users.as_ref();
-            let Some(request) = users.and_then(|users| users.ready_request(index)) else {
+            let ready = users.and_then(|users| {
+                let request = users.ready_request(index)?;
+                Some((request, users.intended_ns(index)?))
+            });
+            let Some((request, intended_ns)) = ready else {
                 continue;
             };
             if self.schedule.take_request() {
-                tally.fail(class, age_ns, message);
-                tally.fail_request(request);
+                tally.fail(&Failure {
+                    request: Some(request),
+                    response_ns: now.saturating_sub(intended_ns),
+                    ..failure
+                });
                 if let Some(users) = &mut self.schedule.users {
                     users.go_on(index, false, now, tally);
                 }
@@ -119,15 +140,36 @@ impl<R: Reactor> Worker<'_, R> {
         let slot = self.connections.slot(index);
         let age_ns = now.saturating_sub(slot.sent_ns);
         let from_intended_ns = now.saturating_sub(slot.intended_ns);
+        let request = slot.request;
         let tally = &mut self.recorder.tally;
-        tally.fail(class, age_ns, message);
-        tally.fail_request(slot.request);
-        tally.leave_unanswered(slot.request);
+        tally.fail(&Failure {
+            class,
+            message,
+            request: Some(request),
+            age_ns,
+            response_ns: match self.schedule.has_intended_times() {
+                true => from_intended_ns,
+                false => age_ns,
+            },
+        });
+        tally.leave_unanswered(request);
         if matches!(class, ErrorClass::HeaderTimeout | ErrorClass::BodyTimeout) {
             tally.censored.record(from_intended_ns);
         }
-        if let Some(users) = &mut self.schedule.users {
-            users.go_on(index, false, now, tally);
+        self.go_on(index, false, now);
+    }
+
+    /// The user of a slot, if it has one, goes on after its request. One that is done and that
+    /// opened its connection itself leaves with it.
+    #[inline]
+    pub(super) fn go_on(&mut self, index: usize, is_right: bool, now: u64) {
+        let Some(users) = &mut self.schedule.users else {
+            return;
+        };
+        let is_done = users.go_on(index, is_right, now, &mut self.recorder.tally);
+        if is_done && self.spec.connects_on_arrival() {
+            let (connection, _) = self.connections.slot_of(index);
+            self.begin_draining(connection);
         }
     }
 

@@ -153,7 +153,7 @@ impl<'a, R: Reactor> Worker<'a, R> {
     /// Ends a step behind its window.
     pub(crate) fn finish(&mut self, step: usize) -> Result<(), Errno> {
         self.drain()?;
-        if self.spec.steps[step].close_after {
+        if self.spec.steps[step].close_after || self.spec.connects_on_arrival() {
             self.connections.resize(self.spec, 0, |_, slot| slot);
             self.turn(0)?;
         }
@@ -174,6 +174,9 @@ impl<'a, R: Reactor> Worker<'a, R> {
         let is_open_load = !matches!(pace, Pace::Closed | Pace::Users { .. });
         self.schedule.reserve(slots, is_open_load);
         self.responded.reserve(slots);
+        if self.spec.connects_on_arrival() {
+            return Ok(Ready::default());
+        }
         // Each attempt ends after the timeout; this bounds waiting in turn as well.
         let timeout_ns = self.spec.timeout_connect_ns;
         let deadline_ns = now_ns().saturating_add(timeout_ns.saturating_mul(PREPARE_TIMEOUTS_MAX));

@@ -6,6 +6,7 @@ use crate::clock::now_ns;
 use crate::protocol::event::ProtocolEvent;
 use crate::protocol::interface::Protocol as _;
 use crate::protocol::response::Capture;
+use crate::tally::Failure;
 use crate::transport::reactor::Reactor;
 
 impl<R: Reactor> Worker<'_, R> {
@@ -69,7 +70,7 @@ impl<R: Reactor> Worker<'_, R> {
         let now = now_ns();
         if self.in_window(now) {
             let since_ns = self.connections.get(connection).since_ns;
-            self.recorder.tally.reconnects += 1;
+            self.recorder.tally.reconnects += u64::from(!self.is_arrival(connection));
             self.recorder.tally.connecting_ns += now.saturating_sub(since_ns);
         }
         self.send_all(connection);
@@ -129,14 +130,18 @@ impl<R: Reactor> Worker<'_, R> {
                 tally.succeed(request_index, service_ns, response_ns);
                 self.connections.slot_mut(index).responses += 1;
             }
-            Err((class, message)) => {
-                tally.fail(class, service_ns, &message);
-                tally.fail_request(request_index);
-            }
+            Err((class, message)) => tally.fail(&Failure {
+                class,
+                message: &message,
+                request: Some(request_index),
+                age_ns: service_ns,
+                response_ns: match self.schedule.has_intended_times() {
+                    true => response_ns,
+                    false => service_ns,
+                },
+            }),
         }
-        if let Some(users) = &mut self.schedule.users {
-            users.go_on(index, is_right, received_ns, tally);
-        }
+        self.go_on(index, is_right, received_ns);
     }
 
     /// Sends the next requests of the slots whose response came. What goes out on one connection
@@ -172,7 +177,9 @@ impl<R: Reactor> Worker<'_, R> {
                 continue;
             }
             match self.connections.get(connection).stage {
-                Stage::Closed => self.connections.connect(connection, now),
+                Stage::Closed if self.is_wanted(connection) => {
+                    self.connections.connect(connection, now);
+                }
                 Stage::Established => {
                     self.pass_on(index, now);
                     self.connections.flush(connection);
@@ -180,6 +187,19 @@ impl<R: Reactor> Worker<'_, R> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a closed connection has to be opened: where users open theirs, only one that waits
+    /// for it.
+    fn is_wanted(&self, connection: usize) -> bool {
+        let first = self.connections.slots_of(connection).start;
+        !self.spec.connects_on_arrival() || self.schedule.wanted(first).is_some()
+    }
+
+    /// Whether a connection is the first one of its user, who opened it to send its first request.
+    fn is_arrival(&self, connection: usize) -> bool {
+        let first = self.connections.slots_of(connection).start;
+        self.spec.connects_on_arrival() && self.schedule.wanted(first) == Some(0)
     }
 
     /// Open load and users: sends what is due, drops what has waited for too long, and returns when
@@ -202,8 +222,12 @@ impl<R: Reactor> Worker<'_, R> {
     fn wake_users(&mut self, now: u64) -> Option<u64> {
         while let Some(index) = self.schedule.users.as_mut()?.wake(now) {
             let (connection, _) = self.connections.slot_of(index);
-            if self.connections.get(connection).stage == Stage::Established {
-                self.send_from(index, now_ns());
+            match self.connections.get(connection).stage {
+                Stage::Established => self.send_from(index, now_ns()),
+                Stage::Closed if self.spec.connects_on_arrival() => {
+                    self.connections.connect(connection, now_ns());
+                }
+                _ => {}
             }
         }
         self.schedule.users.as_ref()?.next_due_ns()

@@ -39,6 +39,8 @@ type Serve = Box<dyn FnMut(u64) -> u64>;
 /// The simulated kernel, network and service.
 struct Simulated {
     serve: Serve,
+    /// How long it takes to connect, ns.
+    connect_ns: u64,
     /// Responses and connections under way: when, in which order, which connection, and whether it
     /// is a response.
     coming: BinaryHeap<Reverse<(u64, u64, usize, bool)>>,
@@ -65,7 +67,7 @@ impl Reactor for Simulated {
     fn resize(&mut self, _: usize) {}
 
     fn open(&mut self, connection: usize) {
-        self.come(now_ns(), connection, false);
+        self.come(now_ns() + self.connect_ns, connection, false);
     }
 
     fn send(&mut self, connection: usize, payload: Payload) {
@@ -167,8 +169,18 @@ pub(super) const OPEN_NS: u64 = 2 * SECOND;
 
 /// Carries out a spec in simulated time and adds its slices up.
 pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static) -> Tally {
+    simulate_connecting(spec, 0, serve)
+}
+
+/// The same where it takes so long to connect.
+pub(super) fn simulate_connecting(
+    spec: &LoadSpec,
+    connect_ns: u64,
+    serve: impl FnMut(u64) -> u64 + 'static,
+) -> Tally {
     let reactor = Simulated {
         serve: Box::new(serve),
+        connect_ns,
         coming: BinaryHeap::new(),
         ready: VecDeque::new(),
         order: 0,

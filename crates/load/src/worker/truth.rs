@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::Pace;
-use bakeoff_model::scenario::{AfterFailure, Pause, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Pause, Scenario};
 
-use super::simulation::{MILLISECOND, OPEN_NS, SECOND, books, load_spec, simulate};
+use super::simulation::{
+    MILLISECOND, OPEN_NS, SECOND, books, load_spec, simulate, simulate_connecting,
+};
 use crate::random::Random;
 
 /// Percentiles that must be true.
@@ -160,6 +162,7 @@ fn users_arrive_and_think_as_specified() {
         feeds: Vec::new(),
         cookies: true,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     let pause = Pause {
         min_ns: 300 * MILLISECOND,
@@ -188,12 +191,55 @@ fn users_arrive_and_think_as_specified() {
 }
 
 #[test]
+fn connecting_on_arrival_is_response_time_of_the_first_request() {
+    let mut spec = load_spec(
+        10,
+        60 * SECOND,
+        Pace::Users {
+            arrive_ns: 10 * SECOND,
+            times: 1,
+        },
+    );
+    spec.scenario = Some(Scenario {
+        feeds: Vec::new(),
+        cookies: true,
+        after_failure: AfterFailure::GiveUp,
+        connect: Connect::OnArrival,
+    });
+    let second = spec.requests[0].clone();
+    spec.requests.push(second);
+    let sent: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let own = sent.clone();
+    let tally = simulate_connecting(&spec, 50 * MILLISECOND, move |at_ns| {
+        own.borrow_mut().push(at_ns - OPEN_NS);
+        at_ns + 5 * MILLISECOND
+    });
+    assert_eq!((tally.requests, tally.users_finished), (20, 10));
+    assert_eq!((tally.established, tally.reconnects), (0, 0));
+    let all = 10.0 * 50.0 * MILLISECOND as f64;
+    assert!(close(tally.connecting_ns as f64, all, 0.001, 0.0));
+    for (number, at_ns) in sent.borrow().iter().enumerate() {
+        let begun_ns = 50 * MILLISECOND + (number % 2) as u64 * 5 * MILLISECOND;
+        let due_ns = (number / 2) as u64 * SECOND + begun_ns;
+        assert!(at_ns.abs_diff(due_ns) <= 4_000, "{number}: {at_ns}");
+    }
+    for (part, expect_ms) in [(0, 55.0), (1, 5.0)] {
+        let found_ns = tally.by_request[part].times.mean_ns().unwrap();
+        let expect_ns = expect_ms * MILLISECOND as f64;
+        assert!(close(found_ns, expect_ns, 0.002, 5_000.0), "{found_ns}");
+    }
+    let service_ns = tally.service_time.mean_ns().unwrap();
+    assert!(close(service_ns, 5.0 * MILLISECOND as f64, 0.002, 5_000.0));
+}
+
+#[test]
 fn response_time_is_send_lag_and_service_time() {
     let mut spec = load_spec(4, 3 * SECOND, Pace::Closed);
     spec.scenario = Some(Scenario {
         feeds: Vec::new(),
         cookies: false,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     let second = spec.requests[0].clone();
     spec.requests.push(second);

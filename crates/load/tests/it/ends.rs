@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{ErrorClass, LoadEvent, LoadInterval, Pace, Protocol};
-use bakeoff_model::scenario::{AfterFailure, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::frames::{self, GOAWAY, SETTINGS, frame};
 use crate::server::{Act, RefusedPort, Server, say};
@@ -110,6 +110,7 @@ fn users_that_cannot_connect_are_counted_each() {
         feeds: Vec::new(),
         cookies: false,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     spec.target.protocol = Protocol::Http2;
     spec.in_flight = 8;

@@ -32,6 +32,7 @@ macro_rules! on_each_reactor {
     };
 }
 
+mod arrivals;
 mod ends;
 mod frames;
 mod hostile;
@@ -208,6 +209,7 @@ fn try_run(spec: &LoadSpec) -> Result<Total, LoadError> {
                     sum.count += count.count;
                     sum.time_ns_sum += count.time_ns_sum;
                     sum.example = count.example.clone();
+                    Histogram::merge_some(&mut sum.times, count.times.as_ref());
                 }
                 total.intervals.push(*interval);
             }

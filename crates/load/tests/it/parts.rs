@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use bakeoff_load::{Go, LoadError, Stop, wall_ns};
 use bakeoff_model::load::{LoadEvent, LoadSpec, Pace};
-use bakeoff_model::scenario::{AfterFailure, Feed, RowOrder, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Feed, RowOrder, Scenario};
 
 use crate::server::{Server, perform, say};
 use crate::{MILLISECOND, SECOND, Total, get, load_spec, run};
@@ -99,6 +99,7 @@ fn no_user_of_a_part_has_what_one_of_another_has() {
         ],
         cookies: false,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     let parts = run_parts(&spec, 3);
     let users = u64::from(USERS) * TIMES;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol, RequestSpec};
 use bakeoff_model::pattern::Pattern;
-use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, RowOrder, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Extract, Feed, Pause, RowOrder, Scenario};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::Bytes;
@@ -49,6 +49,7 @@ fn scenario(address: &str, users: u32, times: u64, requests: Vec<RequestSpec>) -
         }],
         cookies: true,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     spec.requests = requests;
     spec

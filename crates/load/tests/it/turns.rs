@@ -13,7 +13,7 @@ use bakeoff_model::load::{
     Connections, CpuCounter, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, Protocol,
     RequestSpec, StepSpec, Target, TurnCount, Turns,
 };
-use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Extract, Feed, Scenario};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
@@ -292,6 +292,7 @@ fn users_without_pauses_take_turns() {
         }],
         cookies: true,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     let enter = RequestSpec {
         extract: [("token".to_owned(), Extract::Json("$.token".to_owned()))].into(),
@@ -391,6 +392,7 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
             established: 64,
             in_flight_max: Some(64),
             reconnects: 0,
+            on_arrival: false,
         },
         sent_bytes: about(SECOND),
         received_bytes: about(SECOND),

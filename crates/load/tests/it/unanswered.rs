@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bakeoff_model::load::{ErrorClass, Pace, RequestSpec};
-use bakeoff_model::scenario::{AfterFailure, Scenario};
+use bakeoff_model::scenario::{AfterFailure, Connect, Scenario};
 
 use crate::server::{Act, Server, perform};
 use crate::{MILLISECOND, Total, answer_limit_ns, get, load_spec, run};
@@ -60,6 +60,7 @@ fn what_may_have_been_stored_is_counted_apart() {
         feeds: Vec::new(),
         cookies: false,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     });
     spec.timeout_answer_ns = answer_limit_ns(Some(ErrorClass::HeaderTimeout));
     let save = RequestSpec {

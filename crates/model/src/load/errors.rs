@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::histogram::Histogram;
+
 /// Why a request did not count as successful. Classes are counted apart, each with its time.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -89,6 +91,10 @@ pub struct ErrorCount {
     /// Absent in records of before 2026-11-23.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, u64>,
+    /// How long they took: response times where successful requests have any, else from the send or
+    /// connect. Absent in records of before 2026-11-25.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Histogram>,
 }
 
 /// Different messages of an error class that are counted apart in a slice: those of wrong bodies
@@ -106,6 +112,7 @@ impl ErrorCount {
         if self.example.is_none() {
             self.example.clone_from(&other.example);
         }
+        Histogram::merge_some(&mut self.times, other.times.as_ref());
     }
 
     /// Adds failures with this message.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::pattern::Pattern;
-use crate::scenario::{AfterFailure, RowOrder};
+use crate::scenario::{AfterFailure, Connect, RowOrder};
 
 /// Makes the requests of a benchmark a scenario: each connection is a user who goes through them
 /// in order, or has as many users as requests in flight.
@@ -17,6 +17,9 @@ pub(crate) struct ScenarioTable {
     /// What a user does whose request failed; `give-up` unless given.
     #[serde(default)]
     pub(crate) after_failure: AfterFailure,
+    /// When connections are opened; `before-step` unless given.
+    #[serde(default)]
+    pub(crate) connect: Connect,
     /// Where variables get their values each time a user begins.
     #[serde(default)]
     pub(crate) feed: Vec<FeedTable>,

@@ -41,6 +41,7 @@ pub(super) fn scenario(
         feeds,
         cookies: table.cookies,
         after_failure: table.after_failure,
+        connect: table.connect,
     }
 }
 

@@ -21,7 +21,7 @@ use super::transport;
 use super::turns;
 use super::warm_up;
 use crate::conditions::BackendName;
-use crate::load::{Pace, Protocol, RequestSpec};
+use crate::load::{Pace, RequestSpec};
 use crate::names;
 use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, StepOrder, Suite};
 
@@ -295,9 +295,10 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             .transport
             .map(|table| transport::transport(reading, &transport_place, &table))
             .unwrap_or_default();
-        let messages = matches!(transport.protocol, Protocol::Websocket(_));
-        if scenario.is_some() && messages {
-            let message = format!("`{place}`: a scenario is of requests, not over WebSocket");
+        if let Some(scenario) = &scenario
+            && let Some(message) = transport.contradiction_to(scenario)
+        {
+            let message = format!("`{place}`: {message}");
             reading.complain(&transport_place, &message, None);
         }
         let probes = probe::of_requests(reading, &place.key("probe"), table.probe, &requests);

@@ -6,6 +6,7 @@ use bakeoff_base::random::Random;
 
 use super::{PlannedRun, RunKind};
 use crate::load::{Pace, Protocol, RequestSpec};
+use crate::scenario::Connect;
 use crate::suite::{Benchmark, BenchmarkKind, Profile, Step, StepOrder};
 
 /// Time for starting, waiting and stopping, beside the load.
@@ -28,16 +29,20 @@ pub(super) fn steps(profile: &Profile, benchmark: &Benchmark) -> Vec<Step> {
 }
 
 /// Whether contenders can take turns in a benchmark: closed load in every step, and users without
-/// pauses. An open load goes on while a contender has no turn, and so does a pause.
+/// pauses who find their connections open. An open load goes on while a contender has no turn, and
+/// so do a pause and a queue of connections.
 pub(super) fn can_take_turns(profile: &Profile, benchmark: &Benchmark) -> bool {
     let steps = profile.steps_of(benchmark).steps;
     let is_closed = steps.iter().all(|step| step.pace == Pace::Closed);
     let pauses = |request: &RequestSpec| request.pause.is_some_and(|pause| pause.max_ns > 0);
     let is_pushed = matches!(benchmark.transport.protocol, Protocol::Websocket(_));
+    let scenario = benchmark.scenario.as_ref();
+    let arrives = scenario.is_some_and(|users| users.connect == Connect::OnArrival);
     benchmark.kind == BenchmarkKind::Load
         && is_closed
         && !benchmark.requests.iter().any(pauses)
         && !is_pushed
+        && !arrives
 }
 
 /// [`PlannedRun::step_order`]: the warm-up first, then the measured steps in an order that a seed

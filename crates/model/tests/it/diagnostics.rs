@@ -872,6 +872,13 @@ name = "odd"
 transport = { protocol = "http3", in-flight = 0 }
 [[benchmark.request]]
 path = "/"
+
+[[benchmark]]
+name = "arriving"
+scenario = { connect = "on-arrival" }
+transport = { protocol = "http2", in-flight = 2 }
+[[benchmark.request]]
+path = "/"
 "#,
     );
     assert_snapshot!(suite_complaints(&suite), @r#"
@@ -881,6 +888,7 @@ path = "/"
     suite.toml:32:26: `benchmark[2].transport.protocol`: unknown value "http3"
       hint: did you mean `http2`? known: http1, http2, websocket
     suite.toml:32:47: `benchmark[2].transport.in-flight`: must be at least 1, found 0
+    suite.toml:39:13: `benchmark[3]`: users who connect on arrival share no connections
     "#);
 }
 

@@ -447,6 +447,12 @@ fn contenders_take_turns_where_the_load_can_wait() {
         },
         false,
     );
+    // Users who connect on arrival have no open connections to take turns on.
+    for (connect, expect) in [("before-step", true), ("on-arrival", false)] {
+        let users = serde_json::json!({ "connect": connect });
+        let users: Scenario = serde_json::from_value(users).unwrap();
+        check(|suite| suite.benchmarks[1].scenario = Some(users), expect);
+    }
     // A ladder of its own is closed load, too.
     check(
         |suite| suite.benchmarks[1].steps = suite.profiles["seed"].steps[..7].to_vec(),

@@ -29,6 +29,37 @@ const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
 /// A run that searched for a capacity; its slices are left out.
 const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
 
+/// A slice of users who opened their connections as they arrived.
+const USERS: &str = include_str!("fixtures/users-format-2.jsonl").trim_ascii();
+
+#[test]
+fn users_who_failed_to_connect_are_read() {
+    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    lines.insert(lines.len() - 1, USERS);
+    let run = record::read_run(&lines.join("\n")).unwrap();
+    let [first, users] = run.intervals.as_slice() else {
+        panic!("two slices: {}", run.intervals.len());
+    };
+    let refused = &users.load.errors[&ErrorClass::ConnectRefused];
+    assert_eq!(refused.times.as_ref().unwrap().count(), refused.count);
+    let part = &users.load.by_request[0];
+    let failed_times = part.failed_times.as_ref().unwrap();
+    assert_eq!(failed_times.count(), part.failures);
+    let connections = users.load.connections;
+    assert!(connections.on_arrival);
+    assert_eq!((connections.asked, connections.missing()), (64, 0));
+    let record = Record::Interval(Box::new(users.clone()));
+    let written: serde_json::Value = serde_json::from_str(&record::write_line(&record)).unwrap();
+    let read: serde_json::Value = serde_json::from_str(USERS).unwrap();
+    assert_eq!(written["load"]["errors"], read["load"]["errors"]);
+    assert_eq!(written["load"]["by_request"], read["load"]["by_request"]);
+    // Before there was this, failures had no times, and connections were open before a step.
+    let reset = &first.load.errors[&ErrorClass::Reset];
+    assert_eq!((reset.count, &reset.times), (1, &None));
+    assert!(!first.load.connections.on_arrival);
+    assert_eq!(first.load.connections.missing(), 1);
+}
+
 #[test]
 fn a_carousel_is_read() {
     let run = record::read_run(CAROUSEL_FORMAT_2).unwrap();

@@ -1,11 +1,35 @@
-//! What failed, by message: what a person looks for first when requests failed.
+//! What failed, by message and by class: what a person looks for first when requests failed.
 
 use std::collections::BTreeMap;
 
+use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{ErrorClass, ErrorCount};
 
 use super::benchmark::{BenchmarkData, StepData};
+use super::requests::TimesMs;
 use crate::number::as_f64;
+
+/// What failed in a benchmark.
+#[derive(Debug, Default)]
+pub(crate) struct Failed {
+    /// By message.
+    pub(crate) messages: Vec<ErrorRow>,
+    /// How long it took, by class; none where no times were recorded.
+    pub(crate) classes: Vec<ClassRow>,
+}
+
+/// How long the failures of one class took in one step of all runs of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ClassRow {
+    /// Contender and parameters.
+    pub(crate) label: String,
+    pub(crate) step: String,
+    pub(crate) class: ErrorClass,
+    pub(crate) count: u64,
+    /// Of all requests that came to an end, 0 to 1.
+    pub(crate) share: f64,
+    pub(crate) times: TimesMs,
+}
 
 /// Failures with one message in one step of all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +53,8 @@ pub(crate) struct Error {
 
 /// All failures of a benchmark, step by step and case by case; of runs that failed, too, because
 /// they are what there is to look for.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ErrorRow> {
-    let mut rows = Vec::new();
+pub(crate) fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
+    let mut failed = Failed::default();
     for label in &benchmark.step_labels {
         for case in &benchmark.cases {
             let steps: Vec<_> = case.runs.iter().filter_map(|run| run.step(label)).collect();
@@ -39,10 +63,38 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ErrorRow> {
                 step: label.clone(),
                 error,
             };
-            rows.extend(errors(&steps).into_iter().map(row));
+            failed.messages.extend(errors(&steps).into_iter().map(row));
+            failed.classes.extend(classes(&case.label, label, &steps));
         }
     }
-    rows
+    failed
+}
+
+/// The classes of these steps whose times were recorded, in the order of [`ErrorClass::ALL`].
+fn classes(case: &str, step: &str, steps: &[&StepData<'_>]) -> Vec<ClassRow> {
+    let mut all: BTreeMap<ErrorClass, (u64, Histogram)> = BTreeMap::new();
+    // The times of turns are those of bursts.
+    let slices = steps.iter().flat_map(|step| &step.slices);
+    for slice in slices.filter(|slice| slice.load.turns.is_empty()) {
+        for (class, error) in &slice.load.errors {
+            if let Some(times) = &error.times {
+                let (count, sum) = all.entry(*class).or_default();
+                *count += error.count;
+                sum.merge(times);
+            }
+        }
+    }
+    let ended = steps.iter().map(|step| &step.totals);
+    let ended: u64 = ended.map(|sum| sum.requests + sum.failed()).sum();
+    let row = |(class, (count, times)): (ErrorClass, (u64, Histogram))| ClassRow {
+        label: case.to_owned(),
+        step: step.to_owned(),
+        class,
+        count,
+        share: as_f64(count) / as_f64(ended),
+        times: TimesMs::of(&times),
+    };
+    all.into_iter().map(row).collect()
 }
 
 /// The failures of these steps, the most frequent first.

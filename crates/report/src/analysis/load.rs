@@ -7,7 +7,7 @@ use super::checks::CheckTable;
 use super::control::{self, Control};
 use super::cpu_parts::{self, CpuPartsRow};
 use super::database::{self, DatabaseRow};
-use super::errors::{self, ErrorRow};
+use super::errors::{self, Failed};
 use super::gc::{self, GcRow};
 use super::overview::{self, Overview};
 use super::probe::{self, ShareRow};
@@ -27,7 +27,7 @@ pub struct LoadAnalysis<'r> {
     pub(crate) checks: CheckTable,
     pub(crate) warm_ups: Vec<CaseWarmUp>,
     pub(crate) requests: Vec<RequestRow>,
-    pub(crate) errors: Vec<ErrorRow>,
+    pub(crate) errors: Failed,
     pub(crate) cpu_parts: Vec<CpuPartsRow>,
     pub(crate) shares: Vec<ShareRow>,
     pub(crate) gc: Vec<GcRow>,
@@ -47,7 +47,7 @@ impl<'r> LoadAnalysis<'r> {
             checks,
             warm_ups: steady::warm_ups(&data),
             requests: requests::rows(&data),
-            errors: errors::rows(&data),
+            errors: errors::failed(&data),
             cpu_parts: cpu_parts::rows(&data),
             shares: probe::rows(&data),
             gc: gc::rows(&data),

@@ -45,12 +45,10 @@ pub(crate) struct Block {
     pub(crate) seconds: f64,
     /// Successful requests per second.
     pub(crate) throughput: f64,
-    pub(crate) min_ms: Option<f64>,
-    pub(crate) max_ms: Option<f64>,
-    pub(crate) mean_ms: Option<f64>,
-    pub(crate) deviation_ms: Option<f64>,
-    /// 50th, 75th, 95th and 99th percentile.
-    pub(crate) percentiles_ms: [Option<f64>; 4],
+    /// Of successful requests.
+    pub(crate) times: TimesMs,
+    /// Of failed ones; without any in records of before there was this.
+    pub(crate) failed_times: TimesMs,
     /// Of scenarios in whole runs: turns have no times.
     pub(crate) bands: Option<Bands>,
 }
@@ -61,24 +59,47 @@ impl Block {
         self.request == ALL
     }
 
-    /// All times of a table: min, max, mean, standard deviation, then the percentiles.
-    pub(crate) fn times_ms(&self) -> impl Iterator<Item = Option<f64>> {
-        let moments = [self.min_ms, self.max_ms, self.mean_ms, self.deviation_ms];
-        moments.into_iter().chain(self.percentiles_ms)
+    /// Whether failed requests have times.
+    pub(crate) fn has_failed_times(&self) -> bool {
+        self.failed_times.max.is_some()
+    }
+}
+
+/// The times of a block, ms; each `None` where there are none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimesMs {
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
+    pub(crate) mean: Option<f64>,
+    pub(crate) deviation: Option<f64>,
+    /// 50th, 75th, 95th and 99th percentile.
+    pub(crate) percentiles: [Option<f64>; 4],
+}
+
+impl TimesMs {
+    pub(crate) fn of(times: &Histogram) -> Self {
+        let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
+        Self {
+            min: ms(times.min_ns()),
+            max: ms(times.max_ns()),
+            mean: times.mean_ns().map(|ns| ns / 1e6),
+            deviation: times.deviation_ns().map(|ns| ns / 1e6),
+            percentiles: [0.5, 0.75, 0.95, 0.99].map(|share| ms(times.quantile_ns(share))),
+        }
     }
 
-    /// The times by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
-    pub(crate) fn round_times_ms(&self) -> [Option<f64>; 7] {
-        let [p50, _, p95, p99] = self.percentiles_ms;
-        [
-            self.min_ms,
-            p50,
-            p95,
-            p99,
-            self.max_ms,
-            self.mean_ms,
-            self.deviation_ms,
-        ]
+    /// All of a table: min, max, mean, standard deviation, then the percentiles.
+    pub(crate) fn all(&self) -> [Option<f64>; 8] {
+        let [p50, p75, p95, p99] = self.percentiles;
+        let (mean, deviation) = (self.mean, self.deviation);
+        [self.min, self.max, mean, deviation, p50, p75, p95, p99]
+    }
+
+    /// Those by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
+    pub(crate) fn of_round(&self) -> [Option<f64>; 7] {
+        let [p50, _, p95, p99] = self.percentiles;
+        let (mean, deviation) = (self.mean, self.deviation);
+        [self.min, p50, p95, p99, self.max, mean, deviation]
     }
 }
 
@@ -102,6 +123,7 @@ struct Sums {
     failures: u64,
     seconds: f64,
     times: Histogram,
+    failed_times: Histogram,
 }
 
 /// The blocks of a benchmark: step by step, as rounds of users are compared, and in each step case
@@ -145,8 +167,17 @@ fn all(steps: &[&StepData<'_>]) -> Sums {
         .iter()
         .flat_map(|step| step.histograms())
         .for_each(|one| times.merge(one));
+    let mut failed_times = Histogram::new();
+    let slices = steps.iter().flat_map(|step| &step.slices);
+    for slice in slices.filter(|slice| slice.load.turns.is_empty()) {
+        let classes = slice.load.errors.values();
+        classes
+            .filter_map(|error| error.times.as_ref())
+            .for_each(|one| failed_times.merge(one));
+    }
     let totals: Totals = steps.iter().map(|step| &step.totals).sum();
     Sums {
+        failed_times,
         name: ALL.to_owned(),
         requests: totals.requests,
         failures: totals.failed(),
@@ -170,6 +201,9 @@ fn each(steps: &[&StepData<'_>]) -> Vec<Sums> {
             // The times of turns are those of bursts.
             if slice.load.turns.is_empty() {
                 sums.times.merge(&part.times);
+                if let Some(failed_times) = &part.failed_times {
+                    sums.failed_times.merge(failed_times);
+                }
             }
         }
     }
@@ -183,24 +217,20 @@ fn empty(part: &RequestInterval, seconds: f64) -> Sums {
         failures: 0,
         seconds,
         times: Histogram::new(),
+        failed_times: Histogram::new(),
     }
 }
 
 /// `None` when the request was never made.
 fn block(sums: Sums, has_bands: bool) -> Option<Block> {
     (sums.requests + sums.failures > 0).then_some(())?;
-    let times = &sums.times;
-    let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
     Some(Block {
         requests: sums.requests,
         failures: sums.failures,
         seconds: sums.seconds,
         throughput: as_f64(sums.requests) / sums.seconds.max(1e-9),
-        min_ms: ms(times.min_ns()),
-        max_ms: ms(times.max_ns()),
-        mean_ms: times.mean_ns().map(|ns| ns / 1e6),
-        deviation_ms: times.deviation_ns().map(|ns| ns / 1e6),
-        percentiles_ms: [0.5, 0.75, 0.95, 0.99].map(|share| ms(times.quantile_ns(share))),
+        times: TimesMs::of(&sums.times),
+        failed_times: TimesMs::of(&sums.failed_times),
         bands: has_bands.then(|| bands(&sums)),
         request: sums.name,
     })

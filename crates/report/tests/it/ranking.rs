@@ -1,6 +1,5 @@
 //! Who is ranked, who is not, and why.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bakeoff_model::conditions::Enforcement;
@@ -299,7 +298,7 @@ fn failures_are_not_charged_to_successes() {
             count: failed,
             time_ns_sum: 0,
             example: None,
-            messages: BTreeMap::new(),
+            ..ErrorCount::default()
         };
         slice.load.errors.insert(ErrorClass::Reset, error);
     }

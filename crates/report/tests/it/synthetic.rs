@@ -489,7 +489,7 @@ pub(crate) fn load(
                 count,
                 time_ns_sum: count * 15 * SECOND,
                 example,
-                messages: BTreeMap::new(),
+                ..ErrorCount::default()
             },
         );
     }
@@ -510,6 +510,7 @@ pub(crate) fn load(
             established: connections,
             in_flight_max: Some(connections),
             reconnects: 0,
+            on_arrival: false,
         },
         sent_bytes: 100 * whole(rate),
         received_bytes: 250 * whole(rate),

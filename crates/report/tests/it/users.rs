@@ -14,6 +14,9 @@ use crate::synthetic;
 const PAGE: [(u64, u64); 1] = [(100, 10)];
 const REGISTER: [(u64, u64); 3] = [(1000, 5), (2000, 3), (7000, 2)];
 
+/// Times of those that fail, ms, and how often.
+const FAILED: [(u64, u64); 2] = [(300, 4), (11_000, 1)];
+
 fn histogram(times: &[(u64, u64)]) -> Histogram {
     let mut histogram = Histogram::new();
     for (ms, count) in times {
@@ -28,6 +31,7 @@ fn part(name: &str, times: &[(u64, u64)], failures: u64) -> RequestInterval {
         requests: times.iter().map(|(_, count)| count).sum(),
         failures,
         times: histogram(times),
+        failed_times: (failures > 0).then(|| histogram(&FAILED)),
     }
 }
 
@@ -63,6 +67,7 @@ fn results() -> Results {
                 time_ns_sum: 0,
                 example: None,
                 messages,
+                times: Some(histogram(&FAILED)),
             };
             load.errors.insert(ErrorClass::UnexpectedStatus, errors);
         }
@@ -96,11 +101,24 @@ fn the_block_is_in_markdown_and_html() {
         "| 512 | synthetic-actix-4 | page | 10 | 0 | 0 | 0 | 1.00 | excellent |\n",
         "| unexpected-status | status 503 for register | 3 | 60.0 % |\n",
         "| unexpected-status | other messages | 1 | 20.0 % |\n",
+        // Five of 25; the largest time is the end of its bucket.
+        "| 512 | synthetic-actix-4 | unexpected-status | 5 | 20.0 % | 300 | 11006 | 2440 | 4281 | \
+         300 | 300 | 11006 | 11006 |\n",
+        " | KO min | KO max | KO mean | KO std | KO p50 | KO p75 | KO p95 | KO p99 |\n",
+        " | 300 | 11006 | 2440 | 4281 | 300 | 300 | 11006 | 11006 |\n| 512 | synthetic-actix-4 | \
+         page | 10",
+        " | – | – | – | – | – | – | – | – |\n| 512 | synthetic-actix-4 | register",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let page = html(&analysis);
-    for cell in ["<td class=\"text\">poor</td>", "status 500 for register"] {
+    let failed = "<td>5</td><td>20.0 %</td><td>300</td><td>11006</td>";
+    for cell in [
+        "<td class=\"text\">poor</td>",
+        "status 500 for register",
+        failed,
+        "KO p99",
+    ] {
         assert!(page.contains(cell), "{cell}");
     }
 }
@@ -124,7 +142,7 @@ fn in_turns_there_are_counts_and_no_times() {
     };
     for (row, counts) in [(1, ("20", "5")), (2, ("10", "0")), (3, ("10", "5"))] {
         assert_eq!((cell(row, "ok"), cell(row, "ko")), counts);
-        for column in ["min_ms", "p50_ms", "p99_ms", "apdex", "rating"] {
+        for column in ["min_ms", "p50_ms", "p99_ms", "ko_p50_ms", "apdex", "rating"] {
             assert_eq!(cell(row, column), "", "{column}");
         }
     }
@@ -152,6 +170,14 @@ fn the_block_of_each_run_is_a_file() {
     );
     assert_eq!((cell(3, "ok"), cell(3, "ko")), ("10", "5"));
     assert_eq!((cell(1, "apdex"), cell(1, "rating")), ("0.66", "poor"));
+    for (column, expect_ms) in [("ko_min_ms", 300.0), ("ko_max_ms", 11_000.0)] {
+        let found_ms: f64 = cell(3, column).parse().unwrap();
+        assert!(
+            (found_ms / expect_ms - 1.0).abs() < 0.01,
+            "{column}: {found_ms}"
+        );
+    }
+    assert_eq!(cell(2, "ko_mean_ms"), "");
     let bands = ["below_800_ms", "from_800_to_1200_ms", "above_1200_ms"];
     assert_eq!(bands.map(|band| cell(1, band)), ["10", "5", "5"]);
     let errors = errors_csv(&analysis).unwrap();
@@ -160,9 +186,32 @@ fn the_block_of_each_run_is_a_file() {
         4
     );
     assert!(
-        errors.contains(",unexpected-status,status 503 for register,3\r\n"),
+        errors.contains(",unexpected-status,status 503 for register,3,0.6\r\n"),
         "{errors}"
     );
+}
+
+#[test]
+fn records_without_times_of_failures_are_shown_as_they_were() {
+    let mut results = results();
+    for interval in &mut results.runs[0].intervals {
+        let load = &mut interval.load;
+        let classes = load.errors.values_mut();
+        classes.for_each(|error| error.times = None);
+        let parts = load.by_request.iter_mut();
+        parts.for_each(|part| part.failed_times = None);
+    }
+    let analysis = analysis(&results);
+    for text in [markdown(&analysis), html(&analysis)] {
+        assert!(text.contains("unexpected-status"));
+        for absent in ["KO min", "Times of failed requests"] {
+            assert!(!text.contains(absent), "{absent}");
+        }
+    }
+    let requests = requests_csv(&analysis).unwrap();
+    for line in requests.lines().skip(1) {
+        assert!(line.ends_with(",,,,,,,,"), "{line}");
+    }
 }
 
 #[test]

@@ -47,6 +47,7 @@ fn add_request(own: &mut RequestInterval, other: &RequestInterval) {
     own.requests += other.requests;
     own.failures += other.failures;
     own.times.merge(&other.times);
+    Histogram::merge_some(&mut own.failed_times, other.failed_times.as_ref());
 }
 
 fn add_some(into: &mut Option<u64>, from: Option<u64>) {

@@ -382,7 +382,7 @@ impl<G: RunningLoad> Loading<G> {
                     step,
                     steps,
                     connections: connections.asked,
-                    established: connections.established,
+                    established: connections.asked - connections.missing(),
                 })?;
             }
             account.lost = death(one.instance, connections.asked).await;

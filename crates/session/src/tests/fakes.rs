@@ -253,6 +253,7 @@ impl LoadGenerator for FakeGenerator {
                 established: asked,
                 in_flight_max: Some(asked),
                 reconnects: 0,
+                on_arrival: false,
             };
             let (reactor, nofile) = ("fake".to_owned(), 1024);
             let ready = LoadEvent::Ready {

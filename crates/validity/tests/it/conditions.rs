@@ -83,6 +83,11 @@ fn connections_that_are_not_open() {
     world.load.connections.in_flight_max = Some(145);
     world.load.connections.reconnects = world.load.requests;
     world.check(Invalid, "145 of 1024 connections were open");
+    // Users who open theirs as they arrive are not all there at a time.
+    world.load.connections.on_arrival = true;
+    world.load.connections.reconnects = 0;
+    world.load.connecting_ns = Some(0);
+    world.check(Fair, "fair");
 }
 
 #[test]

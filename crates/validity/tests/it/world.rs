@@ -99,7 +99,7 @@ impl World {
                 count,
                 time_ns_sum: count * each_ns,
                 example: None,
-                messages: BTreeMap::new(),
+                ..ErrorCount::default()
             },
         );
     }
@@ -160,6 +160,7 @@ fn load(connections: u32) -> LoadInterval {
             established: connections,
             in_flight_max: Some(connections),
             reconnects: 0,
+            on_arrival: false,
         },
         sent_bytes: 0,
         received_bytes: 0,

@@ -69,6 +69,7 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
             established: 64,
             in_flight_max: Some(64),
             reconnects: 0,
+            on_arrival: false,
         },
         sent_bytes: 0,
         received_bytes: 0,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::scenario::{
-    AfterFailure, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
+    AfterFailure, Connect, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
 };
 use bakeoff_session::hint::hinted;
 
@@ -82,6 +82,7 @@ pub(crate) fn scenario(feeds: &[FeedArg]) -> anyhow::Result<Option<Scenario>> {
         feeds: feeds.collect::<anyhow::Result<_>>()?,
         cookies: false,
         after_failure: AfterFailure::GiveUp,
+        connect: Connect::BeforeStep,
     }))
 }
 

@@ -300,6 +300,5 @@ fn unserved(run: &RunData<'_>, at: u32) -> Option<bool> {
     let step = steps.find(|step| step.connections == at)?;
     let last = step.slices.last()?;
     let each = last.load.requests_per_connection?;
-    let missing = last.load.connections.established < at;
-    Some(each.min == 0 || missing)
+    Some(each.min == 0 || last.load.connections.missing() > 0)
 }

@@ -18,7 +18,7 @@ const FRONT: [&str; 9] = [
     "warm_up",
 ];
 
-const OF_REQUEST: [&str; 18] = [
+const OF_REQUEST: [&str; 26] = [
     "request",
     "duration_s",
     "ok",
@@ -37,13 +37,21 @@ const OF_REQUEST: [&str; 18] = [
     "above_1200_ms",
     "apdex",
     "rating",
+    "ko_min_ms",
+    "ko_max_ms",
+    "ko_mean_ms",
+    "ko_std_ms",
+    "ko_p50_ms",
+    "ko_p75_ms",
+    "ko_p95_ms",
+    "ko_p99_ms",
 ];
 
-const OF_ERROR: [&str; 3] = ["class", "message", "count"];
+const OF_ERROR: [&str; 4] = ["class", "message", "count", "share"];
 
 /// The response-time block of each step of each run as CSV, warm-up included: a row for each
-/// request and one for all. The bands, Apdex and rating are of scenarios only. `None` when no
-/// benchmark has several requests.
+/// request and one for all. Times of failed requests are empty where none were recorded. The bands,
+/// Apdex and rating are of scenarios only. `None` when no benchmark has several requests.
 #[must_use]
 pub fn requests_csv(analysis: &Analysis<'_>) -> Option<String> {
     let rows = rows(analysis, |step| {
@@ -106,7 +114,7 @@ fn of_request(block: &Block) -> Vec<String> {
         block.failures.to_string(),
         decimal(Some(block.throughput)),
     ];
-    cells.extend(block.times_ms().map(decimal));
+    cells.extend(block.times.all().map(decimal));
     match &block.bands {
         Some(bands) => {
             cells.extend(bands.counts.map(|count| count.to_string()));
@@ -114,6 +122,7 @@ fn of_request(block: &Block) -> Vec<String> {
         }
         None => cells.extend(std::iter::repeat_n(String::new(), 5)),
     }
+    cells.extend(block.failed_times.all().map(decimal));
     cells
 }
 
@@ -122,5 +131,6 @@ fn of_error(error: &Error) -> Vec<String> {
         error.class.name().to_owned(),
         error.message.clone(),
         error.count.to_string(),
+        decimal(Some(error.share)),
     ]
 }

@@ -4,17 +4,21 @@
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::errors::ErrorRow;
+use crate::analysis::errors::{ClassRow, ErrorRow, Failed};
 use crate::analysis::requests::{Bands, RequestRow};
 use crate::number::{as_f64, significant, significant_or_dash};
 
-const HEADINGS: [Heading; 14] = [
+const HEADINGS: [Heading; 6] = [
     ("step", ""),
     ("contender", ""),
     ("request", ""),
     ("OK", "successful"),
     ("KO", "failed"),
-    ("req/s", ""),
+    ("req/s", "successful ones"),
+];
+
+/// Of all times of a block.
+const TIME_HEADINGS: [Heading; 8] = [
     ("min", ""),
     ("max", ""),
     ("mean", ""),
@@ -23,6 +27,25 @@ const HEADINGS: [Heading; 14] = [
     ("p75", ""),
     ("p95", ""),
     ("p99", ""),
+];
+
+const FAILED_TIME_HEADINGS: [Heading; 8] = [
+    ("KO min", "of failed requests"),
+    ("KO max", "of failed requests"),
+    ("KO mean", "of failed requests"),
+    ("KO std", "standard deviation of failed requests"),
+    ("KO p50", "of failed requests"),
+    ("KO p75", "of failed requests"),
+    ("KO p95", "of failed requests"),
+    ("KO p99", "of failed requests"),
+];
+
+const CLASS_HEADINGS: [Heading; 5] = [
+    ("step", ""),
+    ("contender", ""),
+    ("class", ""),
+    ("count", ""),
+    ("share", "of all requests of the step"),
 ];
 
 const BAND_HEADINGS: [Heading; 9] = [
@@ -65,13 +88,14 @@ const ERROR_HEADINGS: [Heading; 6] = [
 ];
 
 /// Nothing when the benchmark has a single request and nothing failed.
-pub(super) fn section(rows: &[RequestRow], errors: &[ErrorRow]) -> Markup {
+pub(super) fn section(rows: &[RequestRow], failed: &Failed) -> Markup {
     let has_bands = rows.iter().any(|row| row.block.bands.is_some());
     html! {
         @if has_bands { (rounds(rows)) }
         @if !rows.is_empty() { (requests(rows)) }
         @if has_bands { (bands(rows)) }
-        @if !errors.is_empty() { (failures(errors)) }
+        @if !failed.messages.is_empty() { (failures(&failed.messages)) }
+        @if !failed.classes.is_empty() { (classes(&failed.classes)) }
     }
 }
 
@@ -94,15 +118,22 @@ fn rounds(rows: &[RequestRow]) -> Markup {
 }
 
 fn requests(rows: &[RequestRow]) -> Markup {
+    let has_failed_times = rows.iter().any(|row| row.block.has_failed_times());
+    let failed_headings: &[Heading] = match has_failed_times {
+        true => &FAILED_TIME_HEADINGS,
+        false => &[],
+    };
+    let headings = [&HEADINGS[..], &TIME_HEADINGS, failed_headings].concat();
     html! {
         h4 { "Requests" }
         p.hint {
-            "All completed runs together. Times in milliseconds, of successful requests; in a \
-             scenario from the end of the user's pause."
+            "All completed runs together. Times in milliseconds, of successful requests"
+            @if has_failed_times { ", those of failed ones apart" }
+            "; in a scenario from the end of the user's pause."
         }
         (table::framed("", &html! {
-            (table::head(&HEADINGS))
-            tbody { @for row in rows { (line(row)) } }
+            (table::head(&headings))
+            tbody { @for row in rows { (line(row, has_failed_times)) } }
         }))
     }
 }
@@ -143,6 +174,28 @@ fn failures(errors: &[ErrorRow]) -> Markup {
     }
 }
 
+fn classes(rows: &[ClassRow]) -> Markup {
+    html! {
+        h4 { "Times of failed requests" }
+        p.hint { "By class, in milliseconds, until the failure; of all runs, also those that did \
+                  not complete." }
+        (table::framed("", &html! {
+            (table::head(&[&CLASS_HEADINGS[..], &TIME_HEADINGS].concat()))
+            tbody {
+                @for row in rows {
+                    tr {
+                        (place(&row.step, &row.label))
+                        td.text { (row.class.name()) }
+                        td { (row.count) }
+                        td { (format!("{:.1} %", row.share * 100.0)) }
+                        @for time_ms in row.times.all() { td { (significant_or_dash(time_ms)) } }
+                    }
+                }
+            }
+        }))
+    }
+}
+
 /// The first two cells of each row.
 fn place(step: &str, label: &str) -> Markup {
     html! {
@@ -151,8 +204,11 @@ fn place(step: &str, label: &str) -> Markup {
     }
 }
 
-fn line(row: &RequestRow) -> Markup {
+fn line(row: &RequestRow, has_failed_times: bool) -> Markup {
     let block = &row.block;
+    let failed_times = has_failed_times.then(|| block.failed_times.all());
+    let times = block.times.all().into_iter();
+    let times = times.chain(failed_times.into_iter().flatten());
     html! {
         tr {
             (place(&row.step, &row.label))
@@ -160,9 +216,7 @@ fn line(row: &RequestRow) -> Markup {
             td { (block.requests) }
             td { (block.failures) }
             td { (significant(block.throughput)) }
-            @for time_ms in block.times_ms() {
-                td { (significant_or_dash(time_ms)) }
-            }
+            @for time_ms in times { td { (significant_or_dash(time_ms)) } }
         }
     }
 }
@@ -175,7 +229,7 @@ fn round_line(row: &RequestRow, bands: &Bands) -> Markup {
             td { (significant(block.seconds)) }
             td { (block.requests) }
             td { (block.failures) }
-            @for time_ms in block.round_times_ms() { td { (significant_or_dash(time_ms)) } }
+            @for time_ms in block.times.of_round() { td { (significant_or_dash(time_ms)) } }
             td { (significant(block.throughput)) }
             td { (format!("{:.2}", bands.apdex)) }
             td.text { (bands.rating) }

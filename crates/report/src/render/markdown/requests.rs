@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use crate::analysis::errors::ErrorRow;
+use crate::analysis::errors::{ClassRow, ErrorRow, Failed};
 use crate::analysis::requests::{Bands, RequestRow};
 use crate::number::{significant, significant_or_dash};
 
 /// Nothing when the benchmark has a single request and nothing failed.
-pub(super) fn push(text: &mut String, rows: &[RequestRow], errors: &[ErrorRow]) {
+pub(super) fn push(text: &mut String, rows: &[RequestRow], failed: &Failed) {
     let banded = rows.iter().filter_map(|row| Some((row, row.block.bands?)));
     let banded: Vec<(&RequestRow, Bands)> = banded.collect();
     if !banded.is_empty() {
@@ -20,8 +20,11 @@ pub(super) fn push(text: &mut String, rows: &[RequestRow], errors: &[ErrorRow]) 
     if !banded.is_empty() {
         push_bands(text, &banded);
     }
-    if !errors.is_empty() {
-        push_errors(text, errors);
+    if !failed.messages.is_empty() {
+        push_errors(text, &failed.messages);
+    }
+    if !failed.classes.is_empty() {
+        push_classes(text, &failed.classes);
     }
 }
 
@@ -41,7 +44,7 @@ fn push_rounds(text: &mut String, rows: &[(&RequestRow, Bands)]) {
             block.requests.to_string(),
             block.failures.to_string(),
         ];
-        cells.extend(block.round_times_ms().map(significant_or_dash));
+        cells.extend(block.times.of_round().map(significant_or_dash));
         cells.push(significant(block.throughput));
         cells.push(format!("{:.2}", bands.apdex));
         cells.push(bands.rating.to_owned());
@@ -50,12 +53,17 @@ fn push_rounds(text: &mut String, rows: &[(&RequestRow, Bands)]) {
 }
 
 fn push_requests(text: &mut String, rows: &[RequestRow]) {
+    let has_failed_times = rows.iter().any(|row| row.block.has_failed_times());
     text.push_str(
         "\n### Requests\n\n\
          | step | contender | request | OK | KO | req/s | min | max | mean | std | p50 | p75 | p95 \
-         | p99 |\n\
-         |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+         | p99 |",
     );
+    if has_failed_times {
+        text.push_str(" KO min | KO max | KO mean | KO std | KO p50 | KO p75 | KO p95 | KO p99 |");
+    }
+    let columns = if has_failed_times { 19 } else { 11 };
+    let _ = writeln!(text, "\n|---|---|---|{}", "--:|".repeat(columns));
     for row in rows {
         let block = &row.block;
         let mut cells = vec![
@@ -64,7 +72,10 @@ fn push_requests(text: &mut String, rows: &[RequestRow]) {
             block.failures.to_string(),
             significant(block.throughput),
         ];
-        cells.extend(block.times_ms().map(significant_or_dash));
+        cells.extend(block.times.all().map(significant_or_dash));
+        if has_failed_times {
+            cells.extend(block.failed_times.all().map(significant_or_dash));
+        }
         push_row(text, &row.step, &row.label, &cells);
     }
 }
@@ -99,6 +110,25 @@ fn push_errors(text: &mut String, rows: &[ErrorRow]) {
             row.error.count.to_string(),
             format!("{:.1} %", row.error.share * 100.0),
         ];
+        push_row(text, &row.step, &row.label, &cells);
+    }
+}
+
+fn push_classes(text: &mut String, rows: &[ClassRow]) {
+    text.push_str(
+        "\n### Times of failed requests\n\nBy class, in milliseconds, until the failure; of all \
+         runs, also those that did not complete. Shares are of all requests of the step.\n\n\
+         | step | contender | class | count | share | min | max | mean | std | p50 | p75 | p95 | \
+         p99 |\n\
+         |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let mut cells = vec![
+            row.class.name().to_owned(),
+            row.count.to_string(),
+            format!("{:.1} %", row.share * 100.0),
+        ];
+        cells.extend(row.times.all().map(significant_or_dash));
         push_row(text, &row.step, &row.label, &cells);
     }
 }

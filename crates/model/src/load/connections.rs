@@ -1,0 +1,39 @@
+//! How many connections a load has.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Connections of a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    /// How many the step wanted.
+    pub asked: u32,
+    /// How many were really open at the same time when the slice began.
+    pub established: u32,
+    /// Requests that these could have in flight then; absent in records before there was this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight_max: Option<u32>,
+    /// How many had to be reopened during the slice.
+    pub reconnects: u64,
+    /// Each is opened by its user and closed when the user is done, so that fewer than `asked` are
+    /// open at a time, and none before the step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_arrival: bool,
+}
+
+impl Connections {
+    /// Returns how many should have been open and were not.
+    #[must_use]
+    pub fn missing(&self) -> u32 {
+        match self.on_arrival {
+            true => 0,
+            false => self.asked.saturating_sub(self.established),
+        }
+    }
+
+    /// Requests that the established ones could have in flight.
+    #[must_use]
+    pub fn places(&self) -> u32 {
+        self.in_flight_max.unwrap_or(self.established)
+    }
+}
