@@ -364,13 +364,20 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
         backend: options.backend,
         backend_delay: options.backend_delay,
         seed: options.seed,
-        runs_until: match options.runs {
-            Some(_) => None,
-            None => profile.runs.until(),
-        },
+        runs_until: runs_until(profile, options, &cases),
         no_turns: options.no_turns.clone().filter(|_| in_turns),
         runs: runs(profile, cases, options, suite),
     })
+}
+
+/// When the session ends, where its records decide that.
+fn runs_until(profile: &Profile, options: &PlanOptions, cases: &[Case<'_>]) -> Option<RunsUntil> {
+    let until = profile.runs.until().filter(|_| options.runs.is_none())?;
+    let is_start = |case: &&Case<'_>| matches!(case.benchmark.kind, BenchmarkKind::Startup { .. });
+    let starts = cases.iter().filter(is_start).count();
+    let decided = u32::try_from(cases.len() - starts).unwrap_or(u32::MAX);
+    let time = profile.within_each.map(|each| each.saturating_mul(decided));
+    Some(until.within_at_most(time))
 }
 
 fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> UnknownName {

@@ -80,6 +80,15 @@ impl RunsUntil {
         }
     }
 
+    /// The same within this time, where that is shorter.
+    #[must_use]
+    pub fn within_at_most(self, time: Option<Duration>) -> Self {
+        Self {
+            within: [self.within, time].into_iter().flatten().min(),
+            ..self
+        }
+    }
+
     /// The same of a session that ends as soon as every pair is decided.
     fn sequential_sentence(&self) -> String {
         let within = self

@@ -244,6 +244,10 @@ pub struct Profile {
     pub limits: Limits,
     /// Repetitions.
     pub runs: Runs,
+    /// The longest time for all runs of the session, for each run of a repetition: two contenders
+    /// of one benchmark have twice that. Where the runs end once something is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_each: Option<Duration>,
     /// The steps of benchmarks without steps of their own.
     pub steps: Vec<Step>,
     /// In which order they are played.

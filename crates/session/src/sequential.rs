@@ -11,7 +11,7 @@ use std::time::Duration;
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
-use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
+use bakeoff_model::runs::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 
@@ -123,7 +123,7 @@ fn over(asked: &RunsUntil, spent: &Spent, sets_min: usize) -> Option<DecisionRea
 }
 
 fn because(asked: &RunsUntil, families: &[Family<'_>], spent: &Spent) -> Option<DecisionReason> {
-    let over = over(asked, spent, 0);
+    let over = over(asked, spent, PILOT_RUNS as usize);
     let budget = match over {
         Some(_) => Budget::Spent,
         None => Budget::Left,
@@ -200,6 +200,9 @@ mod tests {
     fn a_session_ends_when_every_pair_is_decided_or_nothing_is_left() {
         let faster = [0.10, 0.11, 0.10, 0.12, 0.10, 0.11];
         check(&faster[..3], 30, None);
+        // Two sets have no interval to speak of.
+        check(&faster[..2], 500, None);
+        check(&faster[..3], 500, Some(DecisionReason::Within));
         check(&faster, 60, Some(DecisionReason::Decided));
         let equal = [0.001, -0.001, 0.002, -0.002, 0.0, 0.001, -0.001, 0.001];
         check(&equal, 80, Some(DecisionReason::Decided));

@@ -31,7 +31,7 @@ pub use log_ratio::{LogRatio, Method, log_ratios};
 pub use planner::{PilotPair, runs_needed};
 pub use power::{Exactness, Threshold};
 pub use rank::{Ranked, Tie, rank};
-pub use rise::{Point, Rise, rise};
+pub use rise::{Point, Rise, rise, rise_over};
 pub use sample::{Budget, Estimate, Interval, Sample};
 pub use sequential::{Decision, Look, Sequential, Sides};
 pub use steady::{SteadyState, steady_state};

@@ -20,6 +20,9 @@ const ERRORS: f64 = 3.0;
 /// Noise that keeps more than this of itself from point to point is taken for a rise.
 const KEPT_MAX: f64 = 0.8;
 
+/// More values than this are put together: the number of slopes is the square of theirs.
+const GROUPS_MAX: usize = 100;
+
 /// A value that was measured over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -31,14 +34,15 @@ pub struct Point {
     pub value: f64,
 }
 
-/// How a series rises at its end. Shares: 0.01 = 1 %.
+/// How a series rises: at its end in ten seconds ([`rise`]), or over all of its length
+/// ([`rise_over`]). Shares: 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rise {
-    /// Growth in ten seconds, the best guess.
+    /// Growth, the best guess.
     pub guess: f64,
-    /// Growth in ten seconds that the noise does not exclude.
+    /// Growth that the noise does not exclude.
     pub most: f64,
-    /// Less growth in ten seconds than this is excluded by the noise.
+    /// Less growth than this is excluded by the noise.
     pub least: f64,
     /// How many points at the end were looked at.
     pub points: usize,
@@ -52,11 +56,41 @@ impl Rise {
         self.guess <= FLAT && self.most <= EXCLUDED
     }
 
-    /// The slope of the logarithms by Theil and Sen, the median over all pairs of points, because
-    /// a single slice in which a collector or the host's neighbours worked must not tip it; its
-    /// limits by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of the
-    /// Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical
-    /// Association 1968).
+    /// Growth at these slopes in so long; the limits are the slopes of these ranks.
+    fn at(slopes: &Slopes, ranks: [usize; 2], over_s: f64, points: usize) -> Self {
+        let growth = |slope: f64| (slope * over_s).exp_m1();
+        let [least, most] = ranks.map(|rank| growth(slopes.sorted[rank]));
+        Self {
+            guess: growth(slopes.median()),
+            most,
+            least,
+            points,
+        }
+    }
+
+    /// In ten seconds. Where points are too few for the limits, these are the steepest slopes.
+    fn of(points: &[Point]) -> Option<Self> {
+        let slopes = Slopes::of(points)?;
+        let last = slopes.sorted.len() - 1;
+        let ranks = slopes.limits(ERRORS).unwrap_or([0, last]);
+        Some(Self::at(&slopes, ranks, PER_S, points.len()))
+    }
+}
+
+/// The slopes of the logarithms over all pairs of points, in order (Theil and Sen), because a
+/// single slice in which a collector or the host's neighbours worked must not tip the estimate; its
+/// limits by Kendall's statistic, which needs no noise of any shape (Sen, "Estimates of the
+/// Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical Association
+/// 1968).
+struct Slopes {
+    /// At least one.
+    sorted: Vec<f64>,
+    /// Standard deviation of Kendall's statistic.
+    deviation: f64,
+}
+
+impl Slopes {
+    /// `None` without two points at different times.
     fn of(points: &[Point]) -> Option<Self> {
         let middle = |point: &Point| f64::midpoint(point.from_s, point.to_s);
         let log = |point: &Point| point.value.max(f64::MIN_POSITIVE).ln();
@@ -68,29 +102,39 @@ impl Rise {
             let apart_s = middle(next) - middle(first);
             (apart_s > 0.0).then(|| (log(next) - log(first)) / apart_s)
         };
-        let mut slopes: Vec<f64> = pairs.filter_map(slope).collect();
-        slopes.sort_by(f64::total_cmp);
-        let last = slopes.len().checked_sub(1)?;
-        let median = f64::midpoint(slopes[last / 2], slopes[slopes.len() / 2]);
+        let mut sorted: Vec<f64> = pairs.filter_map(slope).collect();
+        sorted.sort_by(f64::total_cmp);
+        let mut slopes = Self {
+            sorted,
+            deviation: 0.0,
+        };
+        if slopes.sorted.is_empty() {
+            return None;
+        }
+        let median = slopes.median();
         let number = count(points.len());
         let apart = number * (number - 1.0) * (2.0 * number + 5.0) / 18.0;
         let left = points
             .iter()
             .map(|point| log(point) - median * middle(point));
-        let deviation = (apart * inflation(&left.collect::<Vec<f64>>())).sqrt();
-        // The rank of the limit among the slopes, rounded away from the median.
+        slopes.deviation = (apart * inflation(&left.collect::<Vec<f64>>())).sqrt();
+        Some(slopes)
+    }
+
+    fn median(&self) -> f64 {
+        let last = self.sorted.len() - 1;
+        f64::midpoint(self.sorted[last / 2], self.sorted[self.sorted.len() / 2])
+    }
+
+    /// The ranks of the limits at so many standard errors, rounded away from the median; `None`
+    /// where they are beyond all slopes.
+    fn limits(&self, errors: f64) -> Option<[usize; 2]> {
+        let last = self.sorted.len() - 1;
         let above = (0..=last).find(|rank| {
-            let beyond = count(*rank) - (count(slopes.len()) - 1.0) / 2.0;
-            beyond >= ERRORS * deviation / 2.0
-        });
-        let above = above.unwrap_or(last);
-        let growth = |slope: f64| (slope * PER_S).exp_m1();
-        Some(Self {
-            guess: growth(median),
-            most: growth(slopes[above]),
-            least: growth(slopes[last - above]),
-            points: points.len(),
-        })
+            let beyond = count(*rank) - count(last) / 2.0;
+            beyond >= errors * self.deviation / 2.0
+        })?;
+        Some([last - above, above])
     }
 }
 
@@ -134,9 +178,38 @@ pub fn rise(series: &[Point]) -> Option<Rise> {
     }
 }
 
+/// How values of equally long times that follow each other rise from the first to the last, with
+/// limits at so many standard errors; `None` with fewer than eight values, and where these are too
+/// few for such limits.
+///
+/// Of many values, the geometric means of neighbours are looked at.
+#[must_use]
+pub fn rise_over(values: &[f64], errors: f64) -> Option<Rise> {
+    if values.len() < POINTS_MIN {
+        return None;
+    }
+    let width = values.len().div_ceil(GROUPS_MAX);
+    let mean = |group: &[f64]| {
+        let logs = group.iter().map(|value| value.max(f64::MIN_POSITIVE).ln());
+        (logs.sum::<f64>() / count(group.len())).exp()
+    };
+    let points: Vec<Point> = (0..)
+        .zip(values.chunks(width))
+        .map(|(index, group)| Point {
+            from_s: f64::from(index),
+            to_s: f64::from(index) + count(group.len()) / count(width),
+            value: mean(group),
+        })
+        .collect();
+    let slopes = Slopes::of(&points)?;
+    let limits = slopes.limits(errors)?;
+    let length = count(values.len()) / count(width);
+    Some(Rise::at(&slopes, limits, length, points.len()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Point, Rise, rise};
+    use super::{Point, Rise, rise, rise_over};
 
     fn series(values: &[f64]) -> Vec<Point> {
         let mut from_s = 0.0;
@@ -172,6 +245,26 @@ mod tests {
         assert!(found.least < 0.0 && found.most > 0.2, "{found:?}");
         let found = rise(&series(&growing)).unwrap();
         assert!((found.least - found.guess).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn the_rise_of_a_whole_series_is_that_from_its_beginning_to_its_end() {
+        let growing = |number: u32, growth: f64| -> Vec<f64> {
+            let log = growth.ln_1p() / f64::from(number);
+            (0..number).map(|i| (log * f64::from(i)).exp()).collect()
+        };
+        for number in [99, 100, 101, 1000, 1234] {
+            let found = rise_over(&growing(number, 0.05), 3.0).unwrap();
+            assert!((found.guess - 0.05).abs() < 1e-9, "{number}: {found:?}");
+            assert!((found.least - 0.05).abs() < 1e-9, "{number}: {found:?}");
+        }
+        let flat = rise_over(&[7.0; 500], 2.5).unwrap();
+        assert_eq!((flat.guess, flat.least, flat.most), (0.0, 0.0, 0.0));
+        // Kendall's statistic of eight values is at most 3.5 standard errors.
+        let few = [1.0, 1.1, 1.02, 1.12, 1.05, 1.15, 1.08, 1.17];
+        assert_eq!(rise_over(&few[..7], 1.0), None);
+        assert!(rise_over(&few, 3.0).is_some());
+        assert_eq!(rise_over(&few, 4.0), None);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::load::ErrorClass;
-use bakeoff_model::validity::Finding;
 
 use crate::evidence::Evidence;
 use crate::reading::Reading;
@@ -52,13 +51,6 @@ pub(crate) fn concurrency(evidence: &Evidence) -> Option<Concurrency> {
         effective: (with_service_ns / wall_ns).min(asked),
         turnaround: known.map(|turnaround_ns| turnaround_ns / wall_ns),
     })
-}
-
-/// The drain of turns, of their time.
-pub(crate) fn long_drain(evidence: &Evidence) -> Option<(f64, Finding)> {
-    let turns = evidence.turns.filter(|_| !evidence.setting.warm_up)?;
-    let share = as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1));
-    Some((share, Finding::LongDrain { share }))
 }
 
 /// Time that requests had been in flight that did not come to an end. One that is older than any

@@ -15,8 +15,9 @@ use bakeoff_model::suite::Limits;
 use bakeoff_model::warmth::Warmth;
 
 use crate::reading::Reading;
+use crate::rising::RiseInTurns;
 use crate::times::Times;
-use crate::turns::{TurnsUsed, Used, drain_ns, turns};
+use crate::turns::{TurnsUsed, Used, drain_ns, threads_ns, turns};
 use bakeoff_base::number::as_f64;
 
 /// Share of the memory limit below which the kernel reclaims nothing from a group: where there
@@ -133,6 +134,10 @@ pub struct Evidence {
     pub(crate) others: Option<Others>,
     /// What it went into; `None` where threads were not read.
     pub(crate) cpu_parts: Option<CpuParts>,
+    /// Of a contender that takes turns, CPU time by the names of its threads, ns.
+    pub(crate) threads_ns: BTreeMap<String, u64>,
+    /// How it got faster over the turns of the step; of steps of a set alone.
+    pub(crate) rise_in_turns: Option<RiseInTurns>,
     pub(crate) backend_cpu: Reading<Used>,
     pub(crate) backend_requests: Reading<Counted>,
     pub(crate) memory_wait: Reading<Used>,
@@ -185,6 +190,8 @@ impl Evidence {
             turns: None,
             others: slice.others,
             cpu_parts: None,
+            threads_ns: BTreeMap::new(),
+            rise_in_turns: None,
             backend_cpu: Reading::NotApplicable,
             backend_requests: Reading::NotApplicable,
             memory_wait: Reading::NotMetered,
@@ -223,6 +230,9 @@ impl Evidence {
                 .and_then(|all| turns(slice.load, *all));
             let both = before.zip(after);
             self.cpu_parts = both.and_then(|(before, after)| CpuParts::between(before, after));
+            if let (Some(_), Some((before, after))) = (self.turns, both) {
+                self.threads_ns = threads_ns(before, after);
+            }
             self.memory_wait = self.memory_wait(before, after);
             self.throttling = match self.setting.limits.cpus {
                 None => Reading::NotApplicable,
@@ -375,6 +385,9 @@ impl AddAssign<&Evidence> for Evidence {
             own += other;
             own
         });
+        for (name, used_ns) in &other.threads_ns {
+            *self.threads_ns.entry(name.clone()).or_default() += used_ns;
+        }
         self.backend_cpu.add(&other.backend_cpu, Used::add);
         let (own, other_requests) = (&mut self.backend_requests, &other.backend_requests);
         own.add(other_requests, Counted::add);

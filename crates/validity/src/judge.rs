@@ -7,6 +7,7 @@ use bakeoff_model::validity::{Figure, Finding, Reason, Validity, Verdict};
 
 use crate::evidence::Evidence;
 use crate::reading::Reading;
+use crate::rising::RiseInTurns;
 use crate::rules::{RULES, UNFAIR_TIME_MAX};
 use bakeoff_base::number::as_f64;
 
@@ -69,6 +70,13 @@ impl Step {
         match &mut self.sum {
             Some(sum) => *sum += evidence,
             None => self.sum = Some(evidence.clone()),
+        }
+    }
+
+    /// Adds how the contender got faster over the turns of the step; of a step with slices.
+    pub fn rose(&mut self, rise: Option<RiseInTurns>) {
+        if let Some(sum) = &mut self.sum {
+            sum.rise_in_turns = rise;
         }
     }
 

@@ -309,21 +309,6 @@ pub(crate) fn foreign_work(evidence: &Evidence) -> Measure {
     Some((share, Finding::ForeignWork { share }))
 }
 
-/// What a contender burns while others have their turns, in cores.
-pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
-    if evidence.setting.warm_up {
-        return None;
-    }
-    let idle = evidence.turns?.idle;
-    let parts = evidence.cpu_parts.unwrap_or_default();
-    let finding = Finding::IdleWork {
-        cores: idle.share(),
-        jit_share: parts.jit_share(),
-        gc_share: parts.gc_share(),
-    };
-    (idle.wall_ns > 0).then(|| (idle.share(), finding))
-}
-
 /// Cores' worth of CPU time that the session itself, or a cluster's meter, used.
 fn own_share(host: &HostTime) -> f64 {
     as_f64(host.own_ns) / as_f64(host.wall_ns.max(1))

@@ -8,8 +8,8 @@ use bakeoff_model::validity::Verdict::{
 use bakeoff_model::core_sharing::CoreSharing;
 use bakeoff_stats::rise;
 
-use crate::concurrency::long_drain;
 use crate::evidence::Evidence;
+use crate::in_turns::{idle_work, long_drain, rising_in_turns};
 use crate::measures::{self, Measure};
 
 /// On which side of its limits a value speaks against the number.
@@ -262,10 +262,10 @@ pub const RULES: &[Rule] = &[
         name: "idle-work",
         condition: "CPU time of the contender outside of its turns, of one core",
         side: Side::Above,
-        limits: &[limit(0.02, "2 %", Fair), limit(0.05, "5 %", Degraded)],
-        source: "a service's work after its last response takes up to 2 %; the others have that \
-                 much less of the core in their turns",
-        measure: measures::idle_work,
+        limits: &[limit(0.01, "1 %", Fair), limit(0.05, "5 %", Degraded)],
+        source: "the others have that much less of the core in their turns; the finding names the \
+                 threads that used CPU",
+        measure: idle_work,
     },
     Rule {
         name: "memory-pressure",
@@ -310,6 +310,18 @@ pub const RULES: &[Rule] = &[
         limits: &[limit(rise::EXCLUDED, "3 %", Fair)],
         source: "the longest warm-up was too short for so much noise",
         measure: measures::warmth_unknown,
+    },
+    Rule {
+        name: "rising-in-turns",
+        condition: "rise of requests per CPU time from the first block of a measured step in turns \
+                    to the last, relative to the median of the other contenders, where the noise \
+                    excludes none, and where more than half of it is there relative to the load \
+                    generator's CPU time too",
+        side: Side::Above,
+        limits: &[limit(rise::FLAT, "1 %", Degraded)],
+        source: "the contender was not warm in the step, see Warm-up; what the host gives or takes \
+                 is the same for all in a block",
+        measure: rising_in_turns,
     },
     Rule {
         name: "compiling",

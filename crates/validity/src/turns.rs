@@ -1,7 +1,10 @@
 //! CPU time that was used of a time that passed, and how turns divide both.
 
+use std::collections::BTreeMap;
+
 use bakeoff_base::number::as_f64;
 use bakeoff_model::load::LoadInterval;
+use bakeoff_model::resource::ResourceSample;
 
 /// Time used of a time that passed, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,4 +58,14 @@ pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
 /// The ends of turns in which no request was sent any more, ns.
 pub(crate) fn drain_ns(load: &LoadInterval) -> u64 {
     load.turns.iter().map(|turn| turn.drain_us * 1000).sum()
+}
+
+/// CPU time of each group of threads between two readings, ns. What a thread used before it ended
+/// is gone from the later reading.
+pub(crate) fn threads_ns(before: &ResourceSample, after: &ResourceSample) -> BTreeMap<String, u64> {
+    let used = after.threads.iter().map(|(name, group)| {
+        let then_ns = before.threads.get(name).map_or(0, |group| group.cpu_ns);
+        (name.clone(), group.cpu_ns.saturating_sub(then_ns))
+    });
+    used.collect()
 }

@@ -1,6 +1,7 @@
 //! How many runs a profile asks for: a number, or a table that says what they are to find.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
@@ -37,6 +38,19 @@ pub(crate) struct RunsTable {
     /// The longest time for all runs of the session, without builds; no bound unless given. The
     /// pilot is made in any case.
     pub(crate) within: Option<DurationText>,
+    /// The same for each run of a repetition, so that more contenders have more time: two
+    /// contenders of one benchmark have twice that. With `within` too, the shorter time.
+    pub(crate) within_each: Option<DurationText>,
+}
+
+impl RunsValue {
+    /// The longest time for each run of a repetition, if one is stated.
+    pub(super) fn within_each(&self) -> Option<Duration> {
+        match self {
+            Self::Number(_) => None,
+            Self::Until(table) => table.within_each.map(|within| within.0),
+        }
+    }
 }
 
 /// One schema of both, because that is what [`super::shape`] can speak of.

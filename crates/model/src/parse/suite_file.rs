@@ -142,6 +142,7 @@ fn profiles(
                 memory_bytes: table.limits.memory.map(|memory| memory.0),
             },
             runs,
+            within_each: table.runs.within_each(),
             steps,
             step_order: step_order(table.ladder.as_ref()),
             whole_runs: table.whole_runs,

@@ -156,6 +156,11 @@ pub enum Finding {
         jit_share: f64,
         /// Share of garbage collectors in its CPU time.
         gc_share: f64,
+        /// Its threads that used enough CPU time, in its turns and outside of them, to have done
+        /// that, with their shares of all its CPU time, the largest first; empty where threads were
+        /// not read, and in earlier records.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        threads: Vec<ThreadShare>,
     },
     /// The contender waited for memory.
     MemoryPressure {
@@ -199,6 +204,16 @@ pub enum Finding {
         /// Whether these are turns.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_turns: bool,
+    },
+    /// In a measured step in turns the contender got faster, and the others did not.
+    RisingInTurns {
+        /// Growth of its requests for each second of CPU time from the first block to the last,
+        /// relative to the median of the others; the best guess.
+        rise: f64,
+        /// The same relative to the load generator's CPU time for its requests.
+        to_generator: f64,
+        /// Blocks that say so.
+        blocks: usize,
     },
     /// The contender compiled while it was measured.
     Compiling {
@@ -267,6 +282,15 @@ pub enum Finding {
         /// Its words.
         evidence: String,
     },
+}
+
+/// Threads of one name, with their share of the CPU time of a contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadShare {
+    /// Their name, as in samples.
+    pub name: String,
+    /// Their share.
+    pub share: f64,
 }
 
 /// A figure that rules need.

@@ -10,7 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use finding::{Figure, Finding};
+pub use finding::{Figure, Finding, ThreadShare};
 
 /// What may be concluded from a number, from best to worst: the worst reason decides. A broken
 /// load comes before a bottleneck, and the load generator before the backend and the host, because
@@ -326,5 +326,28 @@ mod tests {
         let reasons = r#"[{"verdict":"invalid","reason":"no-success","failed":1}]"#;
         let lie = format!(r#"{{"validity":"fair","evidence":"x","reasons":{reasons}}}"#);
         assert!(serde_json::from_str::<Validity>(&lie).is_err());
+    }
+
+    #[test]
+    fn idle_work_names_threads_where_they_were_read() {
+        let check = |threads: &str, words: &str| {
+            let text = format!(
+                r#"{{"reason":"idle-work","cores":0.03,"jit_share":0.5,"gc_share":0.1{threads}}}"#
+            );
+            let finding: Finding = serde_json::from_str(&text).unwrap();
+            assert_eq!(serde_json::to_string(&finding).unwrap(), text);
+            let used = "it used 3.0 % of a core while others had their turns";
+            assert_eq!(finding.to_string(), format!("{used}{words}"));
+        };
+        // As in earlier records.
+        check(
+            "",
+            " (of all its CPU time, compilers took 50 % and garbage collectors 10 %)",
+        );
+        check(
+            r#","threads":[{"name":"worker","share":0.5},{"name":"C2 CompilerThre","share":0.4}]"#,
+            "; threads that can have done it, with their shares of its CPU time: `worker` 50 %, \
+             `C2 CompilerThre` 40 %",
+        );
     }
 }

@@ -48,9 +48,10 @@ impl fmt::Display for Finding {
             | Self::RetransmissionWaits { .. }
             | Self::Retransmissions { .. }
             | Self::ListenQueue { .. } => self.fmt_network(f),
-            Self::StillRising { .. } | Self::WarmthUnknown { .. } | Self::Compiling { .. } => {
-                self.fmt_warmth(f)
-            }
+            Self::StillRising { .. }
+            | Self::WarmthUnknown { .. }
+            | Self::RisingInTurns { .. }
+            | Self::Compiling { .. } => self.fmt_warmth(f),
             Self::Unreadable { .. } | Self::NotRecorded { .. } | Self::NotMetered { .. } => {
                 self.fmt_missing(f)
             }
@@ -239,18 +240,7 @@ impl Finding {
                 "turns drained in {} of their time, with fewer requests in flight",
                 Percent(*share)
             ),
-            Self::IdleWork {
-                cores,
-                jit_share,
-                gc_share,
-            } => write!(
-                f,
-                "it used {} of a core while others had their turns (of all its CPU time, compilers \
-                 took {} and garbage collectors {})",
-                Percent(*cores),
-                Percent(*jit_share),
-                Percent(*gc_share)
-            ),
+            Self::IdleWork { .. } => self.fmt_idle(f),
             Self::MemoryPressure { share } => write!(
                 f,
                 "the contender waited for memory in {} of the time",
@@ -277,6 +267,36 @@ impl Finding {
             ),
             _ => Ok(()),
         }
+    }
+
+    fn fmt_idle(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::IdleWork {
+            cores,
+            jit_share,
+            gc_share,
+            threads,
+        } = self
+        else {
+            return Ok(());
+        };
+        let cores = Percent(*cores);
+        write!(f, "it used {cores} of a core while others had their turns")?;
+        if threads.is_empty() {
+            return write!(
+                f,
+                " (of all its CPU time, compilers took {} and garbage collectors {})",
+                Percent(*jit_share),
+                Percent(*gc_share)
+            );
+        }
+        let each = threads.iter();
+        let each = each.map(|one| format!("`{}` {}", one.name, Percent(one.share)));
+        let all: Vec<String> = each.collect();
+        write!(
+            f,
+            "; threads that can have done it, with their shares of its CPU time: {}",
+            all.join(", ")
+        )
     }
 
     fn fmt_warmth(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -319,6 +339,18 @@ impl Finding {
                     ),
                 }
             }
+            Self::RisingInTurns {
+                rise,
+                to_generator,
+                blocks,
+            } => write!(
+                f,
+                "not warm: from the first of {blocks} blocks to the last it served {} more \
+                 requests for each second of CPU time, relative to the others; {} relative to the \
+                 load generator's CPU time",
+                Percent(*rise),
+                Percent(*to_generator)
+            ),
             Self::Compiling { share } => write!(
                 f,
                 "compiler threads used {} of the contender's CPU time",

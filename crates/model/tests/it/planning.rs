@@ -688,6 +688,17 @@ fn a_pilot_decides_about_the_end_of_a_plan_only() {
     assert!(certain < within && certain >= plan.shortest());
     let all: Duration = plan.runs.iter().map(|run| run.expected).sum();
     assert_eq!(plan.expected(), all.min(within));
+    // Two cases and the control, each with ten minutes; their cold starts are not counted.
+    let mut suite = suite();
+    suite.profiles.get_mut("until").unwrap().within_each = Some(Duration::from_secs(600));
+    let each = PlanOptions {
+        profile: "until".to_owned(),
+        benchmarks: vec!["city-get".to_owned(), "start-up".to_owned()],
+        contenders: vec!["axum".to_owned(), "actix-4".to_owned()],
+        ..options()
+    };
+    let each = plan::plan(&suite, &each).unwrap().runs_until.unwrap();
+    assert_eq!(each.within, Some(Duration::from_secs(1800)));
     let short = Plan {
         runs_until: Some(RunsUntil {
             within: Some(Duration::from_secs(1)),

@@ -232,7 +232,7 @@ fn step<'a>(
     let is_burst = slices.iter().any(|slice| !slice.load.turns.is_empty());
     let times = (!is_burst).then(|| Times::of(loads.clone()));
     let times = times.unwrap_or_default();
-    let (validity, unfair) = validity::of_step(begin, &slices);
+    let (validity, unfair) = validity::of_step(begin, &slices, None);
     let open_rate_per_s = first.latency_rate_per_s;
     Some(StepData {
         index,

@@ -12,6 +12,7 @@ use super::gc::{self, GcRow};
 use super::overview::{self, Overview};
 use super::probe::{self, ShareRow};
 use super::requests::{self, RequestRow};
+use super::rising;
 use super::scaling::{self, Scaling};
 use super::steady::{self, CaseWarmUp};
 use super::summary::{self, BenchmarkSummary};
@@ -61,6 +62,7 @@ impl<'r> LoadAnalysis<'r> {
 pub(crate) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
+    data.iter_mut().for_each(rising::judge);
     data.iter_mut().for_each(control::set_apart);
     let controls = control::controls(&data);
     let void = controls.iter().flatten().any(Control::is_void);

@@ -26,6 +26,7 @@ pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod profile;
 pub(crate) mod requests;
+mod rising;
 pub(crate) mod row;
 pub(crate) mod scaling;
 pub(crate) mod session_data;

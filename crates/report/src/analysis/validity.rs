@@ -3,10 +3,15 @@
 
 use bakeoff_model::record::{Begin, IntervalRecord};
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_validity::{Step, judged_record};
+use bakeoff_validity::{RiseInTurns, Step, judged_record};
 
 /// The verdict on a step of a run by its records, and how many of its slices are unfair alone.
-pub(crate) fn of_step(begin: &Begin, slices: &[&IntervalRecord]) -> (Validity, usize) {
+/// `rise` is how the contender got faster over the turns of the step, where that is known.
+pub(crate) fn of_step(
+    begin: &Begin,
+    slices: &[&IntervalRecord],
+    rise: Option<RiseInTurns>,
+) -> (Validity, usize) {
     let mut step = Step::default();
     let mut unfair = 0;
     for slice in slices {
@@ -14,6 +19,7 @@ pub(crate) fn of_step(begin: &Begin, slices: &[&IntervalRecord]) -> (Validity, u
         unfair += usize::from(!judged.validity.is_fair());
         step.add(&judged);
     }
+    step.rose(rise);
     (step.validity(), unfair)
 }
 

@@ -501,6 +501,31 @@ fn work_of_others_voided_blocks_in_carousels_only() {
 }
 
 #[test]
+fn one_that_still_gets_faster_than_the_others_is_degraded() {
+    let steady: Vec<Slice> = vec![(10_000, SECOND); 30];
+    let cold: Vec<Slice> = (0..30).map(|block| (5000 + 50 * block, SECOND)).collect();
+    let said = |played: &[(&'static str, u32, Vec<Slice>)]| {
+        let played = results(played, Way::Turns);
+        terminal_table(&analyse(&played), 400)
+    };
+    let times =
+        |played: &[(&'static str, u32, Vec<Slice>)]| said(played).matches("not warm").count();
+    assert_eq!(
+        times(&[("cold", 1, steady.clone()), ("native", 1, steady.clone())]),
+        0
+    );
+    let beside = [("cold", 1, cold.clone()), ("native", 1, steady)];
+    let text = said(&beside);
+    assert_eq!(times(&beside), 1, "{text}");
+    assert!(
+        text.contains("the last it served 30 % more requests"),
+        "{text}"
+    );
+    // Both alike: their ratio is what it will be.
+    assert_eq!(times(&[("cold", 1, cold.clone()), ("native", 1, cold)]), 0);
+}
+
+#[test]
 fn one_that_fails_takes_only_itself_out() {
     let mut results = on_the_host(4, Way::Turns);
     // The second one of the same in the third set.

@@ -151,6 +151,7 @@ mod tests {
             describe: String::new(),
             limits: Limits::default(),
             runs: Runs::Fixed(2),
+            within_each: None,
             steps,
             step_order: StepOrder::Listed,
             // Head and base take turns also where the contenders of a profile do not.

@@ -7,6 +7,7 @@ mod conditions;
 mod little;
 mod methodology;
 mod records;
+mod rising;
 mod steps;
 mod turns;
 mod warm_up;

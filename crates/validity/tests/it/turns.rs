@@ -75,13 +75,13 @@ fn work_outside_of_turns_is_found() {
     let mut world = world(64);
     world.contender = Some(used(0.45 + 0.004));
     assert!(world.judge().reasons().is_empty(), "{}", world.judge());
-    // 15 ms in the half of the second in which others had their turns.
-    world.contender = Some(used(0.45 + 0.015));
+    // 6 ms in the half of the second in which others had their turns.
+    world.contender = Some(used(0.45 + 0.006));
     let validity = world.judge();
     assert_eq!(validity.verdict(), Fair);
     let said = validity.reasons()[0].to_string();
     assert!(
-        said.contains("it used 3.0 % of a core while others had their turns"),
+        said.contains("it used 1.2 % of a core while others had their turns"),
         "{said}"
     );
     world.contender = Some(used(0.45 + 0.05));
@@ -89,14 +89,29 @@ fn work_outside_of_turns_is_found() {
         Degraded,
         "it used 10 % of a core while others had their turns",
     );
-    // Of those half a second of compilers.
+    // One group of threads used too little to have done that, and one nothing.
     let (before, after) = world.contender.as_mut().unwrap();
-    let threads = |cpu_ns| {
-        let name = "C2 CompilerThread".to_owned();
-        [(name, ThreadGroup { count: 1, cpu_ns })].into()
+    let threads = |times: [f64; 4]| {
+        let names = ["C2 CompilerThre", "reaper", "VM Thread", "worker"];
+        let group = |used| ThreadGroup {
+            count: 1,
+            cpu_ns: nanoseconds(used),
+        };
+        let all = names.into_iter().zip(times.map(group));
+        all.map(|(name, group)| (name.to_owned(), group)).collect()
     };
-    (before.threads, after.threads) = (threads(0), threads(nanoseconds(0.02)));
-    world.check(Degraded, "compilers took 4.0 %");
+    before.threads = threads([1.0, 5.0, 2.0, 3.0]);
+    after.threads = threads([1.02, 5.0, 2.004, 3.476]);
+    world.check(
+        Degraded,
+        "; threads that can have done it, with their shares of its CPU time: `worker` 95 %, \
+         `C2 CompilerThre` 4.0 %",
+    );
+    let said = world.judge().to_string();
+    assert!(
+        !said.contains("VM Thread") && !said.contains("reaper"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! What the rules about turns look at, as [`crate::measures`] for all others.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::number::as_f64;
+use bakeoff_model::validity::{Finding, ThreadShare};
+
+use crate::evidence::Evidence;
+use crate::measures::Measure;
+use crate::rising::RiseInTurns;
+
+/// Names of threads in a finding: further ones are small, and a JVM has dozens.
+const THREADS_NAMED_MAX: usize = 5;
+/// Threads that used less than this share of the CPU time outside of turns are not named.
+const EXPLAINED_MIN: f64 = 0.1;
+
+/// The drain of turns, of their time.
+pub(crate) fn long_drain(evidence: &Evidence) -> Measure {
+    let turns = evidence.turns.filter(|_| !evidence.setting.warm_up)?;
+    let share = as_f64(turns.drain_ns) / as_f64(turns.in_turns.wall_ns.max(1));
+    Some((share, Finding::LongDrain { share }))
+}
+
+/// How much faster it got than the others.
+pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
+    let RiseInTurns {
+        rise,
+        to_generator,
+        blocks,
+    } = evidence.rise_in_turns?;
+    let finding = Finding::RisingInTurns {
+        rise,
+        to_generator,
+        blocks,
+    };
+    Some((rise, finding))
+}
+
+/// What a contender burns while others have their turns, in cores. Its threads are read at the
+/// edges of slices and not at those of turns, so the finding names all that used enough CPU to have
+/// done it, also those that mostly worked in its own turns.
+pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
+    if evidence.setting.warm_up {
+        return None;
+    }
+    let idle = evidence.turns?.idle;
+    let parts = evidence.cpu_parts.unwrap_or_default();
+    let finding = Finding::IdleWork {
+        cores: idle.share(),
+        jit_share: parts.jit_share(),
+        gc_share: parts.gc_share(),
+        threads: largest(&evidence.threads_ns, as_f64(idle.used_ns) * EXPLAINED_MIN),
+    };
+    (idle.wall_ns > 0).then(|| (idle.share(), finding))
+}
+
+/// The threads that used most, and at least so much.
+fn largest(threads_ns: &BTreeMap<String, u64>, least_ns: f64) -> Vec<ThreadShare> {
+    let all_ns = as_f64(threads_ns.values().sum::<u64>().max(1));
+    let used = threads_ns
+        .iter()
+        .map(|(name, used_ns)| (name, as_f64(*used_ns)));
+    let enough = used.filter(|(_, used_ns)| *used_ns > 0.0 && *used_ns >= least_ns);
+    let mut shares: Vec<ThreadShare> = enough
+        .map(|(name, used_ns)| ThreadShare {
+            name: name.clone(),
+            share: used_ns / all_ns,
+        })
+        .collect();
+    shares.sort_by(|a, b| b.share.total_cmp(&a.share));
+    shares.truncate(THREADS_NAMED_MAX);
+    shares
+}

@@ -1,0 +1,66 @@
+//! Whether a contender of a set still gets faster in the turns of a measured step: one that is not
+//! warm, beside others that are.
+
+use bakeoff_base::number::{as_f64, length_as_f64};
+use bakeoff_model::load::LoadInterval;
+use bakeoff_stats::rise_over;
+
+/// How sure it is that the contender got faster, in standard errors. Less than in a warm-up, where
+/// the question is asked every few seconds and one wrong answer ends it.
+const ERRORS: f64 = 2.5;
+
+/// How a contender got faster over the turns of a step. Shares: 0.01 = 1 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RiseInTurns {
+    /// Growth of its requests for each second of CPU time, relative to the median of the others in
+    /// the same blocks; the best guess.
+    pub(crate) rise: f64,
+    /// Growth relative to the load generator's CPU time for its requests.
+    pub(crate) to_generator: f64,
+    pub(crate) blocks: usize,
+}
+
+impl RiseInTurns {
+    /// By the requests for each second of CPU time of a contender and of the others, block by block
+    /// of the same blocks, and by the slices of the contender. `None` where the noise does not
+    /// exclude that it did not get faster, which a few blocks always do; where it is rather the
+    /// others that became slower, by the load generator's CPU time; and without another contender.
+    #[must_use]
+    pub fn of(own: &[f64], others: &[&[f64]], slices: &[&LoadInterval]) -> Option<Self> {
+        let to_others = own.iter().enumerate().map(|(block, own)| {
+            let others = others.iter().map(|other| other.get(block).copied());
+            Some(own / median(others.collect::<Option<Vec<f64>>>()?)?)
+        });
+        let found = rise_over(&to_others.collect::<Option<Vec<f64>>>()?, ERRORS)?;
+        let to_generator = to_generator(slices)?;
+        let is_its_own = to_generator.ln_1p() > found.guess.ln_1p() / 2.0;
+        (found.least > 0.0 && is_its_own).then_some(Self {
+            rise: found.guess,
+            to_generator,
+            blocks: own.len(),
+        })
+    }
+}
+
+/// Growth of the CPU time of the load generator for each second of the contender's: twice the
+/// growth from the first half of the slices to the last. `None` with fewer than two slices, and
+/// where CPU time was not read.
+fn to_generator(slices: &[&LoadInterval]) -> Option<f64> {
+    let log = |slice: &&LoadInterval| {
+        let own_us: u64 = slice.turns.iter().map(|turn| turn.own_cpu_us).sum();
+        let generator_ns = slice.generator_cpu.total_ns();
+        (own_us > 0 && generator_ns > 0).then(|| (as_f64(generator_ns) / as_f64(own_us)).ln())
+    };
+    let logs: Vec<f64> = slices.iter().map(log).collect::<Option<_>>()?;
+    let half = logs.len() / 2;
+    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / length_as_f64(logs.len());
+    let (first, last) = (&logs[..half], &logs[logs.len() - half..]);
+    (half > 0).then(|| (2.0 * (mean(last) - mean(first))).exp_m1())
+}
+
+/// `None` of nothing.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some((values[last / 2] * values[values.len() / 2]).sqrt())
+}
