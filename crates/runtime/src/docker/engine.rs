@@ -42,13 +42,13 @@ impl NoEngine {
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> String {
-        "start Docker, or set DOCKER_HOST, or make an engine of our own with \
-         `cargo xtask docker-engine start`"
+        "install Docker and start it, or set DOCKER_HOST to the address of an engine, of Docker or \
+         Podman"
             .to_owned()
     }
 }
 
-/// The socket of an engine that `cargo xtask docker-engine start` made.
+/// The socket of an engine that `cargo offline docker-engine start` made.
 #[must_use]
 pub fn own_socket(cache: &Path) -> PathBuf {
     cache.join("docker/docker.sock")
