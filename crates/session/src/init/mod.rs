@@ -183,7 +183,7 @@ pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
     let address = addresses
         .next()
         .with_context(|| format!("{url}: no such host"))?;
-    let headers = [("host".to_owned(), url.host())];
+    let headers = [("host".to_owned(), url.host().to_owned())];
     let answer = http::ask(address, "GET", url.prefix(), &headers, b"", FETCH_LIMIT)
         .await
         .map_err(|error| anyhow!("{url}: {error}"))?;
