@@ -8,14 +8,18 @@ use anyhow::{bail, ensure};
 
 use crate::cargo_test::cargo_test;
 use crate::chores::{Chores, Variables, command, works};
-use crate::cluster::Cluster;
-use crate::needs::{Failures, Needs, install_toolchain};
+use crate::needs::{Failures, Needs, install, install_toolchain};
+use crate::offline::{Exported, Offline};
 use crate::suites::{Ledger, Suite, findings, suites};
 use crate::workspace::say;
+use crate::{package, site, tidy};
 
 /// Switches on the tests that need a Docker engine with the base images.
 const DOCKER: (&str, &str) = ("BAKEOFF_TEST_DOCKER", "1");
-use crate::{base_images, cluster, docker, package, site, tidy};
+
+/// Switches on the tests that need a cluster. Where it is set already, they use that of the
+/// kubeconfig's current context.
+const CLUSTER: &str = "BAKEOFF_TEST_KUBERNETES";
 
 /// The oldest compiler that `Cargo.toml` promises.
 const OLDEST_RUST: &str = env!("CARGO_PKG_RUST_VERSION");
@@ -113,9 +117,10 @@ pub(crate) fn verify(
     }
     finished(root, |chores| {
         chores.run("program compiled", "cargo build --locked --bin bakeoff")?;
-        ending_engine(chores, |chores| {
+        let offline = Offline::new(chores)?;
+        ending_engine(chores, &offline, |chores| {
             let failures = needs.install(root);
-            let docker = engine();
+            let docker = engine(&offline);
             noted(chores, &failures, docker.as_ref().err());
             for suite in &mut chosen {
                 suite.without(&failures.contenders);
@@ -179,20 +184,24 @@ fn everything(
             suite.sampled(root)?;
         }
     }
-    announce(needs, &suites);
-    ending_engine(chores, |chores| {
-        with_docker(chores, runner, needs, &mut suites)
+    let offline = Offline::new(chores)?;
+    announce(needs, &suites, &offline);
+    ending_engine(chores, &offline, |chores| {
+        with_docker(chores, runner, needs, &mut suites, &offline)
     })
 }
+
+const ENGINE_STATUS: [&str; 2] = ["docker-engine", "status"];
 
 /// Does some work; a Docker engine that was started for it ends with it.
 fn ending_engine(
     chores: &mut Chores<'_>,
+    offline: &Offline,
     work: impl FnOnce(&mut Chores<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let was_there = docker::docker_engine(docker::Action::Status).is_ok();
+    let was_there = offline.says(&ENGINE_STATUS).is_some();
     let result = work(chores);
-    if !was_there && let Err(error) = docker::docker_engine(docker::Action::Stop) {
+    if !was_there && let Err(error) = offline.run(&["docker-engine", "stop"]) {
         chores.note(format!("NOT STOPPED: Docker: {error:#}"));
     }
     result
@@ -208,15 +217,29 @@ fn noted(chores: &mut Chores<'_>, failures: &Failures, docker: Option<&anyhow::E
     }
 }
 
-fn announce(needs: &Needs, suites: &[Suite]) {
+/// Whether the tests have a cluster that is provided.
+fn has_cluster() -> bool {
+    env::var_os(CLUSTER).is_some()
+}
+
+const GIVEN_CLUSTER: &str = "make namespaces in the cluster of the kubeconfig's current context, \
+                             drain one of its nodes for a moment, and remove them";
+
+fn announce(needs: &Needs, suites: &[Suite], offline: &Offline) {
     say("This is about to");
     needs.announce();
-    say(if docker::docker_engine(docker::Action::Status).is_ok() {
+    say(if offline.says(&ENGINE_STATUS).is_some() {
         "- use the Docker engine that runs, and make the base images that it lacks"
     } else {
         "- install Docker if need be, start an engine, make base images, and stop it at the end"
     });
-    say(&format!("- {}", Cluster::announcement()));
+    let cluster = match has_cluster() {
+        true => Some(GIVEN_CLUSTER.to_owned()),
+        false => offline.says(&["cluster", "plan"]),
+    };
+    if let Some(cluster) = cluster {
+        say(&format!("- {}", cluster.trim_end()));
+    }
     say("- install mdBook by cargo if it is missing, and build the documentation site");
     say("- package the crates, and install them into a temporary folder");
     say("- start servers on the loopback interface, in control groups of their own");
@@ -231,14 +254,18 @@ fn with_docker(
     runner: Runner,
     needs: &Needs,
     suites: &mut [Suite],
+    offline: &Offline,
 ) -> anyhow::Result<()> {
     let root = chores.root();
     // Compilers use all cores, and what is fetched meanwhile waits for the network.
-    let cluster = Cluster::new();
     let (docker, prepared, failures, compiled) = thread::scope(|scope| {
         let host = scope.spawn(|| {
             let failures = needs.install(root);
-            (engine(), cluster.prepare(), failures)
+            let cluster = match has_cluster() {
+                true => Ok(Exported::new()),
+                false => offline.run(&["cluster", "build"]),
+            };
+            (engine(offline), cluster, failures)
         });
         let compiled = chores.run(
             "tests compiled, host prepared",
@@ -263,7 +290,7 @@ fn with_docker(
     chores.beside(
         "contenders and mdBook built",
         &compiling(suites)?,
-        |chores| in_cluster(chores, &cluster, prepared, docker.is_ok()),
+        |chores| in_cluster(chores, offline, prepared, docker.as_deref().ok()),
     )?;
     let mut failed = Vec::new();
     for suite in suites {
@@ -290,9 +317,10 @@ fn compiling(suites: &[Suite]) -> anyhow::Result<Vec<(String, Variables)>> {
 }
 
 /// A Docker engine with the base images. Contenders whose base cannot be made fail later, by name.
-fn engine() -> anyhow::Result<()> {
-    docker::docker_engine(docker::Action::Start)?;
-    base_images::base_images()
+fn engine(offline: &Offline) -> anyhow::Result<Exported> {
+    let exported = offline.run(&["docker-engine", "start"])?;
+    offline.run(&["base-images"])?;
+    Ok(exported)
 }
 
 /// The tests of the workspace, those of real things switched on.
@@ -321,43 +349,36 @@ fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Resul
 /// The tests that need a cluster, in one that is started for them.
 fn in_cluster(
     chores: &mut Chores<'_>,
-    cluster: &Cluster,
-    prepared: anyhow::Result<()>,
-    docker: bool,
+    offline: &Offline,
+    prepared: anyhow::Result<Exported>,
+    docker: Option<&[(String, String)]>,
 ) -> anyhow::Result<()> {
-    if Cluster::is_given() {
+    if has_cluster() {
         // Then they were among the other tests.
         return Ok(());
     }
-    let outcome = match prepared.and_then(|()| cluster.start()) {
+    let outcome = match prepared.and_then(|_| offline.run(&["cluster", "start"])) {
         Ok(variables) => tests_in_cluster(chores, &variables, docker),
         Err(error) => {
             chores.note(format!("NOT TESTED: Kubernetes: {error:#}"));
             Ok(())
         }
     };
-    cluster.stop()?;
+    offline.run(&["cluster", "stop"])?;
     outcome
 }
 
 /// The tests that need a cluster.
 fn tests_in_cluster(
     chores: &mut Chores<'_>,
-    variables: &[(&'static str, String)],
-    docker: bool,
+    variables: &[(String, String)],
+    docker: Option<&[(String, String)]>,
 ) -> anyhow::Result<()> {
-    let mut switches = vec![(cluster::SWITCH, "1")];
-    switches.extend(
-        variables
-            .iter()
-            .map(|(name, value)| (*name, value.as_str())),
-    );
-    let host;
-    if docker {
-        // These tests have a cache of their own, where no engine is.
-        host = docker::host()?;
-        switches.extend([DOCKER, ("DOCKER_HOST", &host)]);
-    }
+    let mut switches = vec![(CLUSTER, "1")];
+    switches.extend(docker.map(|_| DOCKER));
+    // The engine by its variable, too: these tests have a cache of their own, where no engine is.
+    let variables = variables.iter().chain(docker.unwrap_or_default());
+    switches.extend(variables.map(|(name, value)| (name.as_str(), value.as_str())));
     // Of the whole workspace, so that nothing is compiled again with other features.
     let line = "cargo test --locked --workspace --test it kubernetes:: -- --test-threads=1";
     chores.run_with("tests in a cluster", line, &switches)
@@ -372,7 +393,7 @@ fn scripts(chores: &mut Chores<'_>) -> anyhow::Result<()> {
         .collect();
     chores.step("scripts", |chores| {
         if !works("shellcheck", &["--version"])
-            && let Err(error) = docker::install(&["shellcheck"])
+            && let Err(error) = install(chores.root(), &["shellcheck"])
         {
             chores.note(format!("NOT CHECKED: scripts: {error:#}"));
             return Ok(());

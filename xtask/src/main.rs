@@ -1,14 +1,12 @@
-//! Chores of the workspace: `cargo xtask tidy | test | verify | ci | deny | msrv | schema |
-//! docker-engine | base-images | cluster | site | package`.
+//! Chores of the workspace: `cargo xtask tidy | test | verify | ci | deny | msrv | schema | site |
+//! package`.
 
-mod base_images;
 mod browser;
 mod cargo_test;
 mod chores;
 mod ci;
-mod cluster;
-mod docker;
 mod needs;
+mod offline;
 mod package;
 mod site;
 mod suites;
@@ -61,18 +59,6 @@ enum Chore {
     Msrv,
     /// Write the JSON Schemas into `docs/schema/`.
     Schema,
-    /// Install, start, stop or name the Docker engine.
-    DockerEngine {
-        /// What is done with it.
-        action: docker::Action,
-    },
-    /// Make the base images without a registry.
-    BaseImages,
-    /// Build, start, stop or show a Kubernetes cluster for tests.
-    Cluster {
-        /// What is done with it.
-        action: cluster::Action,
-    },
     /// Build the documentation site into `target/site/book`, check its links, open its reports.
     Site,
     /// Package all crates, install them into an empty prefix, and run the program from there.
@@ -112,9 +98,6 @@ fn chore() -> anyhow::Result<()> {
         Chore::Deny => ci::deny(&root),
         Chore::Msrv => ci::msrv(&root),
         Chore::Schema => ci::schema(&root),
-        Chore::DockerEngine { action } => docker::docker_engine(action),
-        Chore::BaseImages => base_images::base_images(),
-        Chore::Cluster { action } => cluster::cluster(action),
         Chore::Site => ci::site(&root),
         Chore::Package => ci::package(&root),
     }

@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use serde::Deserialize;
 
 use crate::chores::{command, works};
-use crate::docker;
 use crate::workspace::say;
 
 /// What the tests need.
@@ -76,7 +75,7 @@ impl Needs {
         let packages = self.missing_packages().map(|one| one.name.as_str());
         let packages: Vec<&str> = packages.collect();
         if !packages.is_empty()
-            && let Err(error) = docker::install(&packages)
+            && let Err(error) = install(root, &packages)
         {
             let line = format!("NOT INSTALLED: {}: {error:#}", packages.join(" "));
             failures.lines.push(line);
@@ -105,6 +104,17 @@ impl Needs {
             |one: &&Toolchain| !works("rustup", &["run", &one.name, "rustc", "--version"]);
         self.toolchain.iter().filter(missing)
     }
+}
+
+/// Installs packages of Debian, as root. Another process may be installing something at the moment.
+pub(crate) fn install(root: &Path, packages: &[&str]) -> anyhow::Result<()> {
+    let apt = |arguments: &str| {
+        let line = format!("apt-get -o DPkg::Lock::Timeout=600 -qq {arguments}");
+        command(root, &line, &[("DEBIAN_FRONTEND", "noninteractive")])
+    };
+    apt("update")?;
+    let packages = packages.join(" ");
+    apt(&format!("install -y --no-install-recommends {packages}"))
 }
 
 /// Installs a compiler without documentation and linters.

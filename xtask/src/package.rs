@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 
 use crate::chores::{Chores, command};
 
-const PACKAGE: &str =
-    "cargo package --workspace --exclude xtask --locked --allow-dirty --no-verify";
+const PACKAGE: &str = "cargo package --workspace --exclude xtask --exclude bakeoff-offline \
+                       --locked --allow-dirty --no-verify";
 /// The crate that has the files of a suite in it, and where it looks for them as a package (its
 /// `build.rs`).
 const SESSION: &str = "crates/session";

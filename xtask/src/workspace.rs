@@ -11,15 +11,15 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// Returns the program that the tests have built: it stands next to this one.
-pub(crate) fn bakeoff() -> anyhow::Result<PathBuf> {
+/// Returns a program that was built: it stands next to this one.
+pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("cannot find this program's own file")?;
-    let bakeoff = own.with_file_name("bakeoff");
+    let program = own.with_file_name(name);
     ensure!(
-        bakeoff.is_file(),
-        "build bakeoff first: cargo build --bin bakeoff"
+        program.is_file(),
+        "build it first: cargo build --bin {name}"
     );
-    Ok(bakeoff)
+    Ok(program)
 }
 
 /// Prints a line; a closed pipe is no error.

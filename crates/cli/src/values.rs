@@ -46,15 +46,6 @@ pub(crate) enum Undecided {
     Fail,
 }
 
-/// What carries out a load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    /// The built-in engine.
-    Bakeoff,
-    /// The built-in engine, then wrk.
-    Wrk,
-}
-
 /// The kernel interface of the load generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reactor {

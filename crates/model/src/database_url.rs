@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use bakeoff_base::percent;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 /// The port of a URL that names none.
 const PORT: u16 = 5432;
@@ -48,10 +49,10 @@ impl DatabaseUrl {
         Self { password, ..self }
     }
 
-    /// Name or address of the host.
+    /// Name or address of the host, IPv6 without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
-        &self.host
+        self.host.trim_matches(['[', ']'])
     }
 
     /// The port.
@@ -78,37 +79,28 @@ impl FromStr for DatabaseUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fail = |message: &str| DatabaseUrlError(message.to_owned());
-        let rest = match text.split_once("://") {
-            Some(("postgres" | "postgresql", rest)) => rest,
-            Some(_) => return Err(fail("the scheme must be postgres")),
-            None => return Err(fail("a URL of a database begins with postgres://")),
-        };
-        if rest.contains(['?', '#']) {
+        if !text.contains("://") {
+            return Err(fail("a URL of a database begins with postgres://"));
+        }
+        let url = Url::parse(text).map_err(|error| fail(&error.to_string()))?;
+        if !matches!(url.scheme(), "postgres" | "postgresql") {
+            return Err(fail("the scheme must be postgres"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
             let message = "it has parameters, which would not be passed on to contenders";
             return Err(fail(message));
         }
-        let (login, place) = rest
-            .rsplit_once('@')
-            .ok_or_else(|| fail("it names no user"))?;
-        let (user, password) = match login.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (login, None),
-        };
-        let decoded = |part: &str| percent::decoded(part).ok_or_else(|| fail("it must be UTF-8"));
-        let (authority, database) = place.split_once('/').unwrap_or((place, ""));
-        let (host, port) = match authority.split_once(':') {
-            Some((host, port)) => (host, port.parse().map_err(|_| fail("the port is no port"))?),
-            None => (authority, PORT),
-        };
-        if user.is_empty() || host.is_empty() {
+        let host = url.host_str().unwrap_or_default();
+        if url.username().is_empty() || host.is_empty() {
             return Err(fail("it must name a user and a host"));
         }
+        let decoded = |part: &str| percent::decoded(part).ok_or_else(|| fail("it must be UTF-8"));
         Ok(Self {
-            user: decoded(user)?,
-            password: password.map(decoded).transpose()?,
+            user: decoded(url.username())?,
+            password: url.password().map(decoded).transpose()?,
             host: host.to_owned(),
-            port,
-            database: match database {
+            port: url.port().unwrap_or(PORT),
+            database: match url.path().trim_start_matches('/') {
                 "" => DATABASE.to_owned(),
                 name => decoded(name)?,
             },
@@ -162,9 +154,9 @@ mod tests {
                 Some("a@b"),
             ),
             (
-                "postgres://ann:@db:1/",
-                "postgres://ann@db:1/postgres",
-                Some(""),
+                "postgres://ann@[::1]/",
+                "postgres://ann@[::1]:5432/postgres",
+                None,
             ),
         ] {
             let url: DatabaseUrl = text.parse().unwrap();
@@ -184,9 +176,9 @@ mod tests {
                 "a URL of a database begins with postgres://",
             ),
             ("mysql://ann:secret@db", "the scheme must be postgres"),
-            ("postgres://db", "it names no user"),
-            ("postgres://ann:secret@", "it must name a user and a host"),
-            ("postgres://ann:secret@db:x", "the port is no port"),
+            ("postgres://db", "it must name a user and a host"),
+            ("postgres://ann:secret@", "empty host"),
+            ("postgres://ann:secret@db:x", "invalid port number"),
             (
                 "postgres://ann:secret@db?sslmode=require",
                 "it has parameters, which would not be passed on to contenders",

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use url::{Position, Url};
+
 /// Why a text does not name a service.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url}: {message}")]
@@ -14,97 +16,74 @@ pub struct UrlError {
 
 /// `http://HOST[:PORT][/PREFIX]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServiceUrl {
-    name: String,
-    port: u16,
-    prefix: String,
-}
+pub struct ServiceUrl(Url);
 
 impl ServiceUrl {
     /// Parses `http://HOST[:PORT][/PREFIX]`.
     ///
     /// # Errors
     /// The text is not such a URL.
-    pub fn new(url: &str) -> Result<Self, UrlError> {
+    pub fn new(text: &str) -> Result<Self, UrlError> {
         let fail = |message: &str| UrlError {
-            url: url.to_owned(),
+            url: text.to_owned(),
             message: message.to_owned(),
         };
-        let rest = match url.split_once("://") {
-            Some(("http", rest)) => rest,
-            Some(("https", _)) => {
+        if !text.contains("://") {
+            return Err(fail("a URL begins with http://"));
+        }
+        // Browsers forgive the third slash and take the path for the host.
+        if text.contains(":///") {
+            return Err(fail("empty host"));
+        }
+        let mut url = Url::parse(text).map_err(|error| fail(&error.to_string()))?;
+        match url.scheme() {
+            "http" => {}
+            "https" => {
                 return Err(fail(
                     "checks speak plain HTTP; only `bakeoff load` speaks TLS",
                 ));
             }
-            Some(_) => return Err(fail("the scheme must be http")),
-            None => return Err(fail("a URL begins with http://")),
-        };
-        let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-        if path.contains(['?', '#']) || authority.contains(['?', '#', '@']) {
+            _ => return Err(fail("the scheme must be http")),
+        }
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if has_user || url.query().is_some() || url.fragment().is_some() {
             return Err(fail("a prefix has no user, query or fragment"));
         }
-        let port_at = authority
-            .rfind(':')
-            .filter(|at| !authority[*at..].contains(']'));
-        let (host, port) = match port_at {
-            Some(at) => {
-                let port = authority[at + 1..]
-                    .parse()
-                    .map_err(|_| fail("the port is no port"))?;
-                (&authority[..at], port)
-            }
-            None => (authority, 80),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        if host.is_empty() {
-            return Err(fail("it names no host"));
-        }
-        let prefix = path.trim_end_matches('/').to_owned();
-        Ok(Self {
-            name: host.to_owned(),
-            port,
-            prefix,
-        })
+        // One spelling: a prefix ends without a slash.
+        let prefix = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&prefix);
+        Ok(Self(url))
     }
 
     /// The host's name or address, IPv6 without brackets.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        let name = self.0.host_str().unwrap_or_default();
+        name.trim_matches(['[', ']'])
     }
 
     /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.0.port().unwrap_or(80)
     }
 
     /// What goes before every path of the suite; empty or beginning with a slash.
     #[must_use]
     pub fn prefix(&self) -> &str {
-        &self.prefix
+        self.0.path().trim_end_matches('/')
     }
 
     /// Value of the `Host` header.
     #[must_use]
-    pub fn host(&self) -> String {
-        let name = if self.name.contains(':') {
-            format!("[{}]", self.name)
-        } else {
-            self.name.clone()
-        };
-        if self.port == 80 {
-            name
-        } else {
-            format!("{name}:{}", self.port)
-        }
+    pub fn host(&self) -> &str {
+        &self.0[Position::BeforeHost..Position::AfterPort]
     }
 }
 
 impl fmt::Display for ServiceUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.host(), self.prefix)
+        write!(f, "http://{}{}", self.host(), self.prefix())
     }
 }
 
@@ -122,7 +101,7 @@ mod tests {
             ("http://[::1]", "[::1]", ""),
         ] {
             let found = ServiceUrl::new(url).unwrap();
-            assert_eq!((found.host().as_str(), found.prefix()), (host, prefix));
+            assert_eq!((found.host(), found.prefix()), (host, prefix));
             assert_eq!(ServiceUrl::new(&found.to_string()), Ok(found));
         }
     }
@@ -136,9 +115,11 @@ mod tests {
                 "https://x",
                 "checks speak plain HTTP; only `bakeoff load` speaks TLS",
             ),
-            ("http://:80", "it names no host"),
-            ("http://x:y", "the port is no port"),
+            ("http://:80", "empty host"),
+            ("http:///a", "empty host"),
+            ("http://x:y", "invalid port number"),
             ("http://x/?a", "a prefix has no user, query or fragment"),
+            ("http://a@x/", "a prefix has no user, query or fragment"),
         ] {
             assert_eq!(ServiceUrl::new(url).unwrap_err().message, message);
         }

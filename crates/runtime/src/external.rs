@@ -49,7 +49,7 @@ impl Runtime for External {
                 return Err(failed("it has no `url` at which it runs".to_owned()));
             };
             let path = format!("{}{}", service.prefix(), spec.ready_path);
-            let host = service.host();
+            let host = service.host().to_owned();
             let address = tokio::task::spawn_blocking(move || resolve(&service))
                 .await
                 .map_err(|error| failed(error.to_string()))?

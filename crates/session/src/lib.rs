@@ -24,7 +24,6 @@ pub mod recording;
 mod rounds;
 pub mod run;
 mod runs_taken;
-mod scalar;
 pub mod selection;
 mod sequential;
 pub mod session;

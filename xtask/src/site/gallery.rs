@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 
 use super::links;
 use crate::chores::command;
-use crate::workspace::bakeoff;
+use crate::workspace::built;
 
 /// The figures of a record that are on its page, by the end of their file.
 const SHOWN: [&str; 6] = [
@@ -71,7 +71,7 @@ impl Gallery {
         let figures = sources.join("gallery").join(suite).join(&page);
         let line = format!(
             "{} report {} --svg {}",
-            bakeoff()?.display(),
+            built("bakeoff")?.display(),
             results.display(),
             figures.display()
         );
@@ -120,7 +120,7 @@ impl Gallery {
         let pages = sources.join("gallery").join(name).join("articles");
         let line = format!(
             "{} report {} --articles {}",
-            bakeoff()?.display(),
+            built("bakeoff")?.display(),
             folders.join(" "),
             pages.display()
         );

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::browser;
 use crate::chores::{Chores, Variables, command};
-use crate::workspace::bakeoff;
+use crate::workspace::built;
 
 pub(crate) use self::ledger::{Ledger, findings};
 
@@ -289,7 +289,7 @@ impl Suite {
     /// The command that builds the contenders, with its variables.
     pub(crate) fn building(&self) -> anyhow::Result<(String, Variables)> {
         Ok((
-            format!("{} {}", bakeoff()?.display(), self.build()),
+            format!("{} {}", built("bakeoff")?.display(), self.build()),
             &BUILD_ENV,
         ))
     }
@@ -305,7 +305,7 @@ impl Suite {
 
     fn bakeoff(&self, chores: &mut Chores<'_>, what: &str, line: &str) -> anyhow::Result<()> {
         let name = format!("{}: {what}", self.folder);
-        let line = format!("{} {line}", bakeoff()?.display());
+        let line = format!("{} {line}", built("bakeoff")?.display());
         chores.step(&name, |chores| command(chores.root(), &line, &BUILD_ENV))
     }
 }

@@ -1,5 +1,5 @@
-//! The code map of ARCHITECTURE.md against the tree: every crate is in it, and of each folder that
-//! it lists every entry.
+//! The code map of ARCHITECTURE.md against the tree: every crate and tool is in it, and of each
+//! folder that it lists every entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,9 @@ const PAGE: &str = "ARCHITECTURE.md";
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let page =
         fs::read_to_string(root.join(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
-    Ok(findings(&page, &source::tracked(root, "crates/*.rs")?))
+    let mut files = source::tracked(root, "crates/*.rs")?;
+    files.extend(source::tracked(root, "tools/*.rs")?);
+    Ok(findings(&page, &files))
 }
 
 fn findings(page: &str, files: &[PathBuf]) -> Vec<String> {
@@ -28,12 +30,11 @@ fn findings(page: &str, files: &[PathBuf]) -> Vec<String> {
         let gone = listed.difference(&there);
         findings.extend(gone.map(|name| format!("{PAGE}: there is no {folder}/{name}")));
     }
-    let crates = files.iter().filter_map(|file| file.iter().nth(1)?.to_str());
-    let crates: BTreeSet<&str> = crates.collect();
-    let unnamed = crates
-        .into_iter()
-        .filter(|name| !page.contains(&format!("`crates/{name}`")));
-    findings.extend(unnamed.map(|name| format!("{PAGE}: crates/{name} is not in the map")));
+    let crates = files.iter().map(|file| file.iter().take(2).collect());
+    let crates: BTreeSet<PathBuf> = crates.collect();
+    let names = crates.iter().map(|path| path.display());
+    let unnamed = names.filter(|name| !page.contains(&format!("`{name}`")));
+    findings.extend(unnamed.map(|name| format!("{PAGE}: {name} is not in the map")));
     findings
 }
 

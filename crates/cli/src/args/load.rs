@@ -6,7 +6,7 @@ use clap::builder::ArgPredicate;
 
 use crate::commands::load::condition::Condition;
 use crate::commands::load::feed::FeedArg;
-use crate::values::{Body, Engine, Header, Rate, Reactor, Share, Time, Unit};
+use crate::values::{Body, Header, Rate, Reactor, Share, Time, Unit};
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
@@ -82,7 +82,7 @@ pub(crate) struct LoadArgs {
     /// By trials of open load: `'p99 <= 50ms and errors <= 0.1%'`; may be repeated.
     #[arg(
         long, value_name = "SLO", group = "open",
-        conflicts_with_all = ["requests", "feed", "fail_if", "engine"]
+        conflicts_with_all = ["requests", "feed", "fail_if"]
     )]
     pub(crate) capacity: Vec<Slo>,
     /// With `--capacity`: trials at most.
@@ -153,11 +153,6 @@ pub(crate) struct LoadArgs {
     /// Seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Run wrk after the built-in engine and print both.
-    ///
-    /// It must be installed.
-    #[arg(long, value_name = "NAME", default_value = "bakeoff")]
-    pub(crate) engine: Engine,
     /// Exit with status 3 when this holds, `p99>50ms`.
     ///
     /// `p99>50ms`, `errors>0.1%`, `rate<1000`; may be repeated.

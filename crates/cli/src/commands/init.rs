@@ -5,12 +5,12 @@ use std::io::Write as _;
 
 use anyhow::{Context as _, anyhow};
 use bakeoff_base::text::counted;
+use bakeoff_import::har::{self, Choice};
+use bakeoff_import::{Described, openapi};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{Service, Side};
 use bakeoff_session::hint::hinted;
-use bakeoff_session::init::described::Described;
-use bakeoff_session::init::har::{self, Choice};
-use bakeoff_session::init::{self, Init, Origin, openapi};
+use bakeoff_session::init::{self, Init, Origin};
 use bakeoff_session::words;
 
 use crate::args::InitArgs;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 
-use crate::world::{Ran, World};
+use crate::world::World;
 
 /// A server that answers every request alike until the test ends.
 fn server() -> u16 {
@@ -189,44 +189,6 @@ fn the_engine_knows_its_own_ceiling() {
     );
 }
 
-/// Whether wrk is installed; says loudly that its test is off.
-fn has_wrk() -> bool {
-    let found = std::process::Command::new("wrk").arg("-v").output().is_ok();
-    if !found {
-        #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-        {
-            eprintln!("SKIPPED: wrk is not installed");
-        }
-    }
-    found
-}
-
-#[test]
-fn wrk_does_the_same_beside_us() {
-    let world = World::new(&[]);
-    let url = format!("http://127.0.0.1:{}/", server());
-    world
-        .run(&format!("load {url} --engine wrk --rate 10"))
-        .check(1, &["wrk cannot do --rate"]);
-    if !has_wrk() {
-        return;
-    }
-    let ran = world.run(&format!("load {url} -c 2 -t 1 -d 1s --engine wrk --json"));
-    ran.check(0, &[]);
-    let object: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(object["wrk"]["requests"].as_u64().unwrap() > 0, "{object}");
-    assert!(
-        object["wrk"]["service_time_us"]["p99"].is_number(),
-        "{object}"
-    );
-    world
-        .run(&format!("load {url} -c 1,2 -t 1 -d 1s --engine wrk"))
-        .check(
-            0,
-            &["engine", "bakeoff", "wrk", "--reactor epoll does as wrk"],
-        );
-}
-
 #[test]
 fn bodies_of_any_bytes_are_sent() {
     let world = World::new(&[]);
@@ -261,54 +223,6 @@ fn bodies_of_any_bytes_are_sent() {
     world
         .run(&line.replace(".bin", ".none"))
         .check(1, &["--body", "body.none"]);
-}
-
-/// What takes the place of wrk: it lists the temporary files that there are, and fails.
-const FAILING_WRK: &str = "#!/bin/sh\nls \"$TMPDIR\" >&2\necho no luck >&2\nexit 1\n";
-
-#[test]
-fn our_figures_are_shown_when_wrk_fails() {
-    let world = World::new(&[]);
-    world.write("bin/wrk", FAILING_WRK);
-    let folder = world.path().join("bin");
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(folder.join("wrk"), executable).unwrap();
-    let temporary = world.path().join("temporary");
-    std::fs::create_dir(&temporary).unwrap();
-    let url = format!("http://127.0.0.1:{}/", server());
-    let mut command = world.command(&format!("load {url} -c 1,2 -t 1 -d 1s --engine wrk --json"));
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    command.env("PATH", path).env("TMPDIR", &temporary);
-    let ran = Ran::from(command.output().unwrap());
-    ran.check(1, &["wrk failed", "no luck"]);
-    assert!(!ran.stderr.contains("bakeoff-wrk"), "{ran:#?}");
-    assert_eq!(ran.stdout.lines().count(), 2, "{ran:#?}");
-    for line in ran.stdout.lines() {
-        let object: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert!(object["requests"].as_u64().unwrap() > 0, "{object}");
-        assert_eq!(object["wrk"], serde_json::Value::Null, "{object}");
-    }
-}
-
-#[test]
-fn what_wrk_cannot_do_is_a_sentence() {
-    let world = World::new(&[]);
-    let check = |arguments: &str, expect: &str| {
-        world
-            .run(&format!("load {arguments} --engine wrk"))
-            .check(1, &[expect]);
-    };
-    check("http://127.0.0.1:1/ --pipeline 2", "cannot do --pipeline");
-    check(
-        "http://127.0.0.1:1/ --http2 --streams 2",
-        "cannot do --http2",
-    );
-    check("http://127.0.0.1:1/ -n 5", "cannot do --requests");
-    check("ws://127.0.0.1:1/", "cannot do WebSocket");
-    check(
-        "http://127.0.0.1:1/ -d 1500ms",
-        "wrk measures whole seconds",
-    );
 }
 
 #[test]

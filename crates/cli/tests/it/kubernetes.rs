@@ -1,5 +1,5 @@
 //! Sessions in a real cluster: `run --runtime kubernetes` from outside, and what goes wrong there.
-//! Switched on by `BAKEOFF_TEST_KUBERNETES=1`; `cargo xtask cluster start` provides a cluster and
+//! Switched on by `BAKEOFF_TEST_KUBERNETES=1`; `cargo offline cluster start` provides a cluster and
 //! prints the variables that name it. One test, because sessions share the nodes' memory and cores,
 //! and a drain concerns all of them.
 

@@ -2,9 +2,10 @@
 //! `BAKEOFF_TEST_TUTORIAL=1`, because it takes minutes and needs Python.
 
 use std::env;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+
+use crate::world::reserved;
 
 const SWITCH: &str = "BAKEOFF_TEST_TUTORIAL";
 const PAGE: &str = include_str!("../../../../docs/tutorial.md");
@@ -29,12 +30,6 @@ fn commands() -> Vec<String> {
         }
     }
     commands
-}
-
-/// A port that nothing listens on at the moment: the tutorial's own may be taken here.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn shell(folder: &Path, line: &str) {
@@ -63,7 +58,8 @@ fn every_command_of_the_tutorial_works() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let port = free_port();
+    // The tutorial's own may be taken here.
+    let (port, _holder) = reserved(0).unwrap();
     for line in commands {
         let has_port = ["bakeoff init", "bakeoff duel"]
             .iter()

@@ -40,7 +40,7 @@ fn reserved_ports() -> (u16, Vec<OwnedFd>) {
 
 /// This port, or one of the kernel's choice for 0, with the socket that holds it; `None` if it is
 /// in use.
-fn reserved(port: u16) -> Option<(u16, OwnedFd)> {
+pub(crate) fn reserved(port: u16) -> Option<(u16, OwnedFd)> {
     let holder = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     // Without the reuse of addresses: two tests must not get the same port.
     bind(&holder, &SocketAddr::from(([0, 0, 0, 0], port))).ok()?;

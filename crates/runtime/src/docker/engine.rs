@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use bakeoff_model::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
+use url::Url;
 
 /// Where an engine of the system listens.
 const SYSTEM: &str = "unix:///var/run/docker.sock";
@@ -42,13 +43,13 @@ impl NoEngine {
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> String {
-        "start Docker, or set DOCKER_HOST, or make an engine of our own with \
-         `cargo xtask docker-engine start`"
+        "install Docker and start it, or set DOCKER_HOST to the address of an engine, of Docker or \
+         Podman"
             .to_owned()
     }
 }
 
-/// The socket of an engine that `cargo xtask docker-engine start` made.
+/// The socket of an engine that `cargo offline docker-engine start` made.
 #[must_use]
 pub fn own_socket(cache: &Path) -> PathBuf {
     cache.join("docker/docker.sock")
@@ -152,14 +153,12 @@ fn has_swap(place: &Place) -> bool {
 
 /// Where containers of an engine are.
 fn place(host: &str) -> Result<Place, String> {
-    let (scheme, rest) = host.split_once("://").ok_or("it is no URL")?;
-    let name = rest.split('/').next().unwrap_or_default();
-    let name = name.rsplit_once(':').map_or(name, |(name, _)| name);
-    match (scheme, name) {
+    let url = Url::parse(host).map_err(|error| format!("not a URL: {error}"))?;
+    match (url.scheme(), url.host_str().unwrap_or_default()) {
         ("unix", _) | ("tcp" | "http", "localhost" | "127.0.0.1" | "[::1]") => Ok(Place::Local),
         ("tcp" | "http", "") => Err("it names no host".to_owned()),
         ("tcp" | "http", name) => Ok(Place::Remote(name.to_owned())),
-        _ => Err(format!(
+        (scheme, _) => Err(format!(
             "{scheme}:// is not spoken here; forward the engine's port and use tcp://"
         )),
     }
@@ -206,7 +205,9 @@ mod tests {
             ("tcp://localhost:2375", Ok(Place::Local)),
             ("tcp://bench-2:2375", remote("bench-2")),
             ("http://10.0.0.7:2375/", remote("10.0.0.7")),
-            ("tcp://:2375", Err("it names no host".to_owned())),
+            ("tcp://[::1]", Ok(Place::Local)),
+            ("tcp://:2375", Err("not a URL: empty host".to_owned())),
+            ("tcp:///x", Err("it names no host".to_owned())),
         ] {
             assert_eq!(place(host), expect, "{host}");
         }

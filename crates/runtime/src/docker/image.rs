@@ -97,7 +97,19 @@ pub fn java_in_image() -> String {
     "/opt/jre/bin/java".to_owned()
 }
 
-/// Our name of a base that `cargo xtask base-images` makes, else the name itself.
+/// Returns how a base image of ours comes to be where no registry has it.
+#[must_use]
+pub fn base_hint(reference: &str) -> String {
+    let (base, _) = reference.rsplit_once(':').unwrap_or((reference, ""));
+    let content = match base.rsplit_once('/') {
+        Some((_, "debian")) => "Debian's libraries",
+        Some((_, "postgresql")) => "Debian's PostgreSQL",
+        _ => "Java at /opt/jre",
+    };
+    format!("give an image with {content} this name: `docker tag IMAGE {base}`")
+}
+
+/// Our name of a base that `cargo offline base-images` makes, else the name itself.
 #[must_use]
 pub fn base_reference(base: &str) -> String {
     let jre = base
@@ -184,7 +196,7 @@ impl Engine {
         let image = self.image(base).await.map_err(missing)?;
         image
             .map(|image| image.id)
-            .ok_or_else(|| missing("`cargo xtask base-images` makes it".to_owned()))
+            .ok_or_else(|| missing(base_hint(base)))
     }
 
     /// Looks an image up.

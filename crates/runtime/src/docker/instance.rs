@@ -19,11 +19,11 @@ use tokio::task::JoinHandle;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{Log, file_begin, last_lines};
 use crate::meter::Meter;
+use crate::process::sockets::listeners_beside;
 use crate::ready::{Answered, Unanswered, await_answer, monotonic_ns};
 
 use super::engine::Engine;
 use super::session::remove_container;
-use super::watch::listeners;
 use super::{drop_aside, stats};
 
 /// How long the rest of a container's output may take to arrive after its end.
@@ -246,7 +246,7 @@ impl Shared {
 
     fn listener_hint(&self) -> String {
         let wish = format!("0.0.0.0:{}", self.address.port());
-        match self.pid.map(listeners) {
+        match self.pid.map(listeners_beside) {
             Some(found) if found.is_empty() => {
                 format!("it opened no port; it must listen on {wish}")
             }

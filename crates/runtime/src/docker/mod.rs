@@ -19,7 +19,7 @@ use std::thread;
 pub use self::context::Context;
 pub use self::engine::{Engine, NoEngine, own_socket};
 pub use self::image::{
-    Image, ImageError, ImageSpec, artifact_in_image, base_reference, java_in_image,
+    Image, ImageError, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,
 };
 pub use self::runtime::DockerRuntime;
 

@@ -4,7 +4,7 @@
 //! service has answered by then. A start-up time that began its clock there would be too short.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -128,46 +128,11 @@ fn local_addresses(table: &str) -> Vec<Ipv4Addr> {
     found
 }
 
-/// Where the processes of a container's network listen on a port, or on others: for the hint of a
-/// service that listens in the wrong place.
-pub(crate) fn listeners(pid: u32) -> Vec<String> {
-    let mut found = Vec::new();
-    for name in ["tcp", "tcp6"] {
-        let text = fs::read_to_string(format!("/proc/{pid}/net/{name}")).unwrap_or_default();
-        found.extend(text.lines().filter_map(listener));
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// `  0: 0100007F:1F90 00000000:0000 0A ...`: the local address, and state 10 is listening.
-fn listener(line: &str) -> Option<String> {
-    let mut words = line.split_whitespace();
-    let (address, port) = words.nth(1)?.split_once(':')?;
-    if words.nth(1)? != "0A" {
-        return None;
-    }
-    let port = u16::from_str_radix(port, 16).ok()?;
-    let word = |text: &str| u32::from_str_radix(text, 16).ok().map(u32::swap_bytes);
-    if address.len() == 8 {
-        let ip = IpAddr::from(Ipv4Addr::from(word(address)?));
-        return Some(format!("{ip}:{port}"));
-    }
-    let mut bytes = [0; 16];
-    for (index, bytes) in bytes.chunks_mut(4).enumerate() {
-        let part = word(address.get(index * 8..index * 8 + 8)?)?;
-        bytes.copy_from_slice(&part.to_be_bytes());
-    }
-    let ip = IpAddr::from(bytes);
-    Some(format!("[{ip}]:{port}"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
 
-    use super::{candidates, listener, local_addresses};
+    use super::{candidates, local_addresses};
 
     #[test]
     fn addresses_come_from_the_routing_table() {
@@ -177,24 +142,6 @@ mod tests {
                              |-- 172.18.0.2\n           /32 host LOCAL\n";
         let expect = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(172, 18, 0, 2)];
         assert_eq!(local_addresses(table), expect);
-    }
-
-    #[test]
-    fn listeners_are_told() {
-        for (line, expect) in [
-            (
-                "0: 0100007F:1F90 00000000:0000 0A 0",
-                Some("127.0.0.1:8080"),
-            ),
-            ("0: 0100007F:1F90 00000000:0000 01 0", None),
-            (
-                "1: 00000000000000000000000001000000:0050 0:0 0A 0",
-                Some("[::1]:80"),
-            ),
-            ("sl local_address rem_address st", None),
-        ] {
-            assert_eq!(listener(line).as_deref(), expect, "{line}");
-        }
     }
 
     #[test]

@@ -11,8 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cgroup::Version;
-use crate::docker::watch::{is_prepared, listeners, own_address};
+use crate::docker::watch::{is_prepared, own_address};
 use crate::meter::Meter;
+use crate::process::sockets::listeners_beside;
 use crate::ready::{Unanswered, await_answer, monotonic_ns};
 
 use super::question::{Reply, Watched};
@@ -62,7 +63,7 @@ pub(super) fn watch(watched: &Watched, find: impl FnOnce(Instant) -> Option<Begu
         }
         Err(Unanswered::NoAnswer(found)) => Reply::NoAnswer(found),
         Err(Unanswered::NoListener) => Reply::NoListener {
-            listens: listeners(begun.pid),
+            listens: listeners_beside(begun.pid),
         },
         Err(Unanswered::Ended) => Reply::Ended,
     }

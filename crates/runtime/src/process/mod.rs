@@ -5,7 +5,7 @@ mod netlink;
 pub(crate) mod network;
 mod output;
 mod shim;
-mod sockets;
+pub(crate) mod sockets;
 mod spawner;
 
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
 //! Containers of a real engine: limits, clock, hints, stops, leftovers. Switched on by
-//! `BAKEOFF_TEST_DOCKER=1`; `cargo xtask docker-engine start` provides an engine.
+//! `BAKEOFF_TEST_DOCKER=1`; `cargo offline docker-engine start` provides an engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write as _};
@@ -409,7 +409,7 @@ async fn the_same_artifact_gives_the_same_image() {
     assert_eq!(
         missing.to_string(),
         "c/jre-3: base image bakeoff-base/jre-3:latest is missing: \
-         `cargo xtask base-images` makes it"
+         give an image with Java at /opt/jre this name: `docker tag IMAGE bakeoff-base/jre-3`"
     );
 }
 

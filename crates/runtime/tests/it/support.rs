@@ -1,12 +1,15 @@
 //! What the tests share: the contender that misbehaves on demand, and a runtime to start it.
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
 use bakeoff_runtime::{Instance, Runtime, StartSpec};
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
 /// Patience with services that are going to answer.
 pub(crate) const LIMIT: Duration = Duration::from_secs(15);
@@ -28,13 +31,17 @@ pub(crate) fn contender() -> PathBuf {
     path
 }
 
-/// A port that is free now.
+/// Returns a port that the kernel gives to no other program while the tests run: a socket holds it,
+/// which does not listen, so that a server that allows the reuse of its address can.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    static HELD: Mutex<Vec<OwnedFd>> = Mutex::new(Vec::new());
+    let holder = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    // Without the reuse of addresses: two tests must not get the same port.
+    bind(&holder, &SocketAddr::from(([0, 0, 0, 0], 0))).unwrap();
+    sockopt::set_socket_reuseaddr(&holder, true).unwrap();
+    let address = SocketAddr::try_from(getsockname(&holder).unwrap()).unwrap();
+    HELD.lock().unwrap().push(holder);
+    address.port()
 }
 
 /// A runtime with a folder of its own.

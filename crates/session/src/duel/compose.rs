@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, anyhow, bail};
+use bakeoff_import::scalar::as_text;
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
 use super::order::{Duel, Service, ServiceImage};
 use crate::hint::hinted;
-use crate::scalar::as_text;
 
 /// What a compose file is called, in the order in which Compose looks.
 const NAMES: [&str; 4] = [

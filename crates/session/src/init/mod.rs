@@ -1,16 +1,14 @@
 //! A suite to begin with: from a template that teaches, after another suite's example, or from what
 //! a description or a recording says of a service.
 
-pub mod described;
-pub mod har;
 pub mod like;
-pub mod openapi;
 
 use std::path::Path;
 use std::slice::from_ref;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
+use bakeoff_import::{Described, Operation, Source};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
@@ -18,7 +16,6 @@ use serde_json::{Map, Value, json};
 use crate::duel::{Service, Side, contender_file, toml_text};
 use crate::hint::hinted;
 use crate::store::suite_folder;
-use described::{Described, Operation, Source};
 
 const SUITE: &str = include_str!("template/suite.toml");
 const CONTENDER: &str = include_str!("template/contender.toml");
@@ -183,7 +180,7 @@ pub async fn fetch(url: &ServiceUrl) -> anyhow::Result<String> {
     let address = addresses
         .next()
         .with_context(|| format!("{url}: no such host"))?;
-    let headers = [("host".to_owned(), url.host())];
+    let headers = [("host".to_owned(), url.host().to_owned())];
     let answer = http::ask(address, "GET", url.prefix(), &headers, b"", FETCH_LIMIT)
         .await
         .map_err(|error| anyhow!("{url}: {error}"))?;

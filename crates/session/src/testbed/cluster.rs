@@ -16,7 +16,7 @@ use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::{
-    Engine, ImageSpec, artifact_in_image, base_reference, java_in_image,
+    Engine, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,
 };
 use bakeoff_runtime::kubernetes::{
     BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
@@ -218,7 +218,10 @@ impl ClusterBed {
         let image = found.ok_or_else(|| {
             hinted(
                 format_args!("the image {reference} of the backend postgres is missing"),
-                "`cargo xtask base-images` makes it; --backend-url names a server instead",
+                format!(
+                    "{}; or name a server by --backend-url",
+                    base_hint(&reference)
+                ),
             )
         })?;
         let image = self.deliver(engine, &image.reference).await?;

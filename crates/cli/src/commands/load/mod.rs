@@ -11,25 +11,20 @@ pub(crate) mod spec;
 mod stdin;
 mod summary;
 mod url;
-mod wrk;
 
 use std::io::Write as _;
 
 use anyhow::bail;
-use bakeoff_base::number::as_f64;
 use bakeoff_load::{Go, Stop};
 use bakeoff_model::load::{LoadEvent, LoadSpec};
 use bakeoff_model::resource::TcpCounters;
 use bakeoff_runtime::meter::own_tcp;
-use serde_json::json;
 
 use super::signals::interrupted;
 use crate::args::LoadArgs;
 use crate::exit;
-use crate::values::Engine;
 use condition::Condition;
 use summary::Summary;
-use wrk::WrkFigures;
 
 /// Runs the command.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
@@ -40,9 +35,6 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         return capacity::search(args);
     }
     let spec = spec::spec(args)?;
-    if args.engine == Engine::Wrk {
-        wrk::check(&spec)?;
-    }
     let mut printer = Printer {
         args,
         spec: &spec,
@@ -84,12 +76,6 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<u8> {
         writeln!(std::io::stderr(), "interrupted: {cut}")?;
         return Ok(exit::INTERRUPTED);
     }
-    let compared = printer.compare(&stop);
-    if stop.is_stopped() {
-        writeln!(std::io::stderr(), "interrupted: wrk did not do all of it")?;
-        return Ok(exit::INTERRUPTED);
-    }
-    compared?;
     Ok(printer.status)
 }
 
@@ -168,10 +154,9 @@ impl Printer<'_> {
         }
         let summary = std::mem::replace(&mut self.summary, Summary::new(self.spec));
         let mut output = std::io::stdout().lock();
-        let written = match (self.args.json, self.args.engine) {
-            (true, Engine::Bakeoff) => writeln!(output, "{}", summary.json()),
-            (true, Engine::Wrk) => Ok(()),
-            (false, _) => {
+        let written = match self.args.json {
+            true => writeln!(output, "{}", summary.json()),
+            false => {
                 let gap = if step > 0 { "\n" } else { "" };
                 write!(output, "{gap}{}", page::page(&summary))
             }
@@ -183,75 +168,6 @@ impl Printer<'_> {
         self.steps.push(summary);
         Ok(written?)
     }
-
-    /// Lets the other engine do the same, now that ours has closed its connections.
-    fn compare(&self, stop: &Stop) -> anyhow::Result<()> {
-        if self.args.engine == Engine::Bakeoff {
-            return Ok(());
-        }
-        let mut output = std::io::stdout().lock();
-        if !self.args.json {
-            writeln!(output, "\n{}", side_by_side_head())?;
-        }
-        // What we measured is shown whether or not wrk could.
-        let mut failure = None;
-        for (step, own) in self.spec.steps.iter().zip(&self.steps) {
-            let other = if stop.is_stopped() {
-                Err(anyhow::anyhow!("interrupted"))
-            } else {
-                wrk::run(self.spec, step)
-            };
-            if self.args.json {
-                let mut object = own.json();
-                object["wrk"] = json!(other.as_ref().ok().map(WrkFigures::json));
-                writeln!(output, "{object}")?;
-            } else if let Ok(other) = &other {
-                write!(output, "{}", side_by_side(step.connections, own, other))?;
-            }
-            failure = failure.or(other.err());
-        }
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        let by_kernel = |own: &Summary| own.is_timed_by_kernel();
-        if !self.args.json && self.steps.iter().any(by_kernel) {
-            writeln!(output, "{TIMESTAMPS_NOTE}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Why the times below a millisecond differ.
-const TIMESTAMPS_NOTE: &str = "\
-note: wrk's times end when it has read the response, bakeoff's when the kernel
-      received it; --reactor epoll does as wrk does";
-
-fn side_by_side_head() -> String {
-    format!(
-        "{:>11}  {:<8} {:>12} {:>10} {:>10} {:>10} {:>7}",
-        "connections", "engine", "requests/s", "p50 ms", "p90 ms", "p99 ms", "errors"
-    )
-}
-
-/// Both engines' figures of a step, one below the other.
-fn side_by_side(connections: u32, own: &Summary, other: &WrkFigures) -> String {
-    let row = |engine: &str, rate: f64, times_ms: [f64; 3], errors: u64| {
-        let [p50, p90, p99] = times_ms;
-        format!(
-            "{connections:>11}  {engine:<8} {rate:>12.1} {p50:>10.3} {p90:>10.3} {p99:>10.3} \
-             {errors:>7}\n"
-        )
-    };
-    let ms = |share| own.times.service.quantile_ns(share).map_or(0.0, as_f64) / 1e6;
-    let own_errors = own.totals.failed();
-    let other_ms = [other.p50_us, other.p90_us, other.p99_us].map(|us| us / 1e3);
-    let other_errors = other.socket_errors + other.bad_statuses;
-    row(
-        "bakeoff",
-        own.totals.requests_per_s(),
-        [ms(0.5), ms(0.9), ms(0.99)],
-        own_errors,
-    ) + &row("wrk", other.requests_per_s, other_ms, other_errors)
 }
 
 /// The status by the user's own conditions.

@@ -122,11 +122,6 @@ impl Summary {
         self.connections.reconnects += interval.connections.reconnects;
     }
 
-    /// Whether the kernel's receive timestamps ended the times, by the reactor's documented name.
-    pub(crate) fn is_timed_by_kernel(&self) -> bool {
-        self.reactor.ends_with("-stamped") || self.reactor.ends_with("-rx-timestamps")
-    }
-
     /// Requests that were answered, rightly or wrongly.
     fn answered(&self) -> u64 {
         let wrong = [ErrorClass::UnexpectedStatus, ErrorClass::WrongBody];

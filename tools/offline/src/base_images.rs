@@ -13,8 +13,8 @@ use bakeoff_runtime::build::{Toolchain, cache_dir, toolchain};
 use bakeoff_runtime::docker::{Context, Engine, base_reference, java_in_image};
 use sha2::{Digest as _, Sha256};
 
-use crate::docker::{block_on, found, install, program};
-use crate::workspace::say;
+use crate::docker_engine::{block_on, found};
+use crate::host::{install, program, say};
 
 /// Label with the digest of what an image was made of.
 const LABEL: &str = "bakeoff.recipe";

@@ -16,7 +16,7 @@ use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::docker::{Engine, own_socket};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::workspace::say;
+use crate::host::{install, program, say};
 
 /// How long the engine may take to answer, and to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -57,11 +57,6 @@ pub(crate) async fn found(cache: &Path) -> anyhow::Result<Engine> {
         .map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))
 }
 
-/// Where that engine answers.
-pub(crate) fn host() -> anyhow::Result<String> {
-    Ok(block_on(found(&cache_dir()))?.host().to_owned())
-}
-
 /// Runs a conversation with an engine to its end.
 pub(crate) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread()
@@ -99,7 +94,7 @@ impl Home {
         match engine {
             Ok(engine) => {
                 say(&format!("Docker {} answers already", engine.version()));
-                say(&format!("DOCKER_HOST={}", engine.host()));
+                say(&format!("export DOCKER_HOST='{}'", engine.host()));
                 return Ok(());
             }
             // An engine that the user named is theirs to start, unless it is this one.
@@ -118,7 +113,7 @@ impl Home {
                         "Docker {} started with {driver}",
                         engine.version()
                     ));
-                    say(&format!("DOCKER_HOST={}", engine.host()));
+                    say(&format!("export DOCKER_HOST='{}'", engine.host()));
                     return Ok(());
                 }
                 Err(error) => say(&format!("{error:#}")),
@@ -293,44 +288,4 @@ fn end(pid: Pid, name: &str) -> anyhow::Result<()> {
         }
     }
     bail!("{name} (process {}) does not end", pid.as_raw_nonzero())
-}
-
-/// Installs packages of Debian, as root.
-pub(crate) fn install(packages: &[&str]) -> anyhow::Result<()> {
-    if program("apt-get").is_none() {
-        bail!(
-            "install {} with the package manager of this host",
-            packages.join(" and ")
-        );
-    }
-    say(&format!("installing {}", packages.join(" and ")));
-    let apt = |arguments: &[&str]| -> anyhow::Result<()> {
-        // Another process may be installing something at the moment.
-        let status = Command::new("apt-get")
-            .args(["-o", "DPkg::Lock::Timeout=600", "-qq"])
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status()
-            .context("cannot run apt-get")?;
-        ensure!(
-            status.success(),
-            "apt-get {}: {status}",
-            arguments.join(" ")
-        );
-        Ok(())
-    };
-    apt(&["update"])?;
-    apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())
-}
-
-/// Where a program is; daemons are often outside of the users' PATH.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let system = ["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from);
-    std::env::split_paths(&paths)
-        .chain(system)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bakeoff_base::percent;
 use serde_json::{Map, Value};
 
-use super::described::{Described, Operation};
+use crate::described::{Described, Operation};
 use crate::scalar::as_text;
 
 /// How often a reference may lead to another one.
@@ -292,7 +292,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::read;
-    use crate::init::described::{Described, Operation};
+    use crate::described::{Described, Operation};
 
     const DESCRIPTION: &str = r##"
 openapi: 3.0.3

@@ -11,7 +11,7 @@ use bakeoff_base::text::counted;
 use serde_json::Value;
 use url::Url;
 
-use super::described::{Described, Operation, Source};
+use crate::described::{Described, Operation, Source};
 use file::{Entry, File};
 
 /// The first status that is no success.
@@ -463,7 +463,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Choice, read};
-    use crate::init::described::Operation;
+    use crate::described::Operation;
 
     fn entry(method: &str, url: &str, headers: &[(&str, &str)], response: Value) -> Value {
         let headers: Vec<Value> = headers

@@ -1,5 +1,5 @@
-//! A Kubernetes cluster for tests: one of kind or k3d where they work, else two nodes on this
-//! machine, which `xtask/cluster/cluster.sh` builds and starts.
+//! A Kubernetes cluster for trying and for tests: one of kind or k3d where they work, else two
+//! nodes on this machine, which `cluster/cluster.sh` builds and starts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 use bakeoff_runtime::build::cache_dir;
 
-use crate::chores::works;
-use crate::docker::{install, program};
-use crate::workspace::{root, say};
-
-/// Switches on the tests that need a cluster. Where it is set already, they use that of the
-/// kubeconfig's current context.
-pub(crate) const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
+use crate::host::{install, program, say};
 
 /// What the cluster is called, by kind and k3d too.
 const NAME: &str = "bakeoff";
@@ -43,6 +37,10 @@ nodes: [{role: control-plane}, {role: worker}, {role: worker}]
 /// What is done with the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
+    /// Say what `start` would install, build and start.
+    Plan,
+    /// Install and build what is missing.
+    Build,
     /// Build it if need be, start it, and print the variables by which it is used.
     Start,
     /// Stop the cluster that `start` started.
@@ -84,6 +82,11 @@ impl Maker {
 pub(crate) fn cluster(action: Action) -> anyhow::Result<()> {
     let home = Cluster::new();
     match action {
+        Action::Plan => {
+            say(&plan());
+            Ok(())
+        }
+        Action::Build => home.prepare(),
         Action::Start => {
             for (name, value) in home.start()? {
                 say(&format!("export {name}='{value}'"));
@@ -96,45 +99,20 @@ pub(crate) fn cluster(action: Action) -> anyhow::Result<()> {
 }
 
 /// Everything of the cluster is below this folder.
-pub(crate) struct Cluster {
+struct Cluster {
     dir: PathBuf,
 }
 
 impl Cluster {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             dir: cache_dir().join("cluster"),
         }
     }
 
-    /// Whether the tests have a cluster that is provided.
-    pub(crate) fn is_given() -> bool {
-        std::env::var_os(SWITCH).is_some()
-    }
-
-    /// What preparing takes on this host, for an announcement.
-    pub(crate) fn announcement() -> String {
-        if Self::is_given() {
-            return "make namespaces in the cluster of the kubeconfig's current context, drain \
-                    one of its nodes for a moment, and remove them"
-                .to_owned();
-        }
-        match Maker::of_host() {
-            Maker::Own => {
-                let missing = missing_packages().join(" ");
-                let install = match missing.is_empty() {
-                    true => String::new(),
-                    false => format!("install {missing}, "),
-                };
-                format!("{install}build Kubernetes by Go, start two nodes of it, and stop them")
-            }
-            other => format!("start a cluster by {}, and delete it", other.name()),
-        }
-    }
-
     /// Installs and builds what is missing.
-    pub(crate) fn prepare(&self) -> anyhow::Result<()> {
-        if Self::is_given() || Maker::of_host() != Maker::Own {
+    fn prepare(&self) -> anyhow::Result<()> {
+        if Maker::of_host() != Maker::Own {
             return Ok(());
         }
         let instead = "or have kind or k3d on the PATH, with a Docker engine";
@@ -154,7 +132,7 @@ impl Cluster {
     }
 
     /// Prepares and starts it; the variables by which it is used.
-    pub(crate) fn start(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
+    fn start(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         self.prepare()?;
         fs::create_dir_all(&self.dir).with_context(|| self.dir.display().to_string())?;
         let maker = Maker::of_host();
@@ -198,7 +176,7 @@ impl Cluster {
     }
 
     /// Ends the cluster that was started, or what is left of it.
-    pub(crate) fn stop(&self) -> anyhow::Result<()> {
+    fn stop(&self) -> anyhow::Result<()> {
         let maker = fs::read_to_string(self.dir.join("maker")).unwrap_or_default();
         let maker = Maker::ALL.into_iter().find(|one| one.name() == maker);
         match maker {
@@ -216,10 +194,10 @@ impl Cluster {
         match maker.as_str() {
             "own" => self
                 .script("status")
-                .context("no cluster runs; `cargo xtask cluster start` starts one"),
+                .context("no cluster runs; `cargo offline cluster start` starts one"),
             "kind" => run(Command::new("kind").args(["get", "nodes", "--name", NAME])),
             "k3d" => run(Command::new("k3d").args(["node", "list"])),
-            _ => bail!("no cluster was started; `cargo xtask cluster start` starts one"),
+            _ => bail!("no cluster was started; `cargo offline cluster start` starts one"),
         }
     }
 
@@ -235,8 +213,23 @@ impl Cluster {
     }
 }
 
+/// Returns what preparing and starting take on this host.
+fn plan() -> String {
+    match Maker::of_host() {
+        Maker::Own => {
+            let missing = missing_packages().join(" ");
+            let install = match missing.is_empty() {
+                true => String::new(),
+                false => format!("install {missing}, "),
+            };
+            format!("{install}build Kubernetes by Go, start two nodes of it, and stop them")
+        }
+        other => format!("start a cluster by {}, and delete it", other.name()),
+    }
+}
+
 fn script() -> PathBuf {
-    root().join("xtask/cluster/cluster.sh")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cluster/cluster.sh")
 }
 
 fn missing_packages() -> Vec<&'static str> {
@@ -246,6 +239,12 @@ fn missing_packages() -> Vec<&'static str> {
     };
     let missing = PACKAGES.into_iter().filter(|(_, file)| is_missing(file));
     missing.map(|(package, _)| package).collect()
+}
+
+/// Whether a command runs and succeeds; what it prints is thrown away.
+fn works(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn run(command: &mut Command) -> anyhow::Result<()> {

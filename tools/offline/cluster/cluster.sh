@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A real Kubernetes of two nodes on this machine, for tests: `cargo xtask cluster` calls this where
+# A real Kubernetes of two nodes on this machine, for tests: `cargo offline cluster` calls this where
 # there is neither kind nor k3d. The control plane and each node are in a network namespace of their
 # own (bakeoff-cp, bakeoff-n1, bakeoff-n2), each node with a containerd and a kubelet of its own,
 # joined by a bridge. In the machine's own namespace 127.0.0.1:16444 alone listens. There is no DNS

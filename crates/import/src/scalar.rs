@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-/// A text, number or truth value as text.
-pub(crate) fn as_text(value: &Value) -> Option<String> {
+/// Returns a text, number or truth value as text, and nothing of the rest.
+#[must_use]
+pub fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
