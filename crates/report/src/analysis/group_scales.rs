@@ -1,5 +1,5 @@
-//! Scales numbers of groups by how the contender did that is in every group, so that ratios of numbers
-//! are ratios to it, and the host's speed is in none.
+//! Scales numbers of groups by how the contender did that is in every group, so that ratios of
+//! numbers are ratios to it, and the host's speed is in none.
 
 use std::collections::BTreeMap;
 
