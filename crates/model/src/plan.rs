@@ -1,6 +1,7 @@
 //! What will be run, in which order, and how long it will take.
 
 mod cases;
+mod groups;
 mod latency;
 mod steps;
 pub mod whole_runs;
@@ -91,10 +92,14 @@ pub struct PlannedRun {
     /// The order in which they are played, as indices of `steps`; absent where it is theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub step_order: Vec<usize>,
-    /// Its contender takes turns with those of all other runs of its benchmark and repetition: they
-    /// are alive concurrently, and each is loaded for the duration of its steps in all.
+    /// Its contender takes turns with those of all other runs of its benchmark, repetition and
+    /// group: they are alive concurrently, and each is loaded for the duration of its steps in all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_turns: bool,
+    /// The group of the set, from 1, where not all contenders of it are alive concurrently. One
+    /// contender has a run in each group. Absent where the set is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// The length of every turn, ns; absent: it follows the contenders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ns: Option<u64>,
@@ -223,11 +228,19 @@ impl PlannedRun {
         self.expected.saturating_sub(spared.sum())
     }
 
-    /// Whether both are in one set of processes that take turns.
+    /// Whether both are in one set of processes that take turns, and in one group of it.
     #[must_use]
     pub fn is_beside(&self, other: &Self) -> bool {
+        let place = |run: &Self| (run.repetition, run.group);
         let turns = self.in_turns && other.in_turns;
-        turns && self.benchmark == other.benchmark && self.repetition == other.repetition
+        turns && self.benchmark == other.benchmark && place(self) == place(other)
+    }
+
+    /// Its repetition and group for people: `2`, or `2, group 1`.
+    #[must_use]
+    pub fn repetition_text(&self) -> String {
+        let group = self.group.map(|group| format!(", group {group}"));
+        format!("{}{}", self.repetition, group.unwrap_or_default())
     }
 
     /// The steps in the order in which the load generator plays them, as indices of `steps`.
@@ -438,6 +451,7 @@ fn runs(
                 steps,
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),
                 in_turns: case.in_turns,
+                group: None,
                 turn_ns: profile
                     .turn
                     .filter(|_| case.in_turns)

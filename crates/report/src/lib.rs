@@ -21,6 +21,7 @@ pub use analysis::claims::{ClaimRow, ClaimVerdict};
 pub use analysis::comparison::{Conclusion, Matrix};
 pub use analysis::failures::{FailedRun, Unranked};
 pub use analysis::families::Family;
+pub use analysis::groups::Common;
 pub use analysis::lower_bounds::LowerBound;
 pub use analysis::metric::{Metric, Quantity};
 pub use analysis::overhead::{Overhead, Ratio, Share, Without};

@@ -96,6 +96,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         steps,
         step_order: Vec::new(),
         in_turns: false,
+        group: None,
         turn_ns: None,
         latency: None,
         lifecycle: false,

@@ -415,6 +415,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
             let mut plan = selection::planned(suite, &options)?;
             skipped.extend(without_unbuildable(suite, &mut plan));
             skipped.extend(baseline::without_partner(&mut plan));
+            let plan = together::in_memory(plan, host.memory_bytes);
             together::must_be(&plan, host, suite)?;
             together::must_be_in_turns(&plan)?;
             plan

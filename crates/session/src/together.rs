@@ -1,5 +1,6 @@
-//! What contenders need that take turns, and whether the host has it. Pure. Where it has not, the
-//! same contenders are measured in whole runs, one after the other.
+//! What contenders need that take turns, and whether the host has it. Pure. Where they do not fit
+//! into memory, they take turns in groups; where the host lacks anything else, the same contenders
+//! are measured in whole runs, one after the other.
 
 use std::collections::BTreeSet;
 
@@ -51,10 +52,34 @@ pub fn planned(
         anyhow::Ok((plan, lines))
     };
     let (plan, lines) = made(options)?;
+    let plan = in_memory(plan, host.memory_bytes);
     match obstacle(&plan, host, suite) {
         None => Ok((plan, lines)),
         Some(Obstacle { why, .. }) => made(&options.in_whole_runs(why)),
     }
+}
+
+/// The plan in groups that fit into memory, where sets do not and such groups can be made; else as
+/// it is.
+#[must_use]
+pub(crate) fn in_memory(plan: Plan, memory_bytes: u64) -> Plan {
+    let largest = largest(&plan).unwrap_or_default();
+    if memory_limits(&largest).is_none_or(|limits| fits(limits, memory_bytes)) {
+        return plan;
+    }
+    let each = largest.iter().filter_map(|run| run.limits.memory_bytes);
+    let each = each.max().unwrap_or_default();
+    let most = (1..largest.len()).rev();
+    let most = most
+        .map(|count| (count, each.saturating_mul(count as u64)))
+        .find(|(_, limits)| fits(*limits, memory_bytes));
+    let grouped = most.and_then(|(most, _)| plan.in_groups(most));
+    grouped.unwrap_or(plan)
+}
+
+/// Whether contenders that may take so much in all can be alive concurrently.
+fn fits(limits: u64, memory_bytes: u64) -> bool {
+    as_f64(limits) <= MEMORY_SHARE * as_f64(memory_bytes)
 }
 
 /// Refuses what cannot be compared in turns: head and base.
@@ -108,12 +133,12 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
         let why = why.clone();
         return Some(Obstacle { why, hint });
     }
-    if let Some(why) = shared_database(plan, &largest) {
+    if let Some(why) = shared_database(plan) {
         let hint = "choose one of its parameters";
         return Some(Obstacle { why, hint });
     }
     let limits = memory_limits(&largest)?;
-    (as_f64(limits) > MEMORY_SHARE * as_f64(host.memory_bytes)).then(|| Obstacle {
+    (!fits(limits, host.memory_bytes)).then(|| Obstacle {
         why: format!(
             "{} alive concurrently may take {}, which does not fit into this host's {} of memory",
             counted(largest.len() as u64, "contender"),
@@ -139,6 +164,9 @@ pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
         return Some(whole_runs::sentence(why));
     }
     let largest = largest(plan)?;
+    if let Some(groups) = groups_note(plan, &largest, memory_bytes) {
+        return Some(groups);
+    }
     let count = counted(largest.len() as u64, "contender");
     let memory = gib(memory_bytes);
     Some(match memory_limits(&largest) {
@@ -151,6 +179,28 @@ pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
             "turns: {count} alive concurrently without a limit of memory; this host has {memory}"
         ),
     })
+}
+
+/// How sets are divided, and why; `None` where they are not.
+fn groups_note(plan: &Plan, largest: &[&PlannedRun], memory_bytes: u64) -> Option<String> {
+    let (groups, common) = plan.groups()?;
+    let first = largest.first()?;
+    let of_set = plan.runs.iter().filter(|run| {
+        run.in_turns && run.benchmark == first.benchmark && run.repetition == first.repetition
+    });
+    let mut all: Vec<&PlannedRun> = of_set.collect();
+    all.sort_by_key(|run| run.case_label());
+    all.dedup_by_key(|run| run.case_label());
+    Some(format!(
+        "turns: {groups} groups of at most {}, each with {common}, because {} alive concurrently \
+         may take {}, which does not fit into this host's {} of memory; a group may take {}. \
+         Contenders of different groups are compared through {common}, without response times",
+        counted(largest.len() as u64, "contender"),
+        all.len(),
+        gib(memory_limits(&all)?),
+        gib(memory_bytes),
+        gib(memory_limits(largest)?),
+    ))
 }
 
 /// What contenders may take together; `None` where one has no limit.
@@ -170,10 +220,11 @@ fn largest(plan: &Plan) -> Option<Vec<&PlannedRun>> {
 }
 
 /// Each contender has one database, which is emptied when a case of it starts.
-fn shared_database(plan: &Plan, together: &[&PlannedRun]) -> Option<String> {
+fn shared_database(plan: &Plan) -> Option<String> {
     let mut seen = BTreeSet::new();
-    let mut runs = together.iter();
-    let second = runs.find(|run| !seen.insert(&run.contender));
+    let mut runs = plan.runs.iter().filter(|run| run.in_turns);
+    let place = |run: &PlannedRun| (run.benchmark.clone(), run.repetition, run.group);
+    let second = runs.find(|run| !seen.insert((place(run), &run.contender)));
     let second = second.filter(|_| plan.backend == BackendName::Postgres)?;
     Some(format!(
         "the cases of {} share a database",
@@ -191,7 +242,7 @@ mod tests {
     use bakeoff_model::plan::{FORMAT, Plan, PlannedRun};
     use bakeoff_model::suite::Limits;
 
-    use super::{Abilities, must_be, note};
+    use super::{Abilities, in_memory, must_be, note};
     use crate::tests::fakes::{pending, suite};
 
     fn run(contender: &str, repetition: u32, memory_bytes: Option<u64>) -> PlannedRun {
@@ -279,6 +330,41 @@ mod tests {
         let two = "turns: 2 contenders alive concurrently, which may take 1.0 GiB of this host's \
                    2.0 GiB of memory";
         check(&plan(a_a(), process, replay), Ok(()), two);
+    }
+
+    #[test]
+    fn what_does_not_fit_takes_turns_in_groups() {
+        let named = |names: [&str; 4], memory_bytes: u64| {
+            let run = |name: &str| PlannedRun {
+                id: format!("one.{name}.r1"),
+                ..run(name, 1, Some(memory_bytes))
+            };
+            let runs = names.map(run).to_vec();
+            let made = plan(runs, RuntimeKind::Process, BackendName::Replay);
+            in_memory(made, 2 << 30)
+        };
+        let groups = "turns: 2 groups of at most 3 contenders, each with a, because 4 alive \
+                      concurrently may take 2.0 GiB, which does not fit into this host's 2.0 GiB \
+                      of memory; a group may take 1.5 GiB. Contenders of different groups are \
+                      compared through a, without response times";
+        let names = ["d", "c", "b", "a"];
+        check(&named(names, 512 << 20), Ok(()), groups);
+        let whole = "turns: 4 contenders alive concurrently, which may take 1.8 GiB of this \
+                     host's 2.0 GiB of memory";
+        check(&named(names, 460 << 20), Ok(()), whole);
+        // A base and its head are together.
+        let pairs = named(["a", "a@base", "b", "b@base"], 512 << 20);
+        let groups = groups.replace("each with a,", "each with a@base,");
+        let groups = groups.replace("through a,", "through a@base,");
+        check(&pairs, Ok(()), &groups);
+        let not = |count: &str, memory: &str| {
+            format!(
+                "error: head and base are compared in turns only, and {count} contenders alive \
+                 concurrently may take {memory}, which does not fit into this host's 2.0 GiB of \
+                 memory"
+            )
+        };
+        check(&named(names, 1 << 30), Ok(()), &not("4", "4.0 GiB"));
     }
 
     #[test]

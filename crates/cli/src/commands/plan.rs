@@ -189,7 +189,8 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
     writeln!(
         output,
         "{order:>4}  {label}  {}  run {}  {expected}",
-        run.benchmark, run.repetition
+        run.benchmark,
+        run.repetition_text()
     )?;
     let in_turns = match (run.in_turns, run.turn_ns) {
         (false, _) => String::new(),

@@ -124,7 +124,7 @@ impl<W: Write> Progress<W> {
             _ => format!(", attempt {attempt}"),
         };
         let (label, benchmark) = (run.case_label(), &run.benchmark);
-        let (repetition, left) = (run.repetition, self.time_left());
+        let (repetition, left) = (run.repetition_text(), self.time_left());
         self.line(&format!(
             "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"
         ));

@@ -396,6 +396,121 @@ fn runs_in_turns_are_beside_each_other() {
     );
 }
 
+/// Sets of eight: two contenders with two parameters each, three without, and the control.
+fn set_of_eight(runs: u32) -> Plan {
+    made(&PlanOptions {
+        profile: "turns".to_owned(),
+        benchmarks: vec!["city-get".to_owned()],
+        runs: Some(runs),
+        ..options()
+    })
+}
+
+/// The groups of each repetition in their order: the number, and the members as drawn.
+fn groups(plan: &Plan) -> Vec<(u32, u32, Vec<String>)> {
+    let sets = plan.runs.chunk_by(PlannedRun::is_beside);
+    let group = |set: &[PlannedRun]| {
+        let labels = set.iter().map(PlannedRun::case_label).collect();
+        (set[0].repetition, set[0].group.unwrap(), labels)
+    };
+    sets.map(group).collect()
+}
+
+#[test]
+fn a_set_that_does_not_fit_is_split_into_groups_with_a_common_contender() {
+    let whole = set_of_eight(6);
+    assert!(!serde_json::to_string(&whole).unwrap().contains("group"));
+    assert_eq!(whole.groups(), None);
+    assert_eq!(whole.in_groups(8).as_ref(), Some(&whole), "it fits");
+    let plan = whole.in_groups(4).unwrap();
+    assert_eq!(plan.groups(), Some((3, "actix-4".to_owned())));
+    let found = groups(&plan);
+    assert_eq!(found.len(), 6 * 3);
+    // In each repetition the same contenders are together, and every one takes part.
+    let mut members: BTreeMap<u32, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for (_, number, labels) in &found {
+        assert!(labels.len() <= 4 && labels.contains(&"actix-4".to_owned()));
+        let mut sorted = labels.clone();
+        sorted.sort();
+        members.entry(*number).or_default().insert(sorted);
+    }
+    assert!(members.values().all(|one| one.len() == 1), "{members:?}");
+    let all = members.values().flatten().flatten().cloned();
+    let all: BTreeSet<String> = all.collect();
+    let labels = whole.runs.iter().map(PlannedRun::case_label);
+    assert_eq!(all, labels.collect());
+    let control = all.iter().find(|label| label.ends_with(" (A/A)")).unwrap();
+    let twin = control.trim_end_matches(" (A/A)").to_owned();
+    let with_control = found.iter().filter(|one| one.2.contains(control));
+    assert!(with_control.clone().all(|one| one.2.contains(&twin)));
+    // Their order is drawn.
+    let first: BTreeSet<u32> = found.chunks(3).map(|groups| groups[0].1).collect();
+    assert!(first.len() > 1, "{first:?}");
+    let places: BTreeSet<usize> = found
+        .iter()
+        .filter_map(|one| one.2.iter().position(|label| label == "actix-4"))
+        .collect();
+    assert!(places.len() > 1, "nor is the common contender always first");
+}
+
+#[test]
+fn runs_of_groups_have_names_and_times_of_their_own() {
+    let whole = set_of_eight(2);
+    let plan = whole.in_groups(4).unwrap();
+    let ids: BTreeSet<&String> = plan.runs.iter().map(|run| &run.id).collect();
+    assert_eq!(ids.len(), 2 * (8 + 2));
+    for (order, run) in plan.runs.iter().enumerate() {
+        assert_eq!(run.order, order);
+        let group = run.group.unwrap();
+        assert!(run.id.ends_with(&format!(".r{}.g{group}", run.repetition)));
+        assert_eq!(
+            run.repetition_text(),
+            format!("{}, group {group}", run.repetition)
+        );
+        // Each group would have another rate.
+        assert_eq!(run.latency, None);
+        let same = whole
+            .runs
+            .iter()
+            .find(|one| one.case_label() == run.case_label());
+        assert!(run.expected <= same.unwrap().expected);
+    }
+    let checked = plan.runs.iter().filter(|run| run.lifecycle);
+    let checked: Vec<String> = checked.map(PlannedRun::case_label).collect();
+    let once: BTreeSet<&String> = checked.iter().collect();
+    assert_eq!(checked.len(), once.len(), "slow checks are made once");
+    let file = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&file).unwrap(), plan);
+}
+
+#[test]
+fn what_is_compared_in_particular_stays_in_one_group() {
+    let whole = set_of_eight(1);
+    assert_eq!(whole.in_groups(1), None);
+    // Where two are alive, that the control and its twin are together makes the twin the common
+    // contender.
+    let control = whole.runs.iter().find(|run| run.control).unwrap();
+    let twin = control.case_label().replace(" (A/A)", "");
+    let pairs = whole.in_groups(2).unwrap();
+    assert_eq!(pairs.groups(), Some((7, twin)));
+
+    let mut plan = whole.clone();
+    plan.runs.truncate(6);
+    let names = ["b", "a", "b@base", "c", "c@base", "a@base"];
+    for (run, name) in plan.runs.iter_mut().zip(names) {
+        run.contender = name.to_owned();
+        run.parameters.clear();
+        run.control = false;
+    }
+    let list = |most: usize| -> Vec<String> {
+        let found = groups(&plan.in_groups(most).unwrap());
+        found.iter().map(|one| one.2.join(" ")).collect()
+    };
+    assert_eq!(list(3), ["b b@base a@base", "a a@base", "c c@base a@base"]);
+    assert_eq!(list(4), ["b a b@base a@base", "c c@base a@base"]);
+    assert_eq!(plan.in_groups(2), None, "b and its base do not fit");
+}
+
 /// Whether the runs of each benchmark of kind `load` are in turns.
 fn in_turns(suite: &Suite, options: &PlanOptions) -> BTreeMap<String, bool> {
     let plan = plan::plan(suite, options).unwrap();

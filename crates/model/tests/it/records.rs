@@ -84,6 +84,7 @@ fn a_carousel_is_read() {
 fn turns_are_read() {
     let run = record::read_run(TURNS_FORMAT_2).unwrap();
     assert!(run.begin.run.in_turns);
+    assert_eq!(run.begin.run.group, Some(2));
     let slice = &run.intervals[0];
     assert_eq!((slice.turn, slice.load.side), (None, 2));
     let expected = TurnCount {
@@ -107,6 +108,7 @@ fn turns_are_read() {
     };
     assert_eq!(slice.others, Some(others));
     let whole = record::read_run(FORMAT_2).unwrap();
+    assert_eq!(whole.begin.run.group, None);
     assert!(!whole.begin.run.in_turns, "runs without the key are whole");
     let slice = &whole.intervals[0];
     assert_eq!((slice.others, slice.load.turns.len()), (None, 0));

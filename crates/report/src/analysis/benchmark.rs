@@ -15,6 +15,7 @@ use bakeoff_stats::Budget;
 
 use super::labels::{conditions, open_load_label, step_labels, trial_labels};
 use super::played_turn::PlayedTurn;
+use super::scale::{CpuScales, Scale};
 use super::session_data::SessionData;
 use super::sittings;
 use super::validity;
@@ -57,6 +58,8 @@ pub(crate) struct StepData<'a> {
     /// Cores' worth of CPU time that the contender uses in undisturbed turns, where it and all
     /// others are CPU-bound: throughput is then taken by CPU time.
     pub(crate) full_cores: Option<f64>,
+    /// What makes it comparable with the other groups of its set.
+    pub(crate) scale: Scale,
     /// Where the number of sets was decided by looking at them, whether more might follow.
     pub(crate) looks: Option<Budget>,
     /// The repetition, and the index of the sitting in which it was measured.
@@ -79,6 +82,10 @@ pub(crate) struct RunData<'a> {
     pub(crate) open: Option<StepData<'a>>,
     /// It belongs to a set of which no block counts.
     pub(crate) void: bool,
+    /// It belongs to a group of a set in which the common contender has no number.
+    pub(crate) is_apart: bool,
+    /// What makes its CPU over several steps comparable with the other groups of its set.
+    pub(crate) scales: CpuScales,
 }
 
 /// Benchmark x contender x parameters.
@@ -151,6 +158,8 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
             steps: steps(records, &labels, session),
             open: open_load(records, session),
             void: false,
+            is_apart: false,
+            scales: CpuScales::default(),
         };
         let label = begin.run.case_label();
         match benchmark.cases.iter_mut().find(|case| case.label == label) {
@@ -247,6 +256,7 @@ fn step<'a>(
         slices,
         kept: Vec::new(),
         full_cores: None,
+        scale: Scale::default(),
         looks: session.looks,
         sitting: (begin.run.repetition, session.sitting),
         open_rate_per_s,
@@ -286,7 +296,8 @@ impl<'a> StepData<'a> {
     /// Successful requests per second; in turns the geometric mean over them.
     pub(crate) fn throughput(&self) -> f64 {
         let kept = self.kept.iter().map(|turn| self.rate(turn));
-        totals::geometric_mean(kept).unwrap_or_else(|| self.totals.requests_per_s())
+        let mean = totals::geometric_mean(kept);
+        mean.unwrap_or_else(|| self.totals.requests_per_s()) * self.scale.rate
     }
 
     /// The times to quote: response time where there is a schedule, else service time. `None` of
@@ -356,13 +367,14 @@ impl<'a> StepData<'a> {
     /// CPU for each request that came to an end, microseconds; in a set the geometric mean
     /// over its slices. `None` without any success.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        let scale = self.scale.cpu?;
         if self.kept.is_empty() {
             let cpu_ns = self.cpu_ns()?;
-            return self.totals.cpu_us_per_request(cpu_ns);
+            return Some(self.totals.cpu_us_per_request(cpu_ns)? * scale);
         }
         let kept = self.kept.iter();
         let each: Option<Vec<f64>> = kept.map(|turn| turn.cpu_us).collect();
-        totals::geometric_mean(each?.into_iter())
+        Some(totals::geometric_mean(each?.into_iter())? * scale)
     }
 
     pub(crate) fn throttled_s(&self) -> Option<f64> {
@@ -461,7 +473,7 @@ impl<'a> RunData<'a> {
         let steps = self.measured();
         let cpu_ns: Option<u64> = steps.map(StepData::cpu_ns).sum();
         let totals: Totals = self.measured().map(|step| &step.totals).sum();
-        totals.cpu_us_per_request(cpu_ns?)
+        Some(totals.cpu_us_per_request(cpu_ns?)? * self.scales.measured?)
     }
 
     /// CPU of the whole life up to the last slice (start-up, checks and warm-up too) per
@@ -470,15 +482,15 @@ impl<'a> RunData<'a> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
         let slices = self.records.intervals.iter();
         let totals: Totals = slices.map(|slice| &slice.load).collect();
-        totals.cpu_us_per_request(last.cpu_ns()?)
+        Some(totals.cpu_us_per_request(last.cpu_ns()?)? * self.scales.whole?)
     }
 }
 
 impl<'a> CaseData<'a> {
     /// The runs that numbers are read off: completed ones, but for sets of which no block
-    /// counts.
+    /// counts, and for groups that cannot be compared with the others.
     pub(crate) fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
         let completed = self.runs.iter().filter(|run| run.completed());
-        completed.filter(|run| !run.void)
+        completed.filter(|run| !run.void && !run.is_apart)
     }
 }

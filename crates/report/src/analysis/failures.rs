@@ -69,6 +69,11 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
             let why = why.map_or_else(String::new, |why| format!(", for example: {why}"));
             format!("no block of its sets counts{why}")
         }
+        None if case.runs.iter().any(|run| run.is_apart) => {
+            "the contender that is in every group has no number in its group, so it cannot be \
+             compared with those of other groups"
+                .to_owned()
+        }
         None => "no measured step".to_owned(),
     }
 }

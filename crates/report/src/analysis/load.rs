@@ -9,6 +9,7 @@ use super::cpu_parts::{self, CpuPartsRow};
 use super::database::{self, DatabaseRow};
 use super::errors::{self, Failed};
 use super::gc::{self, GcRow};
+use super::group_scales;
 use super::overview::{self, Overview};
 use super::probe::{self, ShareRow};
 use super::requests::{self, RequestRow};
@@ -63,6 +64,7 @@ pub(crate) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
     data.iter_mut().for_each(rising::judge);
+    data.iter_mut().for_each(group_scales::scale);
     data.iter_mut().for_each(control::set_apart);
     let controls = control::controls(&data);
     let void = controls.iter().flatten().any(Control::is_void);

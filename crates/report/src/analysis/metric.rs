@@ -7,6 +7,7 @@ use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
 use super::benchmark::{CaseData, Latency, RunData, StepData};
+use super::groups;
 use super::requests;
 use super::validity;
 use crate::number::{as_f64, mib};
@@ -149,12 +150,13 @@ impl Quantity {
 }
 
 impl Metric {
-    /// A metric that was read off `steps`, with the repetition of each value; `None` without a
-    /// value.
+    /// A metric that was read off `steps`, with the repetition of each value; of a contender that
+    /// is in several groups of a set, their mean. `None` without a value.
     pub(crate) fn new<'s, 'r: 's>(
         values: Vec<(u32, f64)>,
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
+        let values = groups::one_of_each(values);
         let steps: Vec<&StepData<'_>> = steps.collect();
         let of_set = |step: &&StepData<'_>| step.is_in_turns() || step.open_rate_per_s.is_some();
         let sittings: BTreeMap<u32, u32> = steps.iter().map(|step| step.sitting).collect();

@@ -1,5 +1,7 @@
 //! The metrics of one contender, as a line of a table.
 
+use std::collections::BTreeSet;
+
 use bakeoff_model::totals::Totals;
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Comparison, Tie};
@@ -183,10 +185,12 @@ fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Opti
     if candidates.iter().any(valid) {
         candidates.retain(valid);
     }
-    let best = |left_out: Option<usize>| {
+    // A contender that is in several groups has several runs in a repetition.
+    let repetition = |run: usize| runs[run].repetition();
+    let best = |left_out: Option<u32>| {
         let total = |steps: &Vec<&StepData<'_>>| {
             let others = steps.iter().enumerate();
-            let others = others.filter(|(run, _)| Some(*run) != left_out);
+            let others = others.filter(|(run, _)| Some(repetition(*run)) != left_out);
             others.map(|(_, step)| step.throughput()).sum::<f64>()
         };
         candidates
@@ -194,9 +198,14 @@ fn peak<'s, 'a>(benchmark: &BenchmarkData<'_>, runs: &[&'s RunData<'a>]) -> Opti
             .max_by(|a, b| total(a).total_cmp(&total(b)))
     };
     let of_all = best(None)?;
-    let apart = runs.len() >= RUNS_TO_CHOOSE_APART;
+    let repetitions: BTreeSet<u32> = (0..runs.len()).map(repetition).collect();
+    let apart = repetitions.len() >= RUNS_TO_CHOOSE_APART;
     let steps = (0..runs.len()).map(|run| {
-        let chosen = if apart { best(Some(run)) } else { None };
+        let chosen = if apart {
+            best(Some(repetition(run)))
+        } else {
+            None
+        };
         chosen.unwrap_or(of_all)[run]
     });
     Some(Peak {

@@ -9,6 +9,7 @@ use bakeoff_stats::{Components, Estimate, Sample};
 use bakeoff_validity::judged_record;
 
 use super::benchmark::{BenchmarkData, CaseData, RunData, StepData};
+use super::groups::{self, Common, Place};
 use super::metric::CONFIDENCE;
 use super::played_turn::turns_of;
 use super::sittings::{self, BetweenSittings, SittingSets};
@@ -18,8 +19,10 @@ use crate::number::{as_f64, count, seconds};
 /// The sets of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sets {
-    /// Each with its repetition, in order.
+    /// Each with its repetition, in order; each group of it, where it is split.
     pub each: Vec<SetCount>,
+    /// The contender that is in every group; `None` where sets are not split.
+    pub common: Option<Common>,
     /// Every pair of contenders that both completed one, by requests per second.
     pub pairs: Vec<Spread>,
     /// The sittings in which they were measured; empty where it was one.
@@ -37,6 +40,8 @@ pub struct Sets {
 pub struct SetCount {
     /// The repetition.
     pub repetition: u32,
+    /// The group, from 1; `None` of a whole set.
+    pub group: Option<u32>,
     /// Blocks that were played.
     pub blocks: usize,
     /// Blocks that count.
@@ -130,19 +135,17 @@ pub(crate) fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
     let Some(index) = shown_step(benchmark) else {
         return Vec::new();
     };
-    let mut by_repetition: BTreeMap<u32, Vec<(usize, &StepData<'_>)>> = BTreeMap::new();
+    let mut by_place: BTreeMap<Place, Vec<(usize, &StepData<'_>)>> = BTreeMap::new();
     for (case, data) in benchmark.cases.iter().enumerate() {
         for run in &data.runs {
             let steps = run.steps.iter();
             let steps = steps.filter(|step| step.index == index && is_measured(step));
-            let set = by_repetition.entry(run.repetition()).or_default();
+            let set = by_place.entry(groups::place(run)).or_default();
             set.extend(steps.map(|step| (case, step)));
         }
     }
-    let sets = by_repetition
-        .into_iter()
-        .filter(|(_, steps)| !steps.is_empty());
-    sets.map(|(repetition, steps)| played_set(repetition, &steps))
+    let sets = by_place.into_iter().filter(|(_, steps)| !steps.is_empty());
+    sets.map(|((repetition, _), steps)| played_set(repetition, &steps))
         .collect()
 }
 
@@ -199,11 +202,11 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     let counted = counted_blocks(benchmark);
     let runs = benchmark.cases.iter_mut().flat_map(|case| &mut case.runs);
     for run in runs {
-        let repetition = run.repetition();
+        let place = groups::place(run);
         let (mut has_say, mut is_void) = (false, true);
         for step in run.steps.iter_mut().filter(|step| is_measured(step)) {
             // Absent where no contender has a number: then the numbers themselves say why.
-            let Some(blocks) = counted.get(&(repetition, step.index)) else {
+            let Some(blocks) = counted.get(&(place, step.index)) else {
                 continue;
             };
             has_say = true;
@@ -274,19 +277,20 @@ fn allowed_cores(begin: &Begin) -> f64 {
     quota.min(count(cores))
 }
 
-fn is_measured(step: &StepData<'_>) -> bool {
+pub(super) fn is_measured(step: &StepData<'_>) -> bool {
     !step.warm_up && step.is_in_turns()
 }
 
-/// By repetition and step, the blocks in which every contender has a turn that counts.
-fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(u32, usize), BTreeSet<u64>> {
-    let mut counted: BTreeMap<(u32, usize), BTreeSet<u64>> = BTreeMap::new();
+/// By set and step, the blocks in which every contender has a turn that counts.
+fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(Place, usize), BTreeSet<u64>> {
+    let mut counted: BTreeMap<(Place, usize), BTreeSet<u64>> = BTreeMap::new();
     for (run, step) in with_numbers(benchmark.cases.iter().chain(&benchmark.control)) {
         let good = good_blocks(&run.records.begin, step);
-        match counted.get_mut(&(run.repetition(), step.index)) {
+        let key = (groups::place(run), step.index);
+        match counted.get_mut(&key) {
             Some(blocks) => blocks.retain(|block| good.contains(block)),
             None => {
-                counted.insert((run.repetition(), step.index), good);
+                counted.insert(key, good);
             }
         }
     }
@@ -295,7 +299,7 @@ fn counted_blocks(benchmark: &BenchmarkData<'_>) -> BTreeMap<(u32, usize), BTree
 
 /// The measured steps of runs that were completed and have a number: one that broke off, or whose
 /// number is invalid, must not void the others' blocks.
-fn with_numbers<'s, 'a: 's>(
+pub(super) fn with_numbers<'s, 'a: 's>(
     cases: impl Iterator<Item = &'s CaseData<'a>>,
 ) -> impl Iterator<Item = (&'s RunData<'a>, &'s StepData<'a>)> {
     let runs = cases.flat_map(|case| case.runs.iter().filter(|run| run.completed()));
@@ -341,11 +345,11 @@ fn void_reason(begin: &Begin, slice: &IntervalRecord) -> Option<String> {
 pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     let index = shown_step(benchmark)?;
     let counted = counted_blocks(benchmark);
-    let mut played: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    let mut played: BTreeMap<Place, BTreeSet<u64>> = BTreeMap::new();
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
         let steps = run.steps.iter().filter(|step| step.index == index);
         let slices = steps.flat_map(|step| &step.slices);
-        let blocks = played.entry(run.repetition()).or_default();
+        let blocks = played.entry(groups::place(run)).or_default();
         blocks.extend(
             slices
                 .flat_map(|slice| turns_of(slice))
@@ -354,17 +358,19 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
     }
     let runs = || benchmark.cases.iter().flat_map(|case| &case.runs);
     let mut slices = runs().flat_map(|run| &run.records.intervals);
-    let played_sets: BTreeSet<u32> = played.keys().copied().collect();
-    let each = played.into_iter().map(|(repetition, blocks)| SetCount {
-        repetition,
+    let played_sets: BTreeSet<u32> = played.keys().map(|place| place.0).collect();
+    let each = played.into_iter().map(|(place, blocks)| SetCount {
+        repetition: place.0,
+        group: Some(place.1).filter(|group| *group > 0),
         blocks: blocks.len(),
-        kept: counted.get(&(repetition, index)).map_or(0, BTreeSet::len),
+        kept: counted.get(&(place, index)).map_or(0, BTreeSet::len),
     });
     let began = runs().filter(|run| played_sets.contains(&run.repetition()));
     let began = began.map(|run| (run.repetition(), sittings::began(&run.records.begin)));
     Some(Sets {
         sittings: sittings::sets(&began.collect()),
         each: each.collect(),
+        common: groups::named(&benchmark.cases),
         by_cpu_time: {
             let mut steps = with_numbers(benchmark.cases.iter());
             steps.any(|(_, step)| step.index == index && step.full_cores.is_some())
@@ -376,24 +382,27 @@ pub(super) fn sets(benchmark: &BenchmarkData<'_>) -> Option<Sets> {
 }
 
 fn pairs(cases: &[CaseData<'_>], index: usize) -> Vec<Spread> {
+    let common = groups::common(cases).and_then(|(common, _)| common);
+    let common = common.map(|place| logs(&cases[place], index));
     let mut pairs = Vec::new();
     for (place, first) in cases.iter().enumerate() {
         let others = cases[place + 1..].iter();
-        pairs.extend(others.filter_map(|second| spread(first, second, index)));
+        let spread = |second: &CaseData<'_>| {
+            let (one, other) = (logs(first, index), logs(second, index));
+            let found = groups::differences(&one, &other, common.as_ref());
+            spread(first, second, found)
+        };
+        pairs.extend(others.filter_map(spread));
     }
     pairs
 }
 
-fn spread(first: &CaseData<'_>, second: &CaseData<'_>, index: usize) -> Option<Spread> {
-    let (one, other) = (logs(first, index), logs(second, index));
-    let differences = |repetition: &u32| -> Option<(u32, Vec<f64>)> {
-        let (one, other) = (one.get(repetition)?, other.get(repetition)?);
-        let both = one.iter();
-        let both = both.filter_map(|(block, log)| Some(log - other.get(block)?));
-        let both: Vec<f64> = both.filter(|log| log.is_finite()).collect();
-        (!both.is_empty()).then_some((*repetition, both))
-    };
-    let found: Vec<(u32, Vec<f64>)> = one.keys().filter_map(differences).collect();
+/// The spread of a pair with these logarithms of its ratio in each repetition.
+fn spread(
+    first: &CaseData<'_>,
+    second: &CaseData<'_>,
+    found: Vec<(u32, Vec<f64>)>,
+) -> Option<Spread> {
     let ratio = |(repetition, logs): &(u32, Vec<f64>)| SetRatio::of(*repetition, logs);
     let ratios: Vec<SetRatio> = found.iter().filter_map(ratio).collect();
     let sittings: BTreeMap<u32, u32> = with_numbers(std::iter::once(first))
@@ -416,15 +425,10 @@ fn spread(first: &CaseData<'_>, second: &CaseData<'_>, index: usize) -> Option<S
     })
 }
 
-/// Repetition -> block that counts -> logarithm of the throughput.
-fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<u32, BTreeMap<u64, f64>> {
-    let of_step = |step: &StepData<'_>| -> BTreeMap<u64, f64> {
-        let kept = step.kept.iter();
-        kept.map(|turn| (turn.block, step.rate(turn).ln()))
-            .collect()
-    };
+/// Set -> block that counts -> logarithm of the throughput.
+fn logs(case: &CaseData<'_>, index: usize) -> BTreeMap<Place, BTreeMap<u64, f64>> {
     with_numbers(std::iter::once(case))
-        .filter(|(_, step)| step.index == index)
-        .map(|(run, step)| (run.repetition(), of_step(step)))
+        .filter(|(run, step)| step.index == index && !run.is_apart)
+        .map(|(run, step)| (groups::place(run), step.logs()))
         .collect()
 }

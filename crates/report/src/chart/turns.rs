@@ -143,7 +143,8 @@ pub(crate) fn settling(benchmark: &BenchmarkData<'_>, summary: &BenchmarkSummary
     let mut ranked = summary.tables.iter().flat_map(|table| &table.rows);
     let best = ranked.next();
     let sets = summary.sets.iter().flat_map(|sets| &sets.each);
-    let sets: Vec<u32> = sets.map(|set| set.repetition).collect();
+    let mut sets: Vec<u32> = sets.map(|set| set.repetition).collect();
+    sets.dedup();
     let settled = |row: &Row| -> Vec<Point> {
         let points = sets.iter().filter_map(|set| {
             // The last look, which has the rest of the error, is at all sets.

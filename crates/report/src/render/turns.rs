@@ -1,5 +1,8 @@
 //! Sets in words, for every document.
 
+use std::collections::BTreeSet;
+
+use crate::analysis::groups::Common;
 use crate::analysis::sittings::{self, SittingSets};
 use crate::analysis::turns::{Sets, Spread};
 use crate::number::{counted, enumerated, ratio_text};
@@ -11,19 +14,21 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
         let nothing = "Nothing was measured: no contender reached the first block of its sets.";
         return vec![nothing.to_owned()];
     }
+    let repetitions: BTreeSet<u32> = each.iter().map(|one| one.repetition).collect();
     let list: Vec<String> = each
         .iter()
         .map(|one| format!("{} of {}", one.kept, one.blocks))
         .collect();
     let began = format!(
         "{}, {}. Blocks that count: {}; {}.",
-        counted(each.len(), "set"),
+        counted(repetitions.len(), "set"),
         processes(sets),
         enumerated(&list),
         lost(sets),
     );
-    let usable = each.iter().filter(|one| one.kept > 0).count();
-    let allowed = match usable {
+    let usable = each.iter().filter(|one| one.kept > 0);
+    let usable: BTreeSet<u32> = usable.map(|one| one.repetition).collect();
+    let allowed = match usable.len() {
         0 => "No block counts, so nothing is compared.",
         1 if sets.is_external => "One set shows no spread: there is no interval and no verdict.",
         1 => {
@@ -37,10 +42,23 @@ pub(super) fn sentences(sets: &Sets) -> Vec<String> {
         true => BY_CPU_TIME,
         false => "",
     };
-    let sittings = in_sittings(sets);
-    let sentences = [began.as_str(), &sittings, by_cpu_time, allowed].into_iter();
+    let (groups, sittings) = (in_groups(sets), in_sittings(sets));
+    let sentences = [began.as_str(), &groups, &sittings, by_cpu_time, allowed].into_iter();
     let sentences = sentences.filter(|sentence| !sentence.is_empty());
     sentences.map(str::to_owned).collect()
+}
+
+/// How contenders of different groups are compared; empty where sets are not split.
+fn in_groups(sets: &Sets) -> String {
+    let Some(Common { label, groups }) = &sets.common else {
+        return String::new();
+    };
+    format!(
+        "Not all contenders were alive concurrently: each set has {groups} groups, each with \
+         {label}. Contenders of different groups are compared through {label}, set by set, and \
+         the numbers of a group are scaled by what {label} did in it against its mean over \
+         groups; response times are not compared."
+    )
 }
 
 /// When the sets were measured, and what the hour does to ratios; empty of one sitting.

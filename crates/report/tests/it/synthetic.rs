@@ -265,6 +265,7 @@ fn begin(benchmark: &str, one: &Contender, repetition: u32, order: usize) -> Beg
             steps: Vec::new(),
             step_order: Vec::new(),
             in_turns: false,
+            group: None,
             turn_ns: None,
             latency: None,
             capacity: None,

@@ -164,7 +164,7 @@ pub(crate) fn add_open_load(run: &mut RunRecords, time_ns: u64) {
     run.intervals.push(slice);
 }
 
-fn analyse(results: &Results) -> Analysis<'_> {
+pub(crate) fn analyse(results: &Results) -> Analysis<'_> {
     Analysis::of(&ReportInput {
         results,
         title: "Synthetic sets",
@@ -172,19 +172,19 @@ fn analyse(results: &Results) -> Analysis<'_> {
     })
 }
 
-fn summary(results: &Results) -> BenchmarkSummary {
+pub(crate) fn summary(results: &Results) -> BenchmarkSummary {
     analyse(results).loads[0].summary.clone()
 }
 
 /// One against another by throughput, in the first table.
-fn compared(summary: &BenchmarkSummary, one: &str, other: &str) -> Comparison {
+pub(crate) fn compared(summary: &BenchmarkSummary, one: &str, other: &str) -> Comparison {
     let table = &summary.tables[0];
     let place = |label: &str| table.rows.iter().position(|row| row.label == label);
     let (one, other) = (place(one).unwrap(), place(other).unwrap());
     *table.throughput_matrix.pairs.get(one, other).unwrap()
 }
 
-fn invalidate(results: &mut Results, run: usize, block: u32) {
+pub(crate) fn invalidate(results: &mut Results, run: usize, block: u32) {
     let slices = &mut results.runs[run].intervals;
     let slice = slices
         .iter_mut()

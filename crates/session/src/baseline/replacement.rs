@@ -40,10 +40,7 @@ pub(crate) async fn play_again<L: LoadGenerator>(
     if lost.is_empty() {
         return Ok(made);
     }
-    let sets: BTreeSet<(&str, u32)> = lost
-        .iter()
-        .map(|one| (one.run.benchmark.as_str(), one.run.repetition))
-        .collect();
+    let sets: BTreeSet<Place<'_>> = lost.iter().map(|one| place(&one.run)).collect();
     observer.observe(&Event::SetsReplaced {
         sets: sets.len(),
         expected_ns: duration_ns::whole(lost.iter().map(|one| one.run.expected).sum()),
@@ -70,19 +67,19 @@ pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> 
         *completed += u32::from(outcome == Some(&Outcome::Completed));
     }
     let analysis = Analysis::of(&ReportInput::new(results, ""));
-    let lost: BTreeSet<(&str, u32)> = analysis
+    let lost: BTreeSet<Place<'_>> = analysis
         .loads
         .iter()
         .flat_map(|load| {
             let name = load.summary.name.as_str();
             let sets = load.summary.sets.iter();
             sets.flat_map(lost_of)
-                .map(move |repetition| (name, repetition))
+                .map(move |(repetition, group)| (name, repetition, group))
         })
         .collect();
     let again = session.plan.runs.iter().filter_map(|run: &PlannedRun| {
         let (attempt, completed) = attempts.get(run.id.as_str()).copied()?;
-        let is_lost = lost.contains(&(run.benchmark.as_str(), run.repetition));
+        let is_lost = lost.contains(&place(run));
         (is_lost && completed == 1).then(|| PendingRun {
             run: run.clone(),
             attempt: attempt + 1,
@@ -91,13 +88,20 @@ pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> 
     again.collect()
 }
 
-/// The repetitions of which no block counts; none where that is so of all, for then the next one
-/// would be lost as well.
-fn lost_of(sets: &Sets) -> Vec<u32> {
+/// The benchmark, repetition and group of a set.
+type Place<'a> = (&'a str, u32, Option<u32>);
+
+fn place(run: &PlannedRun) -> Place<'_> {
+    (run.benchmark.as_str(), run.repetition, run.group)
+}
+
+/// The repetitions and groups of which no block counts; none where that is so of all, for then the
+/// next one would be lost as well.
+fn lost_of(sets: &Sets) -> Vec<(u32, Option<u32>)> {
     let is_lost = |count: &&SetCount| count.blocks > 0 && count.kept == 0;
     if sets.each.iter().all(|count| is_lost(&count)) {
         return Vec::new();
     }
     let lost = sets.each.iter().filter(is_lost);
-    lost.map(|count| count.repetition).collect()
+    lost.map(|count| (count.repetition, count.group)).collect()
 }

@@ -601,6 +601,7 @@ pub(crate) fn pending(id: &str, lifecycle: bool) -> PendingRun {
             steps: vec![step(1), step(8)],
             step_order: Vec::new(),
             in_turns: false,
+            group: None,
             turn_ns: None,
             latency: None,
             capacity: None,

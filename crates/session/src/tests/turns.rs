@@ -12,6 +12,7 @@ use super::counting;
 use super::fakes::{FakeBackend, Fakes, GOOD, Log, Script, pending, play, play_on, suite};
 use super::pilot::{Both, session};
 use crate::contracts::PendingRun;
+use crate::left;
 use crate::store::recorder::Recorder;
 use crate::store::results::read_records;
 
@@ -263,6 +264,63 @@ async fn repetitions_are_sets_of_their_own() {
     );
     assert_eq!(count(&words, "completed"), 4);
     assert_eq!(count(&words, "load 2"), 2);
+}
+
+/// Three contenders of which two are alive concurrently: each group is a set of its own.
+fn in_groups(repetition: u32) -> Vec<PendingRun> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = session(folder.path()).plan;
+    let runs = ["c", "a", "b"].map(|name| turns(name, repetition).run);
+    plan.runs = runs.to_vec();
+    let runs = plan.in_groups(2).unwrap().runs;
+    let pending = runs.into_iter().map(|run| PendingRun { run, attempt: 1 });
+    pending.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn groups_of_a_repetition_follow_each_other() {
+    let words = journal(GOOD, &in_groups(1)).await;
+    let runs: Vec<&String> = words
+        .iter()
+        .filter(|word| word.starts_with("run "))
+        .collect();
+    let expect = [
+        "run one.c.r1.g2",
+        "run one.a.r1.g2",
+        "run one.a.r1.g1",
+        "run one.b.r1.g1",
+    ];
+    assert_eq!(runs, expect.iter().collect::<Vec<_>>());
+    let second = words.iter().position(|word| word == expect[2]).unwrap();
+    let (first, second) = words.split_at(second);
+    for (group, own, other) in [(first, "c", "b"), (second, "b", "c")] {
+        assert_eq!(count(group, "load 2"), 1, "{group:?}");
+        assert_eq!(count(group, "completed"), 2, "{group:?}");
+        for name in ["a", own] {
+            assert_eq!(count(group, &format!("stop {name}")), 1, "{group:?}");
+        }
+        assert_eq!(count(group, &format!("stop {other}")), 0, "{group:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_was_not_finished_is_made_again_without_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = in_groups(1);
+    let mut session = session(folder.path());
+    session.plan.runs = runs.iter().map(|one| one.run.clone()).collect();
+    let mut log = Log::default();
+    let fakes = Fakes::new(GOOD, BackendName::None, &log.journal);
+    let mut both = Both {
+        recorder: Recorder::create(folder.path(), &session).unwrap(),
+        log: &mut log,
+    };
+    let suite = suite();
+    let driver = fakes.driver(&suite, None);
+    driver.play(&runs[..2], &mut both).await.unwrap();
+    let left = left::pending(&session.plan, folder.path()).unwrap();
+    let ids: Vec<&str> = left.iter().map(|one| one.run.id.as_str()).collect();
+    assert_eq!(ids, ["one.a.r1.g1", "one.b.r1.g1"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -35,7 +35,7 @@ pub fn results(results: &Results) -> Vec<Found> {
 fn subject(run: &RunRecords) -> String {
     let planned = &run.begin.run;
     let (benchmark, case) = (&planned.benchmark, planned.case_label());
-    format!("{benchmark}, {case}, run {}", planned.repetition)
+    format!("{benchmark}, {case}, run {}", planned.repetition_text())
 }
 
 /// The slices of each step, in order.

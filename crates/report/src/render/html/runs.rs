@@ -35,7 +35,7 @@ fn line(run: &RunRecords) -> Markup {
             td { (begin.at) }
             td { (begin.run.benchmark) }
             th scope="row" { (begin.run.case_label()) }
-            td { (begin.run.repetition) }
+            td { (begin.run.repetition_text()) }
             td { (begin.attempt) }
             td.text {
                 (outcome(run))

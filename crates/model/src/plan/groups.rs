@@ -1,0 +1,158 @@
+//! Sets that do not fit into memory as a whole, in groups with a common contender.
+
+use std::collections::BTreeMap;
+
+use bakeoff_base::natural;
+
+use super::{Plan, PlannedRun, steps};
+use crate::baseline::head_name;
+
+/// How the contenders of a benchmark are divided.
+struct Division {
+    /// The contender that is in every group.
+    common: String,
+    /// Of each other one the number of its group, from 1.
+    groups: BTreeMap<String, u32>,
+}
+
+impl Plan {
+    /// The same with at most `most` contenders alive concurrently: larger sets are split into
+    /// groups, as few as possible, filled in the order of names. One contender is in every group: a
+    /// base, where there is one; the twin of the control, where only two are alive concurrently;
+    /// else the first. What is compared in particular stays in one group: head and base, and the
+    /// control and its twin. The groups of a repetition have the order in which the first of their
+    /// contenders was drawn. `None` where a group cannot hold what belongs together.
+    #[must_use]
+    pub fn in_groups(&self, most: usize) -> Option<Self> {
+        let mut divisions: BTreeMap<String, Option<Division>> = BTreeMap::new();
+        let mut runs = Vec::new();
+        for set in self.runs.chunk_by(PlannedRun::is_beside) {
+            let [first, ..] = set else { continue };
+            if !first.in_turns || set.len() <= most {
+                runs.extend_from_slice(set);
+                continue;
+            }
+            let division = divisions.entry(first.benchmark.clone());
+            let division = division.or_insert_with(|| Division::of(set, most));
+            runs.extend(division.as_ref()?.split(set));
+        }
+        for (order, run) in runs.iter_mut().enumerate() {
+            run.order = order;
+        }
+        Some(Self {
+            runs,
+            ..self.clone()
+        })
+    }
+
+    /// The most groups that a set of this plan is split into, with the label of the contender that
+    /// is in all of them; `None` where no set is.
+    #[must_use]
+    pub fn groups(&self) -> Option<(u32, String)> {
+        let most = self.runs.iter().filter_map(|run| run.group).max()?;
+        let in_groups = self.runs.iter().filter(|run| run.group.is_some());
+        let mut places: BTreeMap<(String, &str, u32), usize> = BTreeMap::new();
+        for run in in_groups {
+            let place = (run.case_label(), run.benchmark.as_str(), run.repetition);
+            *places.entry(place).or_default() += 1;
+        }
+        let common = places.into_iter().find(|(_, groups)| *groups > 1)?;
+        Some((most, common.0.0))
+    }
+}
+
+impl Division {
+    fn of(set: &[PlannedRun], most: usize) -> Option<Self> {
+        let mut members: Vec<&PlannedRun> = set.iter().collect();
+        members.sort_by(|one, other| {
+            natural::compare(&one.contender, &other.contender)
+                .then_with(|| one.parameters.cmp(&other.parameters))
+                .then_with(|| one.control.cmp(&other.control))
+        });
+        let common = common(&members, most)?;
+        members.retain(|one| !is_same(one, common));
+        let mut left: Vec<usize> = Vec::new();
+        let mut groups = BTreeMap::new();
+        while let Some(first) = members.first().copied() {
+            let (together, others): (Vec<_>, Vec<_>) = members
+                .into_iter()
+                .partition(|one| belong_together(one, first));
+            members = others;
+            let room = left.iter().position(|room| together.len() <= *room);
+            let place = room.unwrap_or_else(|| {
+                left.push(most.saturating_sub(1));
+                left.len() - 1
+            });
+            left[place] = left[place].checked_sub(together.len())?;
+            let number = u32::try_from(place + 1).ok()?;
+            groups.extend(together.iter().map(|one| (one.case_label(), number)));
+        }
+        Some(Self {
+            common: common.case_label(),
+            groups,
+        })
+    }
+
+    /// The runs of a set, group by group.
+    fn split(&self, set: &[PlannedRun]) -> Vec<PlannedRun> {
+        let of = |run: &PlannedRun| self.groups.get(&run.case_label()).copied();
+        let mut drawn: Vec<u32> = Vec::new();
+        for group in set.iter().filter_map(of) {
+            if !drawn.contains(&group) {
+                drawn.push(group);
+            }
+        }
+        let mut runs = Vec::new();
+        for (place, group) in drawn.into_iter().enumerate() {
+            let is_common = |run: &PlannedRun| run.case_label() == self.common;
+            let members = set.iter().filter(|run| match of(run) {
+                Some(other) => other == group,
+                None => is_common(run),
+            });
+            runs.extend(members.map(|run| {
+                // The slow checks of the common contender are made once.
+                let is_again = place > 0 && is_common(run);
+                in_group(run, group, is_again)
+            }));
+        }
+        runs
+    }
+}
+
+/// The contender that is in every group.
+fn common<'r>(members: &[&'r PlannedRun], most: usize) -> Option<&'r PlannedRun> {
+    let base = members
+        .iter()
+        .find(|one| head_name(&one.contender).is_some());
+    let twin = members.iter().find(|one| {
+        let is_twin = |other: &&PlannedRun| other.control && belong_together(one, other);
+        !one.control && most == 2 && members.iter().any(|other| is_twin(other))
+    });
+    base.or(twin).or(members.first()).copied()
+}
+
+fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
+    one.case_label() == other.case_label()
+}
+
+/// Whether both are the same case, or one is the base of the other.
+fn belong_together(one: &PlannedRun, other: &PlannedRun) -> bool {
+    fn name(run: &PlannedRun) -> &str {
+        head_name(&run.contender).unwrap_or(&run.contender)
+    }
+    name(one) == name(other) && one.parameters == other.parameters
+}
+
+/// The run in its group. The rate of the open load follows the slowest contender of a group, so
+/// response times of different groups could not be compared: there is none.
+fn in_group(run: &PlannedRun, group: u32, is_again: bool) -> PlannedRun {
+    let mut run = PlannedRun {
+        id: format!("{}.g{group}", run.id),
+        group: Some(group),
+        latency: None,
+        lifecycle: run.lifecycle && !is_again,
+        ..run.clone()
+    };
+    run.expected = steps::expected(&run);
+    run
+}
