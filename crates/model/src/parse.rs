@@ -88,10 +88,12 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
 
     let published_sources: Vec<&SourceFile> = sources.published.iter().collect();
     let benchmarks = suite.as_ref().map_or(&[][..], |suite| &suite.benchmarks);
+    let rounds = suite.as_ref().map(|suite| suite.rounds.as_slice());
     let mut published = None;
     let mut published_readings = Vec::new();
     for (mut reading, file) in read::<raw_published::PublishedFile>(&published_sources) {
-        published = file.map(|file| published_file::published(&mut reading, file, benchmarks));
+        let read = |file| published_file::published(&mut reading, file, benchmarks, rounds);
+        published = file.map(read);
         published_readings.push(reading);
     }
 

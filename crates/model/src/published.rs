@@ -89,12 +89,22 @@ pub struct Claim {
     pub at: Option<u32>,
     /// The same for the lower half of a ratio, where it is another.
     pub second_at: Option<u32>,
+    /// Which of the measured steps with so many connections, counted from 1.
+    pub nth_step: u32,
     /// What has to hold.
     pub test: ClaimTest,
     /// From what the suite's author worked it out, where the source does not say it itself.
     pub derived: Option<String>,
     /// The limits that must be the source's own for it to mean something.
     pub same_limits: Vec<LimitKind>,
+    /// The round of the suite that measures it under its conditions, where others have its
+    /// contenders, too.
+    pub round: Option<String>,
+    /// Why what it names cannot be measured here, as the suite's author found; absent where it can.
+    pub absent: Option<String>,
+    /// What of ours stands in for what it named, where it is the same question asked again by the
+    /// suite and not by the source.
+    pub stand_in: Option<String>,
 }
 
 /// A limit that a claim may depend on.

@@ -4,19 +4,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::raw_published::{ClaimTable, PublishedFile, ResultTable, SourceTable};
+use super::raw_published::{AbsentTable, ClaimTable, PublishedFile, ResultTable, SourceTable};
 use super::source::{KeyPath, Reading};
 use crate::load::Pace;
 use crate::names;
 use crate::published::{
     Bounds, Claim, ClaimTest, Expected, Metric, Published, PublishedResult, Source,
 };
-use crate::suite::{Benchmark, Limits, Step};
+use crate::suite::{Benchmark, Limits, Round, Step};
 
 pub(super) fn published(
     reading: &mut Reading<'_>,
     file: PublishedFile,
     benchmarks: &[Benchmark],
+    rounds: Option<&[Round]>,
 ) -> Published {
     let root = KeyPath::root();
     let names = file.source.iter().map(|source| source.name.as_str());
@@ -25,6 +26,7 @@ pub(super) fn published(
     let known = Known {
         sources: sources.iter().map(|source| source.name.as_str()).collect(),
         benchmarks: benchmarks.iter().map(|one| one.name.as_str()).collect(),
+        rounds: rounds.map(|rounds| rounds.iter().map(|one| one.name.as_str()).collect()),
     };
     let mut results = Vec::new();
     for (index, table) in file.result.into_iter().enumerate() {
@@ -39,7 +41,22 @@ pub(super) fn published(
         if let Some(second) = &table.second_benchmark {
             known.check_one(reading, &place, "second-benchmark", second);
         }
-        claims.extend(claim(reading, &place, table));
+        if let (Some(round), Some(rounds)) = (&table.round, &known.rounds) {
+            check_name(reading, &place.key("round"), "round", round, rounds);
+        }
+        let claim = claim(reading, &place, table);
+        claims.extend(
+            claim
+                .into_iter()
+                .flat_map(|one| with_ours(one, &file.absent)),
+        );
+    }
+    for (index, absent) in file.absent.iter().enumerate() {
+        if !claims.iter_mut().any(|claim| names_one(claim, absent)) {
+            let place = root.key("absent").index(index);
+            let message = format!("no claim names a contender `{}...`", absent.labels);
+            reading.complain(&place.key("labels"), &message, None);
+        }
     }
     Published {
         sources,
@@ -52,6 +69,8 @@ pub(super) fn published(
 struct Known<'k> {
     sources: Vec<&'k str>,
     benchmarks: Vec<&'k str>,
+    /// Absent where they could not be read.
+    rounds: Option<Vec<&'k str>>,
 }
 
 impl Known<'_> {
@@ -65,11 +84,16 @@ impl Known<'_> {
             "source" => ("source", &self.sources),
             _ => ("benchmark", &self.benchmarks),
         };
-        if !known.contains(&name) && !known.is_empty() {
-            let message = format!("no {kind} is called `{name}`");
-            let hint = Some(names::suggestion(name, known));
-            reading.complain(&place.key(key), &message, hint);
+        if !known.is_empty() {
+            check_name(reading, &place.key(key), kind, name, known);
         }
+    }
+}
+
+fn check_name(reading: &mut Reading<'_>, place: &KeyPath, kind: &str, name: &str, known: &[&str]) {
+    if !known.contains(&name) {
+        let message = format!("no {kind} is called `{name}`");
+        reading.complain(place, &message, Some(names::suggestion(name, known)));
     }
 }
 
@@ -184,10 +208,61 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         metric,
         at: table.at,
         second_at: table.second_at,
+        nth_step: table.nth_step.unwrap_or(1),
         test,
         derived: table.derived,
         same_limits: table.same_limits,
+        round: table.round,
+        absent: None,
+        stand_in: None,
     })
+}
+
+/// The claim, and where it names what is not available here, the same question about what stands
+/// in for that.
+fn with_ours(mut claim: Claim, absent: &[AbsentTable]) -> Vec<Claim> {
+    let is_named = |one: &&AbsentTable| names_one(&mut claim, one);
+    let named: Vec<&AbsentTable> = absent.iter().filter(is_named).collect();
+    if named.is_empty() {
+        return vec![claim];
+    }
+    let joined = |of: fn(&AbsentTable) -> &str, by: &str| {
+        let texts: Vec<&str> = named.iter().map(|one| of(one)).collect();
+        texts.join(by)
+    };
+    let mut ours = Claim {
+        stand_in: Some(joined(|one| &one.stand_in, " and ")),
+        quote: None,
+        derived: None,
+        ..claim.clone()
+    };
+    for label in labels(&mut ours.test) {
+        let replaced = named.iter().find_map(|one| {
+            let rest = label.strip_prefix(&one.labels)?;
+            Some(format!("{}{rest}", one.ours))
+        });
+        if let Some(replaced) = replaced {
+            *label = replaced;
+        }
+    }
+    claim.absent = Some(joined(|one| &one.why, ", "));
+    vec![claim, ours]
+}
+
+fn names_one(claim: &mut Claim, absent: &AbsentTable) -> bool {
+    let mut labels = labels(&mut claim.test).into_iter();
+    labels.any(|label| label.starts_with(&absent.labels))
+}
+
+/// The labels and globs of contenders in what has to hold.
+fn labels(test: &mut ClaimTest) -> Vec<&mut String> {
+    match test {
+        ClaimTest::Ratio { first, second, .. } => vec![first, second],
+        ClaimTest::Value { contender, .. } => vec![contender],
+        ClaimTest::Best { best, among } => std::iter::once(best).chain(among).collect(),
+        ClaimTest::Order { order } => order.iter_mut().collect(),
+        ClaimTest::Happens { contenders, .. } => contenders.iter_mut().collect(),
+    }
 }
 
 /// The ways in which a claim says what has to hold.

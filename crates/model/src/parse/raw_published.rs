@@ -21,6 +21,9 @@ pub(crate) struct PublishedFile {
     /// What is claimed.
     #[serde(default)]
     pub(crate) claim: Vec<ClaimTable>,
+    /// What claims name and is not available here.
+    #[serde(default)]
+    pub(crate) absent: Vec<AbsentTable>,
 }
 
 /// A publication.
@@ -44,6 +47,25 @@ pub(crate) struct SourceTable {
     /// On what and how it was measured.
     #[serde(default)]
     pub(crate) conditions: String,
+}
+
+/// Contenders that the sources had and that are not available here, with what stands in for them:
+/// each claim that names one is there twice, as the source's and as ours.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct AbsentTable {
+    /// How their labels begin in claims: `http4s-blaze/`.
+    #[schemars(length(min = 1))]
+    pub(crate) labels: String,
+    /// Why they are not available.
+    #[schemars(length(min = 1))]
+    pub(crate) why: String,
+    /// How the labels of those in their place begin: `http4s/`.
+    #[schemars(length(min = 1))]
+    pub(crate) ours: String,
+    /// What those are: `http4s on Ember`.
+    #[schemars(length(min = 1))]
+    pub(crate) stand_in: String,
 }
 
 /// What was published about one system.
@@ -135,6 +157,9 @@ pub(crate) struct ClaimTable {
     /// The same for the ratio's lower half, where it is another.
     #[schemars(range(min = 1))]
     pub(crate) second_at: Option<u32>,
+    /// Which of several measured steps with `at` connections or users it is read at, from 1.
+    #[schemars(range(min = 1))]
+    pub(crate) nth_step: Option<u32>,
     /// The ratio's upper half: a case label.
     pub(crate) first: Option<String>,
     /// The ratio's lower half.
@@ -168,4 +193,6 @@ pub(crate) struct ClaimTable {
     /// The limits that must be the source's own for it to mean something.
     #[serde(default)]
     pub(crate) same_limits: Vec<LimitKind>,
+    /// The round that measures it under its conditions, where others have its contenders, too.
+    pub(crate) round: Option<String>,
 }

@@ -479,6 +479,38 @@ about = 2
 }
 
 #[test]
+fn claims_name_a_round_of_the_suite_and_what_is_absent_is_claimed() {
+    let published = r#"
+[[source]]
+name = "article"
+title = "A title"
+author = "An Author"
+date = "2020"
+
+[[claim]]
+text = "A misspelt round"
+source = "article"
+benchmark = "get"
+metric = "peak-throughput"
+order = ["a", "b"]
+round = "alll"
+
+[[absent]]
+labels = "c/"
+why = "it is not published"
+ours = "b/"
+stand-in = "ours"
+"#;
+    let suite = SUITE.to_owned() + "\n[[round]]\nname = \"every\"\ncontenders = [\"*\"]\n";
+    let found = all_complaints(&suite, &[], &[CONTENDER], Some(published));
+    assert_snapshot!(found, @r#"
+    published.toml:14:9: no round is called `alll`
+      hint: known: every
+    published.toml:17:10: no claim names a contender `c/...`
+    "#);
+}
+
+#[test]
 fn rounds_say_what_they_decide() {
     let suite = SUITE.to_owned()
         + r#"

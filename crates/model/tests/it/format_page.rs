@@ -83,7 +83,17 @@ fn all_examples_parse() {
     }
     let published = suite.published.as_ref().unwrap();
     assert_eq!(published.results[0].peak, Some((7446.0, 32)));
-    assert_eq!(published.claims.len(), 2);
+    let rounds: Vec<Option<&str>> = published
+        .claims
+        .iter()
+        .map(|c| c.round.as_deref())
+        .collect();
+    assert_eq!(rounds, [Some("http4k-engines"), None, None, None]);
+    let stand_ins = published.claims.iter().map(|c| c.stand_in.as_deref());
+    assert_eq!(
+        stand_ins.last().flatten(),
+        Some("an adapter of ours for Helidon")
+    );
     assert_eq!(suite.name, "locations");
     assert_eq!(suite.profiles["seed"].steps.len(), 16);
     assert_eq!(suite.checks.len(), 3);

@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::plan::{PlanOptions, PlannedRun, plan};
+use bakeoff_model::published::ClaimTest;
+use bakeoff_model::suite::{Round, Step};
 
 fn read(path: &Path) -> SourceFile {
     SourceFile {
@@ -65,4 +69,61 @@ fn suites_parse() {
         "no suite found below {}",
         suites.display()
     );
+}
+
+/// The whole labels of contenders that a claim names.
+fn named(test: &ClaimTest) -> Vec<&String> {
+    match test {
+        ClaimTest::Ratio { first, second, .. } => vec![first, second],
+        ClaimTest::Value { contender, .. } => vec![contender],
+        ClaimTest::Best { best, .. } => vec![best],
+        ClaimTest::Order { order } => order.iter().collect(),
+        ClaimTest::Happens { contenders, .. } => contenders.iter().collect(),
+    }
+}
+
+#[test]
+fn the_round_of_a_claim_measures_what_it_names() {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    let mut looked_at = 0;
+    for folder in entries(&suites) {
+        if !folder.join("published.toml").is_file() {
+            continue;
+        }
+        let suite = parse::suite(&sources(&folder)).unwrap();
+        let published = suite.published.as_ref().unwrap();
+        for claim in &published.claims {
+            let of_claim = |round: &&Round| Some(&round.name) == claim.round.as_ref();
+            let Some(round) = suite.rounds.iter().find(of_claim) else {
+                continue;
+            };
+            let options = PlanOptions {
+                profile: round.profile.clone().unwrap_or_else(|| "quick".to_owned()),
+                contenders: round.contenders.clone(),
+                parameters: round.parameters.clone(),
+                cases: Vec::new(),
+                benchmarks: round.benchmarks.clone(),
+                runs: Some(1),
+                seed: 1,
+                runtime: RuntimeKind::Process,
+                backend: suite.default_backend,
+                backend_delay: None,
+                no_turns: None,
+            };
+            let runs = plan(&suite, &options).unwrap().runs;
+            for label in named(&claim.test) {
+                let is_it = |run: &PlannedRun| {
+                    run.case_label() == *label && run.benchmark == claim.benchmark
+                };
+                let run = runs.iter().find(|run| is_it(run));
+                let run = run.unwrap_or_else(|| panic!("{}: no {label}", claim.text));
+                for at in claim.at.into_iter().chain(claim.second_at) {
+                    let is_at = |step: &Step| step.connections == at && !step.warm_up;
+                    assert!(run.steps.iter().any(is_at), "{}: no step {at}", claim.text);
+                }
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 0, "no claim names a round");
 }

@@ -219,17 +219,25 @@ impl Metric {
 
 /// The metric in every completed run; `None` when a run lacks it.
 pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
+    read_nth(case, wanted, 1)
+}
+
+/// The metric at the n-th measured step with so many connections, counted from 1.
+pub(crate) fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric> {
+    let place = |at| Some((at, nth));
     match wanted {
-        Wanted::ThroughputAt(at) => at_step(case, Some(at), |step| Some(step.throughput())),
-        Wanted::CpuAt(at) => at_step(case, Some(at), StepData::cpu_us_per_request),
-        Wanted::FailedShare(at) => at_step(case, Some(at), |step| {
+        Wanted::ThroughputAt(at) => at_step(case, place(at), |step| Some(step.throughput())),
+        Wanted::CpuAt(at) => at_step(case, place(at), StepData::cpu_us_per_request),
+        Wanted::FailedShare(at) => at_step(case, place(at), |step| {
             let (requests, failed) = (step.totals.requests, step.totals.failed());
             let ended = requests + failed;
             (ended > 0).then(|| as_f64(failed) / as_f64(ended))
         }),
-        Wanted::Apdex(at) => at_step(case, Some(at), requests::apdex),
+        Wanted::Apdex(at) => at_step(case, place(at), requests::apdex),
         Wanted::P99(at) => {
-            let of_steps = at_step(case, at, |step| Some(step.latency()?.p99_ms));
+            let of_steps = at_step(case, at.and_then(place), |step| {
+                Some(step.latency()?.p99_ms)
+            });
             of_steps.or_else(|| {
                 let runs: Vec<&RunData<'_>> = case.completed().collect();
                 let mut steps = runs.iter().filter_map(|run| run.open.as_ref());
@@ -240,18 +248,21 @@ pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     }
 }
 
-/// A value of the measured step with so many connections, or of the last one.
+/// A value of the n-th measured step with so many connections, or of the last one of all.
 fn at_step<'r>(
     case: &CaseData<'r>,
-    at: Option<u32>,
+    place: Option<(u32, u32)>,
     value: fn(&StepData<'r>) -> Option<f64>,
 ) -> Option<Metric> {
     let mut values = Vec::new();
     let mut steps = Vec::new();
     for run in case.completed() {
-        let mut measured = run.measured();
-        let step = match at {
-            Some(at) => measured.find(|step| step.connections == at),
+        let measured = run.measured();
+        let step = match place {
+            Some((at, nth)) => {
+                let mut like = measured.filter(|step| step.connections == at);
+                like.nth(nth.checked_sub(1)? as usize)
+            }
             None => measured.last(),
         }?;
         values.push(run.with_block(value(step)?));

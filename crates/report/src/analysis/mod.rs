@@ -97,23 +97,23 @@ impl<'r> Analysis<'r> {
         let warnings = warnings::warnings(results, &loads, searched);
         let mut qualifications = results.qualifications.clone();
         qualifications.extend(winner::own(results, &loads));
-        let mut sessions = vec![Session::new("", &loads, &startups)];
+        let own_round = results.round.as_deref();
+        let mut sessions = vec![Session::new("", own_round, &loads, &startups)];
         let rounds: Vec<_> = if results.published.is_some() {
             let rounds = input.rounds.iter();
             let analysed = rounds.map(|round| {
                 let results = &round.results;
-                (
-                    round.folder.as_str(),
-                    load::loads(results),
-                    startup::startups(results),
-                )
+                (round, load::loads(results), startup::startups(results))
             });
             analysed.collect()
         } else {
             Vec::new()
         };
         let others = rounds.iter();
-        sessions.extend(others.map(|(name, loads, starts)| Session::new(name, loads, starts)));
+        sessions.extend(others.map(|(round, loads, starts)| {
+            let name = round.results.round.as_deref();
+            Session::new(&round.folder, name, loads, starts)
+        }));
         let claims = claims::claims(results.published.as_ref(), &sessions);
         Self {
             title: input.title.to_owned(),

@@ -41,9 +41,10 @@ pub fn articles(rounds: &[RoundResults]) -> Vec<Article> {
         return Vec::new();
     };
     let rounds: Vec<Round<'_>> = rounds.iter().map(Round::of).collect();
-    let sessions = rounds.iter();
-    let sessions =
-        sessions.map(|round| Session::new(&round.input.folder, &round.loads, &round.startups));
+    let sessions = rounds.iter().map(|round| {
+        let name = round.input.results.round.as_deref();
+        Session::new(&round.input.folder, name, &round.loads, &round.startups)
+    });
     let sessions: Vec<Session<'_, '_>> = sessions.collect();
     let claims = claims::claims(Some(published), &sessions);
     let sources = published.sources.iter();

@@ -16,6 +16,7 @@ use bakeoff_report::{
 };
 
 use crate::synthetic::{self, Contender, Fault, contender};
+use crate::turns;
 
 fn results(contenders: &[Contender], runs: u32) -> Results {
     let mut results = Results::default();
@@ -53,9 +54,13 @@ fn claim(metric: Metric, at: Option<u32>, test: ClaimTest) -> Claim {
         metric,
         at,
         second_at: None,
+        nth_step: 1,
         test,
         derived: None,
         same_limits: Vec::new(),
+        round: None,
+        absent: None,
+        stand_in: None,
     }
 }
 
@@ -322,7 +327,7 @@ fn the_best_and_an_order_need_sure_differences() {
         all(),
         claim(Metric::CpuPerRequest, None, one_not_run),
         ClaimVerdict::Undecided,
-        &["no number of absent"],
+        &["absent was not run"],
     );
     let order = |names: [&str; 3]| {
         let order = names.map(|name| format!("synthetic-{name}")).to_vec();
@@ -333,11 +338,30 @@ fn the_best_and_an_order_need_sure_differences() {
     let swapped = order(["middle", "fast", "slow"]);
     check(all(), swapped, ClaimVerdict::NotReproduced, &[]);
     let missing = order(["fast", "middle", "absent"]);
+    let not_run = &["synthetic-absent was not run"];
+    check(all(), missing, ClaimVerdict::Undecided, not_run);
+    let against = order(["middle", "absent", "fast"]);
+    check(all(), against, ClaimVerdict::NotReproduced, not_run);
+    let alone = order(["fast", "absent", "nowhere"]);
+    check(all(), alone, ClaimVerdict::NotTestable, not_run);
+}
+
+#[test]
+fn a_rival_without_a_number_is_named() {
+    let mut wrong = three();
+    wrong[2].fault = Fault::WrongResponse;
+    let best = ClaimTest::Best {
+        best: "synthetic-fast".to_owned(),
+        among: vec!["synthetic-*".to_owned()],
+    };
     check(
-        all(),
-        missing,
-        ClaimVerdict::NotTestable,
-        &["synthetic-absent was not run"],
+        results(&wrong, 4),
+        claim(Metric::CpuPerRequest, None, best),
+        ClaimVerdict::Undecided,
+        &[
+            "synthetic-slow has no number",
+            "check get/Plzeň in Czech failed",
+        ],
     );
 }
 
@@ -465,6 +489,136 @@ fn the_session_with_most_of_a_claims_contenders_decides_it() {
     assert_eq!(
         folder(1, &[round("../two", 2), round("../all", 3)]),
         "../all"
+    );
+}
+
+/// Results of a round.
+fn of_round(name: &str, contenders: &[Contender]) -> Results {
+    Results {
+        round: Some(name.to_owned()),
+        ..results(contenders, 4)
+    }
+}
+
+#[test]
+fn a_claim_is_read_in_the_round_that_measures_it() {
+    let slower = [
+        contender("synthetic-fast", 3100.0, 150.0),
+        three()[2].clone(),
+    ];
+    let waiting = RoundResults {
+        folder: "../waiting".to_owned(),
+        results: of_round("waiting", &slower),
+    };
+    let peak = |round: Option<&str>| Claim {
+        round: round.map(str::to_owned),
+        ..claim(
+            Metric::PeakThroughput,
+            None,
+            ratio("synthetic-fast", "synthetic-slow", 2.5),
+        )
+    };
+    let main = || of_round("main", &three());
+    let rounds = std::slice::from_ref(&waiting);
+    let anywhere = judged(main(), peak(None), rounds);
+    assert_eq!(anywhere.verdict, ClaimVerdict::Reproduced);
+    assert_eq!(anywhere.folder, "");
+    let there = judged(main(), peak(Some("waiting")), rounds);
+    assert_ne!(there.verdict, ClaimVerdict::Reproduced, "{there:#?}");
+    assert_eq!(there.folder, "../waiting");
+    assert!(there.expected.ends_with("; round waiting"), "{there:#?}");
+    assert!(!there.why.contains("its round"), "{there:#?}");
+    // What others measured under other conditions says so.
+    let elsewhere = judged(main(), peak(Some("absent")), rounds);
+    assert_eq!(elsewhere.verdict, ClaimVerdict::Reproduced);
+    assert!(
+        elsewhere.why.contains("not measured in its round absent"),
+        "{elsewhere:#?}"
+    );
+}
+
+#[test]
+fn what_stands_in_for_something_absent_is_labelled_as_ours() {
+    let test = || ratio("synthetic-fast", "synthetic-slow", 2.5);
+    let absent = Claim {
+        absent: Some("it is not in the package registry".to_owned()),
+        ..claim(
+            Metric::PeakThroughput,
+            None,
+            ratio("article-fast", "synthetic-slow", 2.5),
+        )
+    };
+    check(
+        results(&three(), 4),
+        absent,
+        ClaimVerdict::NotTestable,
+        &["article-fast was not run; it is not in the package registry"],
+    );
+    let ours = Claim {
+        stand_in: Some("one of ours".to_owned()),
+        ..claim(Metric::PeakThroughput, None, test())
+    };
+    let row = judged(results(&three(), 4), ours, &[]);
+    assert_eq!(row.verdict, ClaimVerdict::Reproduced);
+    assert_eq!(row.text, "Ours, with one of ours: It is so");
+    assert_eq!(row.source, "this suite, after An Author, 2020");
+}
+
+#[test]
+fn one_of_several_steps_with_the_same_connections_is_named() {
+    let step = |warm_up| Step {
+        connections: 64,
+        duration: Duration::from_secs(2),
+        pace: Pace::Closed,
+        warm_up,
+        at_least: None,
+    };
+    let steps = vec![step(true), step(false), step(false)];
+    let mut all = Results::default();
+    for repetition in 1..=4 {
+        for one in &three()[..2] {
+            let order = all.runs.len();
+            let run =
+                |one| synthetic::run_of_steps("city-get", one, repetition, order, steps.clone());
+            let mut played = run(one);
+            if one.name == "synthetic-fast" {
+                // Its second step is that of a slower service.
+                let slower = run(&contender("synthetic-fast", 3000.0, 150.0));
+                let second = slower.intervals.into_iter();
+                let second = second.filter(|slice| slice.load.step == 2);
+                played.intervals.retain(|slice| slice.load.step < 2);
+                played.intervals.extend(second);
+            }
+            all.runs.push(played);
+        }
+    }
+    let nth = |nth_step| {
+        let test = ratio("synthetic-fast", "synthetic-middle", 1.1);
+        let claim = claim(Metric::Throughput, Some(64), test);
+        judged(all.clone(), Claim { nth_step, ..claim }, &[])
+    };
+    assert_eq!(nth(1).verdict, ClaimVerdict::Reproduced);
+    let second = nth(2);
+    assert_eq!(second.verdict, ClaimVerdict::NotReproduced, "{second:#?}");
+    assert!(second.expected.contains("step 2 of these"), "{second:#?}");
+    assert_eq!(nth(3).verdict, ClaimVerdict::NotTestable);
+}
+
+#[test]
+fn turns_have_no_percentile_of_a_step_and_say_so() {
+    let slices = vec![(1000, 400_000); 4];
+    let played: Vec<_> = (1..=4)
+        .flat_map(|set| [("fast", set, slices.clone()), ("slow", set, slices.clone())])
+        .collect();
+    let p99 = Claim {
+        benchmark: "locations".to_owned(),
+        ..claim(Metric::P99, Some(64), ratio("fast", "slow", 1.0))
+    };
+    check(
+        turns::results(&played, turns::Way::Turns),
+        p99,
+        ClaimVerdict::NotTestable,
+        &["fast took turns, which have no p99 of their own at 64 connections"],
     );
 }
 

@@ -10,6 +10,8 @@ use crate::analysis::summary::BenchmarkSummary;
 /// The benchmarks of one session.
 pub(crate) struct Session<'s, 'r> {
     pub(super) folder: &'s str,
+    /// The round that was run, if it was one.
+    pub(super) round: Option<&'s str>,
     loads: &'s [LoadAnalysis<'r>],
     starts: &'s [StartupAnalysis<'r>],
 }
@@ -18,11 +20,13 @@ impl<'s, 'r> Session<'s, 'r> {
     /// `folder` is where its documents are, relative to the report's; empty for the report's own.
     pub(crate) fn new(
         folder: &'s str,
+        round: Option<&'s str>,
         loads: &'s [LoadAnalysis<'r>],
         starts: &'s [StartupAnalysis<'r>],
     ) -> Self {
         Self {
             folder,
+            round,
             loads,
             starts,
         }

@@ -5,7 +5,7 @@ use bakeoff_stats::{Better, Criteria, Sample};
 
 use super::cases::Cases;
 use super::verdict::Found;
-use crate::analysis::benchmark::{CaseData, RunData};
+use crate::analysis::benchmark::{CaseData, RunData, StepData};
 use crate::analysis::gc;
 use crate::analysis::metric::{self, Metric, Wanted};
 use crate::analysis::summary::BenchmarkSummary;
@@ -36,6 +36,7 @@ impl Measured {
 pub(super) struct Figure {
     metric: ClaimMetric,
     at: Option<u32>,
+    nth_step: u32,
 }
 
 impl Figure {
@@ -43,6 +44,7 @@ impl Figure {
         Self {
             metric: claim.metric,
             at: claim.at,
+            nth_step: claim.nth_step,
         }
     }
 
@@ -51,6 +53,7 @@ impl Figure {
         Self {
             metric: claim.metric,
             at: claim.second_at.or(claim.at),
+            nth_step: claim.nth_step,
         }
     }
 }
@@ -119,7 +122,7 @@ fn of_failures(
     wanted: fn(u32) -> Wanted,
 ) -> Result<Metric, String> {
     let at = figure.at.unwrap_or_default();
-    let found = metric::read(case, wanted(at));
+    let found = metric::read_nth(case, wanted(at), figure.nth_step);
     found.ok_or_else(|| format!("{} was not measured at {at} users", case.label))
 }
 
@@ -135,16 +138,24 @@ fn under_load(
     }
     let none = || format!("{label} has no such number");
     let row = summary.row(label).ok_or_else(none)?;
+    let read = |wanted| metric::read_nth(case, wanted, figure.nth_step);
     let found = match (figure.metric, figure.at) {
-        (ClaimMetric::Throughput, Some(at)) => metric::read(case, Wanted::ThroughputAt(at)),
-        (ClaimMetric::P99, at) => metric::read(case, Wanted::P99(at)),
-        (ClaimMetric::CpuPerRequest, Some(at)) => metric::read(case, Wanted::CpuAt(at)),
+        (ClaimMetric::Throughput, Some(at)) => read(Wanted::ThroughputAt(at)),
+        (ClaimMetric::P99, at) => read(Wanted::P99(at)),
+        (ClaimMetric::CpuPerRequest, Some(at)) => read(Wanted::CpuAt(at)),
         (ClaimMetric::CpuPerRequest, None) => row.cpu_us_measured.clone(),
         (ClaimMetric::CpuPerRequestWhole, _) => row.cpu_us_whole.clone(),
         (ClaimMetric::Memory, _) => row.memory_mib.clone(),
         _ => Some(row.throughput.clone()),
     };
+    let in_turns = || {
+        let mut steps = case.completed().flat_map(RunData::measured);
+        steps.any(StepData::is_in_turns)
+    };
     found.ok_or_else(|| match figure.at {
+        Some(at) if figure.metric == ClaimMetric::P99 && in_turns() => format!(
+            "{label} took turns, which have no p99 of their own at {at} connections: whole runs do"
+        ),
         Some(at) => format!("{label} was not measured at {at} connections"),
         None => none(),
     })

@@ -14,6 +14,7 @@ use bakeoff_model::suite::Limits;
 
 use crate::number::{counted, significant};
 use cases::cases;
+use test::joined;
 use verdict::Found;
 
 pub(crate) use cases::Session;
@@ -115,22 +116,45 @@ pub(crate) fn limits_note(results: &Results) -> String {
     )
 }
 
-/// The claim in the session that says the most about it, the first of equals.
+/// The claim in the session that says the most about it, the first of equals: of the sessions of
+/// its own round, where there are any.
 fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> ClaimRow {
+    let is_its_round =
+        |one: &&Session<'_, '_>| claim.round.is_some() && one.round == claim.round.as_deref();
+    let mut of_round: Vec<&Session<'_, '_>> = sessions.iter().filter(is_its_round).collect();
+    let elsewhere = of_round.is_empty();
+    if elsewhere {
+        of_round.extend(sessions);
+    }
     let mut best = ("", Found::not_testable("there are no results"));
-    for (index, session) in sessions.iter().enumerate() {
+    for (index, session) in of_round.into_iter().enumerate() {
         let found = tested(session, claim, source);
         if index == 0 || found.weight() > best.1.weight() {
             best = (session.folder, found);
         }
     }
-    let (folder, found) = best;
+    let (folder, mut found) = best;
+    if let (Some(round), true) = (&claim.round, elsewhere)
+        && found.verdict != ClaimVerdict::NotTestable
+    {
+        let elsewhere = format!("not measured in its round {round}, so under other conditions");
+        found.why = joined(elsewhere, found.why);
+    }
+    if let Some(absent) = &claim.absent {
+        found.why = joined(found.why, absent.clone());
+    }
+    let source = source.map_or_else(String::new, |one| format!("{}, {}", one.author, one.date));
+    let (text, source) = match &claim.stand_in {
+        None => (claim.text.clone(), source),
+        Some(ours) => (
+            format!("Ours, with {ours}: {}", claim.text),
+            format!("this suite, after {source}"),
+        ),
+    };
     ClaimRow {
-        text: claim.text.clone(),
+        text,
         quote: claim.quote.clone().unwrap_or_default(),
-        source: source.map_or_else(String::new, |source| {
-            format!("{}, {}", source.author, source.date)
-        }),
+        source,
         derived: claim.derived.clone().unwrap_or_default(),
         expected: expected(claim),
         measured: found.measured,
@@ -143,7 +167,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
 /// What has to hold, in numbers.
 fn expected(claim: &Claim) -> String {
     let words = claim.metric.words(claim.at);
-    match &claim.test {
+    let holds = match &claim.test {
         ClaimTest::Ratio {
             first,
             second,
@@ -176,7 +200,13 @@ fn expected(claim: &Claim) -> String {
             let not = if *happens { "" } else { "no " };
             format!("{}: {not}{words}", contenders.join(", "))
         }
-    }
+    };
+    let nth = match claim.nth_step {
+        1 => String::new(),
+        nth => format!(", step {nth} of these"),
+    };
+    let round = claim.round.iter().map(|round| format!("; round {round}"));
+    format!("{holds}{nth}{}", round.collect::<String>())
 }
 
 fn expected_text(expected: Expected) -> String {

@@ -128,9 +128,14 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
         let mut others = among.iter();
         case.label == best || others.any(|glob| names::matches(glob, &case.label))
     });
-    let all: Vec<Measured> = taking_part
-        .filter_map(|(summary, case)| measured(*summary, case, Figure::of(claim)).ok())
-        .collect();
+    let (mut all, mut without) = (Vec::new(), Vec::new());
+    for (summary, case) in taking_part {
+        match measured(*summary, case, Figure::of(claim)) {
+            Ok(figure) => all.push(figure),
+            Err(why) => without.push((case.label.as_str(), why)),
+        }
+    }
+    let missing = missing(&all, &without, among);
     let is_best = |label: &str| label == best;
     if !all.iter().any(|one| is_best(&one.label)) {
         return match named(cases, Figure::of(claim), best) {
@@ -139,7 +144,10 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
         };
     }
     if all.iter().all(|one| is_best(&one.label)) {
-        return Found::not_testable("none of the others was run");
+        return Found::not_testable(match missing.is_empty() {
+            true => "none of the others was run".to_owned(),
+            false => missing,
+        });
     }
     let order = comparison::ranked(all.iter().map(Measured::sample), &criteria(claim));
     let first: Vec<&Measured> = order
@@ -156,7 +164,6 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     let (others, own): (Vec<&Measured>, Vec<&Measured>) =
         first.iter().copied().partition(|one| !is_best(&one.label));
     let few = all.iter().any(|one| one.sample().runs() < 2);
-    let missing = missing(&all, among);
     let (verdict, why) = match (own.is_empty(), others.is_empty()) {
         _ if few => (
             ClaimVerdict::NotTestable,
@@ -179,18 +186,22 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     }
 }
 
-/// Which of the rivals have no number, as a clause; empty where all have one.
-fn missing(all: &[Measured], among: &[String]) -> String {
-    let has_number = |glob: &str| all.iter().any(|one| names::matches(glob, &one.label));
-    let missing = among.iter().filter(|glob| !has_number(glob));
-    let missing: Vec<&str> = missing.map(String::as_str).collect();
-    match missing.as_slice() {
-        [] => String::new(),
-        missing => format!("no number of {}", missing.join(", ")),
-    }
+/// Which of the rivals have no number, and why; empty where all have one. `without` are those that
+/// were run, with the reason.
+fn missing(all: &[Measured], without: &[(&str, String)], among: &[String]) -> String {
+    let has_number = |label: &str| all.iter().any(|one| one.label == label);
+    let measured = all.iter().map(|one| one.label.as_str());
+    let run = measured.chain(without.iter().map(|(label, _)| *label));
+    let run: Vec<&str> = run.collect();
+    let was_run = |glob: &str| run.iter().any(|label| names::matches(glob, label));
+    let not_run = among.iter().filter(|glob| !was_run(glob));
+    let not_run = not_run.map(|glob| format!("{glob} was not run"));
+    let no_number = without.iter().filter(|(label, _)| !has_number(label));
+    let no_number = no_number.map(|(_, why)| why.clone());
+    not_run.chain(no_number).collect::<Vec<_>>().join("; ")
 }
 
-fn joined(why: String, caveat: String) -> String {
+pub(super) fn joined(why: String, caveat: String) -> String {
     match (why.is_empty(), caveat.is_empty()) {
         (true, _) => caveat,
         (_, true) => why,
@@ -199,16 +210,23 @@ fn joined(why: String, caveat: String) -> String {
 }
 
 /// Each must be significantly and relevantly better than the next. All of them must hold together,
-/// so no correction for their number is needed.
+/// so no correction for their number is needed. Without a number of some, the others can still
+/// contradict the order; they cannot show it.
 pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -> Found {
-    let found: Result<Vec<Measured>, Found> = order
-        .iter()
-        .map(|label| named(cases, Figure::of(claim), label))
-        .collect();
-    let found = match found {
-        Ok(found) => found,
-        Err(found) => return found,
-    };
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for label in order {
+        match named(cases, Figure::of(claim), label) {
+            Ok(figure) => found.push(figure),
+            Err(none) => missing.push(none.why),
+        }
+    }
+    let missing = missing.join("; ");
+    if found.len() < 2 {
+        return Found {
+            cases: found.len(),
+            ..Found::not_testable(missing)
+        };
+    }
     let list: Vec<String> = found.iter().map(described).collect();
     let verdicts: Vec<Verdict> = found
         .windows(2)
@@ -220,7 +238,9 @@ pub(super) fn in_order(cases: &Cases<'_, '_>, claim: &Claim, order: &[String]) -
         let why = "too few runs for an interval";
         (ClaimVerdict::NotTestable, why.to_owned())
     } else if verdicts.iter().any(against) {
-        (ClaimVerdict::NotReproduced, String::new())
+        (ClaimVerdict::NotReproduced, missing)
+    } else if !missing.is_empty() {
+        (ClaimVerdict::Undecided, missing)
     } else if verdicts.contains(&Verdict::Inconclusive) {
         let why = "these runs do not distinguish neighbours";
         (ClaimVerdict::Undecided, why.to_owned())
