@@ -385,7 +385,8 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DocumentsArgs {
-    /// Results folders, or folders of several rounds.
+    /// Results folders, or folders of several rounds. Claims of others are read over all folders of
+    /// one suite that are named together.
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// Write also each figure as an SVG file into this folder; of several results into a folder of

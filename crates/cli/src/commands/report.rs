@@ -1,12 +1,14 @@
 //! `bakeoff report`: renders the documents of a results folder again, and its figures as files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_report::RoundResults;
 use bakeoff_session::store::file::write_whole;
-use bakeoff_session::store::results;
+use bakeoff_session::store::{results, suite_folder};
 
 use super::rank::folders;
 use crate::args::DocumentsArgs;
@@ -24,9 +26,18 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
         let rounds = folders(top)?.into_iter();
         all.extend(rounds.map(|folder| (name(above, &folder), folder)));
     }
+    let mut together = together(args, &all)?;
     for (name, folder) in &all {
         let results = results::read(folder)?;
-        documents::write(folder, &results)?;
+        if together.is_empty() {
+            documents::write(folder, &results)?;
+        } else {
+            for (round, (_, other)) in together.iter_mut().zip(&all) {
+                let way = suite_folder::seen_from(folder, other)?;
+                round.folder = way.display().to_string();
+            }
+            documents::write_with(folder, &results, &together)?;
+        }
         writeln!(std::io::stdout(), "{}", documents::page(folder).display())?;
         if let Some(drawings) = &args.svg {
             let drawings = match all.len() {
@@ -41,6 +52,22 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
         articles(pages, &all)?;
     }
     Ok(exit::DONE)
+}
+
+/// Returns the records of all folders where several of one suite were named: claims are then read
+/// over all of them, as over the rounds of one folder. None otherwise.
+fn together(args: &DocumentsArgs, all: &[(String, PathBuf)]) -> anyhow::Result<Vec<RoundResults>> {
+    if args.results.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let rounds = documents::rounds(all)?;
+    let runs = rounds.iter().flat_map(|round| &round.results.runs);
+    let suites: BTreeSet<&str> = runs.map(|run| run.begin.suite.as_str()).collect();
+    Ok(if suites.len() == 1 {
+        rounds
+    } else {
+        Vec::new()
+    })
 }
 
 /// Returns what a results folder is called: its path from the folder above it, `claims/get`, or its

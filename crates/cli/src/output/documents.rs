@@ -59,13 +59,7 @@ pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
 pub(crate) fn articles(
     folders: &[(String, PathBuf)],
 ) -> anyhow::Result<Vec<bakeoff_report::Article>> {
-    let mut rounds = Vec::new();
-    for (name, folder) in folders {
-        rounds.push(RoundResults {
-            folder: name.clone(),
-            results: results::read(folder)?,
-        });
-    }
+    let mut rounds = rounds(folders)?;
     // Times in RFC 3339 have the order of their texts.
     let began = |round: &RoundResults| {
         let run = round.results.runs.first();
@@ -75,14 +69,33 @@ pub(crate) fn articles(
     Ok(bakeoff_report::articles(&rounds))
 }
 
-/// Writes all documents.
+/// Returns the records of these folders, each with its name.
+pub(crate) fn rounds(folders: &[(String, PathBuf)]) -> anyhow::Result<Vec<RoundResults>> {
+    let read = |(name, folder): &(String, PathBuf)| {
+        Ok(RoundResults {
+            folder: name.clone(),
+            results: results::read(folder)?,
+        })
+    };
+    folders.iter().map(read).collect()
+}
+
+/// Writes all documents. Claims are read over the rounds beside this one, too.
 pub(crate) fn write(folder: &Path, results: &Results) -> anyhow::Result<()> {
+    write_with(folder, results, &beside(folder, results)?)
+}
+
+/// Writes all documents. Claims are read over these rounds, too, whose folders are seen from this.
+pub(crate) fn write_with(
+    folder: &Path,
+    results: &Results,
+    rounds: &[RoundResults],
+) -> anyhow::Result<()> {
     let title = title(results);
-    let rounds = beside(folder, results)?;
     let analysis = Analysis::of(&ReportInput {
         results,
         title: &title,
-        rounds: &rounds,
+        rounds,
     });
     let report = folder.join("report");
     fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
@@ -154,7 +167,7 @@ fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>>
         };
         rounds.push(RoundResults {
             folder: format!("../{}", other_name.to_string_lossy()),
-            results: results::read_records(&other)?,
+            results: results::read(&other)?,
         });
     }
     Ok(rounds)

@@ -68,15 +68,15 @@ pub(crate) fn read_contenders(path: &Path) -> anyhow::Result<Vec<Contender>> {
     })
 }
 
-/// The way from a results folder to a suite, so that both can be kept and moved together. Both
-/// exist.
+/// The way from a results folder to a suite or to other results, so that both can be kept and moved
+/// together. Both exist.
 ///
 /// # Errors
 /// One of them does not exist.
-pub fn seen_from(results: &Path, suite: &Path) -> anyhow::Result<PathBuf> {
-    let suite = suite.canonicalize()?;
+pub fn seen_from(results: &Path, other: &Path) -> anyhow::Result<PathBuf> {
+    let other = other.canonicalize()?;
     // None only between a relative and an absolute path, and both are absolute here.
-    Ok(pathdiff::diff_paths(&suite, results.canonicalize()?).unwrap_or(suite))
+    Ok(pathdiff::diff_paths(&other, results.canonicalize()?).unwrap_or(other))
 }
 
 /// The way back from a results folder to the suite that [`seen_from`] found.
