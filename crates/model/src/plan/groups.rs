@@ -126,7 +126,7 @@ fn common<'r>(members: &[&'r PlannedRun], most: usize) -> Option<&'r PlannedRun>
         .find(|one| head_name(&one.contender).is_some());
     let twin = members.iter().find(|one| {
         let is_twin = |other: &&PlannedRun| other.control && belong_together(one, other);
-        !one.control && most == 2 && members.iter().any(|other| is_twin(other))
+        !one.control && most == 2 && members.iter().any(is_twin)
     });
     base.or(twin).or(members.first()).copied()
 }

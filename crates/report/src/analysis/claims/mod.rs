@@ -148,7 +148,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
         None => (claim.text.clone(), source),
         Some(ours) => (
             format!("Ours, with {ours}: {}", claim.text),
-            format!("asked by this suite after {source}"),
+            format!("this suite, after {source}"),
         ),
     };
     ClaimRow {
