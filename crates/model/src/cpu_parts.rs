@@ -1,5 +1,5 @@
 //! What a contender's CPU time went into, by the names of its threads: compiling, collecting
-//! garbage, and the rest, which is the application.
+//! garbage, writing logs, and the rest, which is the application.
 
 use bakeoff_base::number::as_f64;
 
@@ -24,6 +24,16 @@ const COLLECTORS: [&str; 12] = [
     ".NET BGC",
     ".NET Server GC",
 ];
+/// Beginnings of the names of threads that write logs for others: of Logback, Log4j,
+/// `tracing-appender` and `slog-async`. A service that logs in the threads of requests has none.
+const LOGGERS: [&str; 6] = [
+    "AsyncAppender",
+    "logback-",
+    "Log4j2-",
+    "AsyncLogger",
+    "tracing-append",
+    "slog-async",
+];
 
 /// CPU time of a contender over some time, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,6 +44,8 @@ pub struct CpuParts {
     pub jit_ns: u64,
     /// Of threads that collect garbage.
     pub gc_ns: u64,
+    /// Of threads that write logs.
+    pub logging_ns: u64,
 }
 
 impl CpuParts {
@@ -56,10 +68,12 @@ impl CpuParts {
                 used.sum::<u64>().min(total_ns)
             };
             let jit_ns = used_ns(&COMPILERS);
+            let gc_ns = used_ns(&COLLECTORS).min(total_ns - jit_ns);
             Self {
                 total_ns,
                 jit_ns,
-                gc_ns: used_ns(&COLLECTORS).min(total_ns - jit_ns),
+                gc_ns,
+                logging_ns: used_ns(&LOGGERS).min(total_ns - jit_ns - gc_ns),
             }
         })
     }
@@ -76,7 +90,7 @@ impl CpuParts {
         self.share(self.gc_ns)
     }
 
-    /// The rest, of all CPU time.
+    /// The rest, writing logs included, of all CPU time.
     #[must_use]
     pub fn application_share(&self) -> f64 {
         self.share(self.total_ns.saturating_sub(self.jit_ns + self.gc_ns))
@@ -92,6 +106,7 @@ impl std::ops::AddAssign for CpuParts {
         self.total_ns += other.total_ns;
         self.jit_ns += other.jit_ns;
         self.gc_ns += other.gc_ns;
+        self.logging_ns += other.logging_ns;
     }
 }
 
@@ -126,12 +141,13 @@ mod tests {
                 ("C2 CompilerThre", 600),
                 ("VM Thread", 250),
                 ("XNIO-1 I/O", 1300),
+                ("AsyncAppender-W", 30),
             ],
         );
         let parts = CpuParts::between(&before, &after).unwrap();
         assert_eq!(
-            (parts.total_ns, parts.jit_ns, parts.gc_ns),
-            (2000, 400, 200)
+            (parts.total_ns, parts.jit_ns, parts.gc_ns, parts.logging_ns),
+            (2000, 400, 200, 30)
         );
         let shares = (
             parts.jit_share(),

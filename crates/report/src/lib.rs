@@ -26,6 +26,7 @@ pub use analysis::lower_bounds::LowerBound;
 pub use analysis::metric::{Metric, Quantity};
 pub use analysis::overhead::{Overhead, Ratio, Share, Without};
 pub use analysis::played_turn::{PlayedTurn, turns_of};
+pub use analysis::reasons::{Reason, Reasons};
 pub use analysis::row::Row;
 pub use analysis::sessions::{Compared, compared, incompatible};
 pub use analysis::startup::{Phases, StartRow, StartupSummary};

@@ -57,7 +57,12 @@ impl LogRatio {
     /// show their noise, and would make anything certain.
     #[must_use]
     pub fn of(first: &Sample, second: &Sample) -> Option<Self> {
-        let differences = differences(first, second)?;
+        Self::of_values(first, second, &logs(first)?, &logs(second)?)
+    }
+
+    /// Compares what the values of both samples were turned into, by their blocks and sittings.
+    pub(crate) fn of_values(first: &Sample, second: &Sample, a: &[f64], b: &[f64]) -> Option<Self> {
+        let differences = in_common(first, second, a, b);
         if are_sets(first, second) {
             let fixed = first.looks_with(second).is_none();
             let sittings = fixed.then(|| by_sitting(first, second, &differences));
@@ -66,7 +71,7 @@ impl LogRatio {
         } else if differences.len() >= PAIRED_BLOCKS_MIN {
             Self::paired(&differences)
         } else {
-            Self::welch(&logs(first)?, &logs(second)?)
+            Self::welch(a, b)
         }
     }
 
@@ -133,12 +138,18 @@ impl LogRatio {
     /// The interval of the ratio at `confidence` (0.95 = 95 %); `None` when an end is no number.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        let Interval { low, high } = self.interval_ln(confidence);
+        let (low, high) = (low.exp(), high.exp());
+        (is_ratio(low) && is_ratio(high)).then_some(Interval { low, high })
+    }
+
+    /// The interval of its logarithm.
+    pub(crate) fn interval_ln(&self, confidence: f64) -> Interval {
         let reach = student_quantile(0.5 + confidence / 2.0, self.freedom) * self.error;
-        let interval = Interval {
-            low: (self.difference - reach).exp(),
-            high: (self.difference + reach).exp(),
-        };
-        (is_ratio(interval.low) && is_ratio(interval.high)).then_some(interval)
+        Interval {
+            low: self.difference - reach,
+            high: self.difference + reach,
+        }
     }
 
     /// How exact it is.
@@ -187,9 +198,13 @@ pub fn log_ratios(first: &Sample, second: &Sample) -> Vec<f64> {
 
 /// The same; `None` where a value is not positive.
 pub(crate) fn differences(first: &Sample, second: &Sample) -> Option<Vec<f64>> {
-    let (a, b) = (logs(first)?, logs(second)?);
+    Some(in_common(first, second, &logs(first)?, &logs(second)?))
+}
+
+/// The differences of `a` and `b`, which belong to the values of the samples, in common blocks.
+pub(crate) fn in_common(first: &Sample, second: &Sample, a: &[f64], b: &[f64]) -> Vec<f64> {
     let common = first.common_blocks(second);
-    Some(common.iter().map(|(i, j)| a[*i] - b[*j]).collect())
+    common.iter().map(|(i, j)| a[*i] - b[*j]).collect()
 }
 
 /// The differences of the common blocks, by sitting.

@@ -27,6 +27,7 @@ pub(crate) mod played_turn;
 pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod profile;
+pub(crate) mod reasons;
 pub(crate) mod requests;
 mod rising;
 pub(crate) mod row;

@@ -13,6 +13,7 @@ use super::control::Control;
 use super::failures::{self, FailedRun, Unranked};
 use super::lower_bounds::{self, LowerBound};
 use super::metric::{Metric, Percentile};
+use super::reasons::{self, Reasons};
 use super::row::{self, Row};
 use super::stated::{self, StatedStep};
 use super::times;
@@ -85,6 +86,8 @@ pub struct RankTable {
     /// Each of the others against the one with the shortest response times, as sentences; empty
     /// without turns.
     pub times: Vec<Conclusion>,
+    /// Why requests of the best and of each of the others differ in CPU.
+    pub reasons: Vec<Reasons>,
     /// Every row against every other, by throughput.
     pub throughput_matrix: Matrix,
     /// The same by CPU per request.
@@ -163,7 +166,13 @@ pub(crate) fn of_benchmark(
     }
     groups.sort_by_key(|rows| rows.first().map(group));
     let tables = groups.into_iter();
-    let tables = tables.filter_map(|rows| table(rows, stated.as_ref(), void));
+    let tables = tables.filter_map(|rows| {
+        let mut table = table(rows, stated.as_ref(), void)?;
+        if !void {
+            table.reasons = reasons::of(benchmark, &table.rows, stated.as_ref());
+        }
+        Some(table)
+    });
     let tables: Vec<RankTable> = tables.collect();
     let lower_bounds = if void { Vec::new() } else { bounds(&tables) };
     BenchmarkSummary {
@@ -256,6 +265,7 @@ fn table(rows: Vec<Row>, stated: Option<&StatedStep>, void: bool) -> Option<Rank
         stated: stated.cloned(),
         conclusions: comparison::throughput_conclusions(&rows, &at),
         times,
+        reasons: Vec::new(),
         throughput_matrix: Matrix {
             title: "requests/s".to_owned(),
             pairs: throughput,

@@ -3,6 +3,7 @@
 mod capacity;
 mod inside;
 mod overhead;
+mod reasons;
 mod requests;
 
 use std::fmt::Write as _;
@@ -302,6 +303,7 @@ fn push_table(text: &mut String, table: &RankTable) {
     if table.has_unfair() {
         let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
     }
+    reasons::push(text, &table.reasons);
 }
 
 /// Which load each column of a table is about.

@@ -7,6 +7,7 @@ pub(crate) mod figures;
 pub(crate) mod html;
 pub(crate) mod markdown;
 mod overhead;
+mod reasons;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
 mod turns;

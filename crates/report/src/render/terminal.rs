@@ -12,6 +12,7 @@ use crate::analysis::Analysis;
 use crate::analysis::comparison::rank_text;
 use crate::analysis::failures::{FailedRun, Unranked};
 use crate::analysis::metric::Metric;
+use crate::analysis::reasons::Reasons;
 use crate::analysis::row::Row;
 use crate::analysis::sessions::Compared;
 use crate::analysis::startup::{StartRow, StartupSummary};
@@ -212,6 +213,10 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     }
     for conclusion in &table.times {
         wrap(text, "", &conclusion.sentence(), width);
+    }
+    // Of the two best; the documents have all.
+    if let Some(sentence) = table.reasons.first().and_then(Reasons::sentence) {
+        wrap(text, "", &sentence, width);
     }
     let mut unfair = table.rows.iter().filter(|row| !row.validity().is_fair());
     if let Some(row) = unfair.next() {

@@ -14,6 +14,7 @@ mod overhead;
 mod page;
 mod published;
 mod ranking;
+mod reasons;
 mod scaling;
 mod sentence;
 mod synthetic;

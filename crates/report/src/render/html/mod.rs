@@ -18,6 +18,7 @@ mod pivot;
 mod prose;
 mod published;
 mod ranks;
+mod reasons;
 mod requests;
 mod rounds;
 mod runs;

@@ -5,6 +5,7 @@ use bakeoff_stats::{Comparison, Tie, Verdict};
 use maud::{Markup, html};
 
 use super::failures;
+use super::reasons;
 use super::table::{self, Heading};
 use crate::analysis::comparison::{Conclusion, Matrix, rank_text};
 use crate::analysis::metric::Metric;
@@ -110,10 +111,12 @@ fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
         @for sentence in bounds { p { (sentence) } }
         (conclusions(&table.conclusions))
         (conclusions(&table.times))
+        (reasons::sentences(&table.reasons))
         (stated(table.stated.as_ref(), table.open_words()))
         (rows(table.rows.iter(), best))
         @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
         (evidence(&table.rows))
+        (reasons::tables(&table.reasons))
         (matrices(table))
     }
 }

@@ -1,0 +1,452 @@
+//! Why a request costs one contender more CPU than another: what its CPU time goes into, and what
+//! else it does for a request, by what was recorded at the stated step. It takes no profiler, so it
+//! is known of every contender and runtime.
+
+use std::iter;
+
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_stats::{Difference, Estimate, Sample, difference_family};
+
+use super::benchmark::{BenchmarkData, CaseData, StepData};
+use super::cpu_parts;
+use super::metric::Metric;
+use super::row::Row;
+use super::stated::StatedStep;
+use super::validity;
+use crate::number::{as_f64, counted, enumerated, range, significant};
+
+/// A part of this share of the difference, or a count that differs by it, is worth a sentence.
+const RELEVANT: f64 = 0.03;
+
+/// A sentence names so many counts.
+const COUNTS_MAX: usize = 3;
+
+/// Why a request costs one contender more CPU than another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reasons {
+    /// The contender that uses more CPU for a request.
+    pub dearer: String,
+    /// The other one.
+    pub cheaper: String,
+    /// Where: `at 64 connections`.
+    pub at: String,
+    /// What is repeated: `set` or `run`.
+    pub(crate) unit: &'static str,
+    /// CPU per request, µs.
+    pub total: Reason,
+    /// What the total is the sum of, µs, the largest difference first.
+    pub parts: Vec<Reason>,
+    /// What else happens for a request, the largest relative difference first.
+    pub counts: Vec<Reason>,
+}
+
+/// What two contenders take of one thing for a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// What it is called in a table, with its unit.
+    pub name: &'static str,
+    /// What it is called in a sentence.
+    words: &'static str,
+    /// The smallest difference that is worth a sentence.
+    floor: f64,
+    /// What the dearer contender takes, mean over sets or runs.
+    pub dearer: f64,
+    /// What the cheaper one takes.
+    pub cheaper: f64,
+    /// The dearer minus the cheaper one.
+    pub difference: Difference,
+}
+
+/// One thing that a request takes.
+struct Quantity {
+    name: &'static str,
+    words: &'static str,
+    floor: f64,
+    value: fn(&StepData<'_>) -> Option<f64>,
+}
+
+const TOTAL: Quantity = Quantity {
+    name: "CPU, µs",
+    words: "CPU",
+    floor: 0.0,
+    value: |step| step.cpu_us_per_request(),
+};
+
+/// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
+/// compiler and a logger count as user time, which they nearly are.
+const PARTS: [Quantity; 5] = [
+    quantity("own code, µs", "in its own code", 0.0, |step| {
+        Some(Split::of(step)?.own)
+    }),
+    quantity("kernel, µs", "in the kernel", 0.0, |step| {
+        Some(Split::of(step)?.kernel)
+    }),
+    quantity(
+        "garbage collection, µs",
+        "collecting garbage",
+        0.0,
+        |step| Some(Split::of(step)?.threads?.collector),
+    ),
+    quantity("compilation, µs", "compiling", 0.0, |step| {
+        Some(Split::of(step)?.threads?.compiler)
+    }),
+    quantity("logging threads, µs", "in logging threads", 0.0, |step| {
+        Some(Split::of(step)?.threads?.logger)
+    }),
+];
+
+const COUNTS: [Quantity; 9] = [
+    quantity("log lines", "log lines", 0.01, |step| {
+        per_request(step, step.grew(|sample| sample.log_lines)?)
+    }),
+    quantity("backend requests", "backend requests", 0.01, |step| {
+        per_request(step, backend_requests(step)?)
+    }),
+    quantity("bytes received", "bytes received", 1.0, |step| {
+        let grew = step.grew(|sample| Some(sample.network?.received_bytes))?;
+        per_request(step, grew)
+    }),
+    quantity("bytes sent", "bytes sent", 1.0, |step| {
+        let grew = step.grew(|sample| Some(sample.network?.sent_bytes))?;
+        per_request(step, grew)
+    }),
+    quantity("TCP segments sent", "TCP segments sent", 0.01, |step| {
+        per_request(step, step.grew(|sample| Some(sample.tcp?.sent_segments))?)
+    }),
+    quantity(
+        "voluntary context switches",
+        "voluntary context switches",
+        0.05,
+        |step| {
+            let switches = |sample: &ResourceSample| Some(sample.context_switches?.voluntary);
+            per_request(step, step.grew(switches)?)
+        },
+    ),
+    quantity(
+        "involuntary context switches",
+        "involuntary context switches",
+        0.05,
+        |step| {
+            let switches = |sample: &ResourceSample| Some(sample.context_switches?.involuntary);
+            per_request(step, step.grew(switches)?)
+        },
+    ),
+    quantity(
+        "garbage collections in 1000 requests",
+        "garbage collections in 1000 requests",
+        0.5,
+        |step| {
+            let collections = step.grew(|sample| Some(sample.jvm?.gc_count))?;
+            Some(1000.0 * per_request(step, collections)?)
+        },
+    ),
+    quantity("µs throttled", "µs throttled", 0.1, |step| {
+        let throttled_ns = step.grew(|sample| Some(sample.throttling?.throttled_ns))?;
+        Some(per_request(step, throttled_ns)? / 1000.0)
+    }),
+];
+
+const fn quantity(
+    name: &'static str,
+    words: &'static str,
+    floor: f64,
+    value: fn(&StepData<'_>) -> Option<f64>,
+) -> Quantity {
+    Quantity {
+        name,
+        words,
+        floor,
+        value,
+    }
+}
+
+/// What the CPU of a request goes into, µs.
+struct Split {
+    own: f64,
+    kernel: f64,
+    /// `None` where threads were not read: then they are in `own`.
+    threads: Option<ByThreads>,
+}
+
+/// CPU of threads that do not serve requests themselves, µs for each request.
+#[derive(Clone, Copy)]
+struct ByThreads {
+    collector: f64,
+    compiler: f64,
+    logger: f64,
+}
+
+impl Split {
+    /// Counters cover the turns of others too, in which a contender idles, so they only say which
+    /// share of the CPU each part has.
+    fn of(step: &StepData<'_>) -> Option<Self> {
+        let total = step.cpu_us_per_request()?;
+        let kernel_ns = step.grew(|sample| Some(sample.cpu?.system_ns))?;
+        let all_ns = step.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;
+        let us = |part_ns: u64| total * as_f64(part_ns) / as_f64(all_ns);
+        let threads = cpu_parts::of_step(step).map(|parts| ByThreads {
+            collector: us(parts.gc_ns),
+            compiler: us(parts.jit_ns),
+            logger: us(parts.logging_ns),
+        });
+        let kernel = us(kernel_ns);
+        let others = threads.map_or(0.0, |all| all.collector + all.compiler + all.logger);
+        Some(Self {
+            own: (total - kernel - others).max(0.0),
+            kernel,
+            threads,
+        })
+    }
+}
+
+/// For each request that came to an end, well or not.
+fn per_request(step: &StepData<'_>, grew: u64) -> Option<f64> {
+    let ended = step.totals.requests + step.totals.failed();
+    (ended > 0).then(|| as_f64(grew) / as_f64(ended))
+}
+
+/// Requests that the backend answered; `None` in turns, where it answers all contenders.
+fn backend_requests(step: &StepData<'_>) -> Option<u64> {
+    let requests = |sample: &Option<ResourceSample>| sample.as_ref()?.requests;
+    if step.is_in_turns() {
+        return None;
+    }
+    let (first, last) = (step.slices.first()?, step.slices.last()?);
+    let before = requests(&first.backend_before)?;
+    Some(requests(&last.backend_after)?.saturating_sub(before))
+}
+
+/// The samples of a quantity of both contenders, where both have one.
+type Samples<'q> = (&'q Quantity, Sample, Sample);
+
+/// The first row of a table against each of the others, at the stated step; nothing about those
+/// for which that step says nothing.
+pub(super) fn of(
+    benchmark: &BenchmarkData<'_>,
+    rows: &[Row],
+    stated: Option<&StatedStep>,
+) -> Vec<Reasons> {
+    let (Some(stated), Some((best, others))) = (stated, rows.split_first()) else {
+        return Vec::new();
+    };
+    let case = |row: &Row| benchmark.cases.iter().find(|case| case.label == row.label);
+    let Some(first) = case(best) else {
+        return Vec::new();
+    };
+    let pairs = others.iter().filter_map(|row| {
+        let second = case(row)?;
+        let samples = samples(first, second, &stated.label)?;
+        Some((row, samples))
+    });
+    let pairs: Vec<(&Row, Vec<Samples<'_>>)> = pairs.collect();
+    let all = pairs.iter().flat_map(|(_, samples)| samples);
+    let all: Vec<(&Sample, &Sample)> = all.map(|(_, first, second)| (first, second)).collect();
+    let mut differences = difference_family(&all).into_iter();
+    let reasons = pairs.iter().filter_map(|(row, samples)| {
+        let found: Vec<Difference> = differences.by_ref().take(samples.len()).collect();
+        of_pair([best, row], samples, &found, stated)
+    });
+    reasons.collect()
+}
+
+/// What both take of each quantity: first the total.
+fn samples(
+    first: &CaseData<'_>,
+    second: &CaseData<'_>,
+    label: &str,
+) -> Option<Vec<Samples<'static>>> {
+    let of_both = |quantity: &'static Quantity| {
+        let first = sample(first, label, quantity)?;
+        Some((quantity, first, sample(second, label, quantity)?))
+    };
+    let total = of_both(&TOTAL)?;
+    let rest = PARTS.iter().chain(&COUNTS).filter_map(of_both);
+    Some(iter::once(total).chain(rest).collect())
+}
+
+fn sample(case: &CaseData<'_>, label: &str, quantity: &Quantity) -> Option<Sample> {
+    let steps = case.completed().filter_map(|run| {
+        let step = run.step(label)?;
+        Some((run.with_block((quantity.value)(step)?), step))
+    });
+    let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
+    let metric = Metric::new(values, steps.into_iter())?;
+    validity::unranked(&metric.validity)
+        .is_none()
+        .then_some(metric.sample)
+}
+
+fn of_pair(
+    rows: [&Row; 2],
+    samples: &[Samples<'_>],
+    differences: &[Difference],
+    stated: &StatedStep,
+) -> Option<Reasons> {
+    let is_swapped = differences.first()?.estimate.point < 0.0;
+    let both = samples.iter().zip(differences);
+    let mut all = both.map(|((quantity, first, second), difference)| {
+        let (dearer, cheaper, difference) = match is_swapped {
+            true => (second, first, inverse(difference)),
+            false => (first, second, *difference),
+        };
+        Reason {
+            name: quantity.name,
+            words: quantity.words,
+            floor: quantity.floor,
+            dearer: dearer.mean(),
+            cheaper: cheaper.mean(),
+            difference,
+        }
+    });
+    let total = all.next()?;
+    let is_part = |one: &Reason| PARTS.iter().any(|part| part.name == one.name);
+    let (mut parts, mut counts): (Vec<Reason>, Vec<Reason>) = all.partition(is_part);
+    // A compiler or a logger that neither has is no part.
+    parts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
+    counts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
+    let size = |one: &Reason| one.difference.estimate.point.abs();
+    parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    counts.sort_by(|a, b| b.relative().total_cmp(&a.relative()));
+    let [dearer, cheaper] = match is_swapped {
+        true => [rows[1], rows[0]],
+        false => rows,
+    };
+    Some(Reasons {
+        dearer: dearer.label.clone(),
+        cheaper: cheaper.label.clone(),
+        at: stated.words(),
+        unit: dearer.unit(),
+        total,
+        parts,
+        counts,
+    })
+}
+
+fn inverse(difference: &Difference) -> Difference {
+    let mut inverse = *difference;
+    inverse.estimate.point = -difference.estimate.point;
+    if let Some(ends) = &mut inverse.estimate.interval {
+        (ends.low, ends.high) = (-ends.high, -ends.low);
+    }
+    inverse
+}
+
+impl Reason {
+    /// The difference as a share of the level.
+    fn relative(&self) -> f64 {
+        let level = f64::midpoint(self.dearer, self.cheaper);
+        self.difference.estimate.point.abs() / level
+    }
+
+    /// `+4.1` or `−4.1`.
+    pub(crate) fn signed(&self) -> String {
+        signed(self.difference.estimate.point)
+    }
+
+    /// The interval of the difference, with signs; empty without one.
+    pub(crate) fn interval(&self) -> String {
+        let interval = self.difference.estimate.interval;
+        interval.map_or_else(String::new, |ends| {
+            format!("{} to {}", signed(ends.low), signed(ends.high))
+        })
+    }
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", significant(value.abs()))
+}
+
+impl Reasons {
+    /// The whole answer; `None` where their CPU per request does not differ significantly.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let total = &self.total;
+        if !total.difference.is_significant() {
+            return None;
+        }
+        let needs = total.difference.estimate;
+        let about = format!(
+            "{} needs {} µs more CPU per request than {} ({}) {}",
+            self.dearer,
+            significant(needs.point),
+            self.cheaper,
+            self.worth(&needs),
+            self.at,
+        );
+        let why = enumerated(&self.why());
+        let why = if why.is_empty() {
+            String::new()
+        } else {
+            format!(": {why}")
+        };
+        let counts = match enumerated(&self.counted()) {
+            counts if counts.is_empty() => counts,
+            counts => format!(" Each of its requests has {counts}."),
+        };
+        Some(format!("{about}{why}.{counts}"))
+    }
+
+    /// `95 %: 28–34, 5 sets`.
+    fn worth(&self, estimate: &Estimate) -> String {
+        let runs = counted(estimate.runs, self.unit);
+        match range(estimate) {
+            range if range.is_empty() => runs,
+            range => format!("95 %: {range}, {runs}"),
+        }
+    }
+
+    /// What the difference is the sum of, with what is in no significant part.
+    fn why(&self) -> Vec<String> {
+        let needs = self.total.difference.estimate.point;
+        let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
+        let mut explained = 0.0;
+        let mut why = Vec::new();
+        for part in &self.parts {
+            let size = part.difference.estimate.point;
+            if !part.difference.is_significant() || !is_worth(size) {
+                continue;
+            }
+            explained += size;
+            let less = if size < 0.0 { " less" } else { "" };
+            why.push(format!(
+                "{} µs{less} {}",
+                significant(size.abs()),
+                part.words
+            ));
+        }
+        let rest = needs - explained;
+        if is_worth(rest) && !why.is_empty() {
+            let less = if rest < 0.0 { " less" } else { "" };
+            let rest = significant(rest.abs());
+            why.push(format!("{rest} µs{less} not explained"));
+        }
+        why
+    }
+
+    /// What else differs, in words: `2 more TCP segments sent (3 against 1)`.
+    fn counted(&self) -> Vec<String> {
+        let differ = self.counts.iter().filter(|one| {
+            let size = one.difference.estimate.point.abs();
+            one.difference.is_significant() && size >= one.floor && one.relative() >= RELEVANT
+        });
+        let texts = differ.take(COUNTS_MAX).map(|one| {
+            let size = one.difference.estimate.point;
+            let direction = if size < 0.0 { "fewer" } else { "more" };
+            format!(
+                "{} {direction} {} ({} against {})",
+                significant(size.abs()),
+                one.words,
+                significant(one.dearer),
+                significant(one.cheaper)
+            )
+        });
+        texts.collect()
+    }
+
+    /// All reasons in the order of tables: the total, its parts, then the counts.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Reason> {
+        let rest = self.parts.iter().chain(&self.counts);
+        iter::once(&self.total).chain(rest)
+    }
+}

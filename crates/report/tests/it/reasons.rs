@@ -1,0 +1,139 @@
+//! Why requests of one contender cost more CPU than those of another.
+
+use bakeoff_model::record::{Results, RunRecords};
+use bakeoff_model::resource::{Network, ResourceSample, ThreadGroup};
+use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
+
+use crate::synthetic::{contender, run};
+
+/// What each request of a made-up contender takes besides.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extra {
+    collector_ns: u64,
+    kernel_ns: u64,
+    log_lines: u64,
+    sent_bytes: u64,
+}
+
+/// Five runs of two services that use as much CPU, the second one besides what is given.
+fn results(extra: Extra) -> Results {
+    let mut runs = Vec::new();
+    for repetition in 1..=5 {
+        for (name, extra) in [("plain", Extra::default()), ("dear", extra)] {
+            let one = contender(name, 5000.0, 100.0);
+            let mut records = run("city-get", &one, repetition, runs.len());
+            take(&mut records, extra);
+            runs.push(records);
+        }
+    }
+    Results {
+        runs,
+        ..Results::default()
+    }
+}
+
+/// Adds to the counters of a run what its requests take besides. All have one log line.
+fn take(records: &mut RunRecords, extra: Extra) {
+    let mut requests = 0;
+    for slice in &mut records.intervals {
+        count(slice.contender_before.as_mut().unwrap(), requests, extra);
+        requests += slice.load.requests;
+        count(slice.contender_after.as_mut().unwrap(), requests, extra);
+    }
+}
+
+fn count(sample: &mut ResourceSample, requests: u64, extra: Extra) {
+    let cpu = sample.cpu.as_mut().unwrap();
+    let collector_ns = extra.collector_ns * requests;
+    cpu.user_ns += collector_ns;
+    cpu.system_ns += extra.kernel_ns * requests;
+    let threads = [("GC Thread#", collector_ns), ("main", cpu.user_ns)];
+    let threads = threads.map(|(name, cpu_ns)| (name.to_owned(), ThreadGroup { count: 1, cpu_ns }));
+    sample.threads = threads.into_iter().collect();
+    sample.log_lines = Some((1 + extra.log_lines) * requests);
+    sample.network = Some(Network {
+        received_bytes: 70 * requests,
+        sent_bytes: (200 + extra.sent_bytes) * requests,
+    });
+}
+
+fn analysed<T>(results: &Results, document: impl Fn(&Analysis<'_>) -> T) -> T {
+    document(&Analysis::of(&ReportInput {
+        results,
+        title: "Synthetic",
+        rounds: &[],
+    }))
+}
+
+/// What is said about the two, if anything.
+fn said(extra: Extra) -> Option<String> {
+    analysed(&results(extra), |analysis| {
+        analysis.loads[0].summary.tables[0].reasons[0].sentence()
+    })
+}
+
+#[track_caller]
+fn check(extra: Extra, texts: &[&str]) {
+    let said = said(extra).unwrap();
+    for text in texts {
+        assert!(said.contains(text), "{text:?} is missing in: {said}");
+    }
+}
+
+#[test]
+fn the_largest_part_is_named_first() {
+    let extra = Extra {
+        collector_ns: 9_000,
+        kernel_ns: 21_000,
+        ..Extra::default()
+    };
+    let said = said(extra).unwrap();
+    assert!(said.starts_with("dear needs "), "{said}");
+    let (kernel, collector) = (said.find("in the kernel"), said.find("collecting garbage"));
+    assert!(kernel.unwrap() < collector.unwrap(), "{said}");
+    check(
+        extra,
+        &[
+            "µs more CPU per request than plain (95 %: ",
+            ", 5 runs) at ",
+        ],
+    );
+}
+
+#[test]
+fn what_a_request_does_besides_is_counted() {
+    let extra = Extra {
+        kernel_ns: 21_000,
+        log_lines: 2,
+        sent_bytes: 300,
+        ..Extra::default()
+    };
+    let counts = [
+        "Each of its requests has ",
+        "2.00 more log lines (3.00 against 1.00)",
+        "300 more bytes sent (500 against 200)",
+    ];
+    check(extra, &counts);
+    assert!(!said(extra).unwrap().contains("bytes received"));
+}
+
+#[test]
+fn services_that_take_as_much_have_no_reasons() {
+    assert_eq!(said(Extra::default()), None);
+}
+
+#[test]
+fn documents_say_it_and_have_the_parts() {
+    let extra = Extra {
+        collector_ns: 30_000,
+        ..Extra::default()
+    };
+    let (results, sentence) = (results(extra), said(extra).unwrap());
+    assert!(analysed(&results, html).contains(&sentence));
+    let text = analysed(&results, markdown);
+    assert!(text.contains(&sentence), "{text}");
+    assert!(text.contains("| garbage collection, µs |"), "{text}");
+    let terminal = analysed(&results, |analysis| terminal_table(analysis, 80));
+    let unwrapped = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&sentence), "{terminal}");
+}
