@@ -12,7 +12,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Requests for the item, or to store one, so far.
 static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -133,7 +133,12 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
 /// The item, after the work for it.
 fn item(mode: &str) -> String {
     burn();
-    format!("{{\"name\":{}\"{}\"}}", space(mode), name(mode))
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let date = match since_1970 {
+        Ok(since) if mode == "dated" => format!("\"nanoseconds\":{},", since.as_nanos()),
+        _ => String::new(),
+    };
+    format!("{{{date}\"name\":{}\"{}\"}}", space(mode), name(mode))
 }
 
 /// The item's name.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_import::{Operation, curl};
 use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
@@ -184,6 +185,18 @@ impl FromStr for RequestPath {
             return Err("escape spaces and everything beyond ASCII with `%`".to_owned());
         }
         Ok(Self(text.to_owned()))
+    }
+}
+
+/// A request as a command line of curl.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Curl(pub(crate) Operation);
+
+impl FromStr for Curl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        curl::read(text).map(Self)
     }
 }
 

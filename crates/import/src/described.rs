@@ -10,6 +10,8 @@ pub enum Source {
     Description,
     /// Recorded traffic.
     Recording,
+    /// A file of HTTP requests.
+    Requests,
 }
 
 impl Source {
@@ -19,6 +21,7 @@ impl Source {
         match self {
             Self::Description => "description",
             Self::Recording => "recording",
+            Self::Requests => "file",
         }
     }
 }

@@ -238,10 +238,7 @@ impl<'a> Exchange<'a> {
         let headers = self.entry.request.headers.iter();
         headers.filter_map(|header| {
             let name = header.name.to_ascii_lowercase();
-            let is_own = !name.starts_with(':')
-                && !name.starts_with("sec-")
-                && !NOT_OF_THE_REQUEST.contains(&name.as_str());
-            is_own.then(|| (name, header.value.clone()))
+            is_of_the_request(&name).then(|| (name, header.value.clone()))
         })
     }
 
@@ -286,6 +283,11 @@ impl<'a> Exchange<'a> {
             _ => Some(Vec::new()),
         }
     }
+}
+
+/// Whether a header, in lower case, is the request's own and not the connection's or the program's.
+pub(crate) fn is_of_the_request(name: &str) -> bool {
+    !name.starts_with(':') && !name.starts_with("sec-") && !NOT_OF_THE_REQUEST.contains(&name)
 }
 
 /// The host that is meant: named, or asked most for what is no file.

@@ -1,8 +1,11 @@
-//! Requests of a service out of texts of others: its OpenAPI description, or traffic that a browser
-//! or proxy recorded. No input, no output: texts in, requests and notes out. It knows no suite.
+//! Requests of a service out of texts of others: its OpenAPI description, traffic that a browser or
+//! proxy recorded, files of HTTP requests, and command lines of curl. No input, no output: texts in,
+//! requests and notes out. It knows no suite.
 
+pub mod curl;
 mod described;
 pub mod har;
+pub mod http_file;
 pub mod openapi;
 pub mod scalar;
 

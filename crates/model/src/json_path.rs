@@ -59,6 +59,51 @@ impl JsonPath {
             .map(|(index, item)| walk(item, after, format!("{list_path}[{index}]")))
             .collect()
     }
+
+    /// Takes what the path stands for out of a value; `[*]` is every element of a list, as often as
+    /// it is written. What is not there stays away.
+    pub fn remove(&self, root: &mut Value) {
+        remove(root, &self.segments);
+    }
+}
+
+fn remove(value: &mut Value, segments: &[Segment]) {
+    let (first, rest) = match segments {
+        [] => return,
+        [only] => return remove_here(value, only),
+        [first, rest @ ..] => (first, rest),
+    };
+    match (first, value) {
+        (Segment::Key(key), value) => {
+            value
+                .get_mut(key.as_str())
+                .into_iter()
+                .for_each(|inner| remove(inner, rest));
+        }
+        (Segment::Index(index), value) => {
+            value
+                .get_mut(*index)
+                .into_iter()
+                .for_each(|inner| remove(inner, rest));
+        }
+        (Segment::Each, Value::Array(items)) => {
+            items.iter_mut().for_each(|inner| remove(inner, rest));
+        }
+        (Segment::Each, _) => {}
+    }
+}
+
+fn remove_here(value: &mut Value, segment: &Segment) {
+    match (segment, value) {
+        (Segment::Key(key), Value::Object(entries)) => {
+            entries.remove(key);
+        }
+        (Segment::Index(index), Value::Array(items)) if *index < items.len() => {
+            items.remove(*index);
+        }
+        (Segment::Each, Value::Array(items)) => items.clear(),
+        _ => {}
+    }
 }
 
 fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v Value, String> {
@@ -182,5 +227,39 @@ fn quoted<'t>(text: &str, inside: &'t str) -> Result<(Segment, &'t str), String>
     match after.strip_prefix(']') {
         Some(after) => Ok((Segment::Key(key), after)),
         None => Err(format!("`{text}` lacks `]`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::JsonPath;
+
+    #[test]
+    fn what_a_path_stands_for_is_taken_out() {
+        let whole = json!({"time": 1, "items": [{"id": 1, "at": 2}, {"id": 2, "at": 3}], "n": [1]});
+        for (path, expect) in [
+            ("$.time", json!({"items": whole["items"], "n": [1]})),
+            (
+                "$.items[*].at",
+                json!({"time": 1, "items": [{"id": 1}, {"id": 2}], "n": [1]}),
+            ),
+            (
+                "$.items[1]",
+                json!({"time": 1, "items": [{"id": 1, "at": 2}], "n": [1]}),
+            ),
+            (
+                "$.n[*]",
+                json!({"time": 1, "items": whole["items"], "n": []}),
+            ),
+            ("$.none.there", whole.clone()),
+            ("$.n[7]", whole.clone()),
+            ("$", whole.clone()),
+        ] {
+            let mut value = whole.clone();
+            path.parse::<JsonPath>().unwrap().remove(&mut value);
+            assert_eq!(value, expect, "{path}");
+        }
     }
 }

@@ -50,3 +50,7 @@ pub use render::html::html;
 pub use render::markdown::markdown;
 pub use render::sentence::sentence;
 pub use render::terminal::{terminal_comparison, terminal_table};
+pub use render::verdict::{
+    BenchmarkVerdict, Compared as ComparedBy, Interval, NotRanked, Ranked, TakenByBoth, Why,
+    verdicts,
+};

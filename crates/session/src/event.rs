@@ -9,6 +9,7 @@ use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Qualification, Record};
 use bakeoff_model::runs::RunsDecision;
+use bakeoff_report::BenchmarkVerdict;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -230,6 +231,14 @@ pub enum Event {
         expected_ns: u64,
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
+    },
+    /// What a benchmark with load comes to, before the session ends: one for each, after the
+    /// documents were written.
+    Verdict {
+        /// The results folder.
+        results: PathBuf,
+        /// The verdict.
+        verdict: Box<BenchmarkVerdict>,
     },
     /// The session ended; all that could be measured is recorded.
     SessionEnded {

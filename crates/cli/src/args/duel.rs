@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use bakeoff_model::json_path::JsonPath;
+use clap::{ArgGroup, Args};
 
-use super::OutputArgs;
+use super::{ImportedArgs, OutputArgs};
 use crate::commands::duel::side::Side;
-use crate::values::{Body, Header, Positive, RequestPath, Size, Time, Variable, WarmUp};
+use crate::values::{Body, Curl, Header, Positive, RequestPath, Size, Time, Variable, WarmUp};
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
 All listen on the same port, which they find in PORT; each has a network of its own. Before they are
-measured, each is asked once: they must answer alike. Then all are alive at the same time and take
+measured, each is asked each request twice: they must answer alike. Then all are alive at the same time and take
 turns of some tens of milliseconds under load. Without root each has a port of its own in PORT.
 Services that listen on 127.0.0.1 only (as root), or ignore PORT (without root), are measured one
 after the other instead, which takes longer to decide.
@@ -25,10 +26,20 @@ Examples:
   bakeoff duel 'old=image:shop:1.4' 'new=image:shop:1.5' --get /items --cpus 2 --memory 1GiB
   bakeoff duel 'old=image:shop:1.4' 'mine=compose:shop' --compose deploy/compose.yaml --get /items
   bakeoff duel 'a=url:http://10.0.0.7' 'b=url:http://10.0.0.8' --get /items --connections 16
+  bakeoff duel 'old=./shop-1' 'new=./shop-2' --requests shop.http --ignore '$.time'
   bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";
 
 #[derive(Debug, Args)]
-#[command(after_long_help = DUEL_HELP)]
+#[command(
+    override_usage = "bakeoff duel [OPTIONS] --get <PATH> <NAME=SERVICE> <NAME=SERVICE>...",
+    after_long_help = DUEL_HELP
+)]
+#[command(group(
+    ArgGroup::new("asked")
+        .args(["get", "curl", "openapi", "har", "requests"])
+        .required(true)
+        .multiple(true)
+))]
 pub(crate) struct DuelArgs {
     /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
     ///
@@ -36,10 +47,22 @@ pub(crate) struct DuelArgs {
     /// words as a shell does, and start in this folder.
     #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
     pub(crate) sides: Vec<Side>,
-    /// Path and query that all are asked for, whatever the method is.
+    /// Path and query that all are asked for, whatever the method is; may be repeated.
+    ///
+    /// Several requests are sent in random order, equally often.
     #[arg(long, visible_alias = "path", value_name = "PATH")]
-    pub(crate) get: RequestPath,
-    /// The method.
+    pub(crate) get: Vec<RequestPath>,
+    /// A request as a command line of curl, as browsers copy it; may be repeated.
+    ///
+    /// Its host, and headers of the connection and of the browser, are left out.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) curl: Vec<Curl>,
+    #[command(flatten)]
+    pub(crate) imported: ImportedArgs,
+    /// What may differ between responses that are JSON, such as `$.time`; may be repeated.
+    #[arg(long, value_name = "JSON PATH")]
+    pub(crate) ignore: Vec<JsonPath>,
+    /// The method of `--get`.
     #[arg(
         short = 'm',
         short_alias = 'X',
@@ -48,10 +71,10 @@ pub(crate) struct DuelArgs {
         default_value = "GET"
     )]
     pub(crate) method: String,
-    /// A header, `Name: value`; may be repeated.
+    /// A header of `--get`, `Name: value`; may be repeated.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<Header>,
-    /// The body; `@FILE` reads it from a text file.
+    /// The body of `--get`; `@FILE` reads it from a text file.
     #[arg(long, default_value = "")]
     pub(crate) body: Body,
     /// The port on which all of them listen.
@@ -66,7 +89,7 @@ pub(crate) struct DuelArgs {
     pub(crate) compose: Option<PathBuf>,
     /// A path that is answered as soon as a service is ready.
     ///
-    /// With 200 or 404. That of `--get` when absent, or `/` for other methods.
+    /// With 200 or 404. That of the first GET when absent, or `/` without one.
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
     /// A variable for the environment of all; may be repeated.

@@ -6,6 +6,7 @@ use bakeoff_session::init::like;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use super::ImportedArgs;
 use crate::commands::duel::side::Side;
 use crate::values::RequestPath;
 
@@ -33,23 +34,16 @@ pub(crate) struct InitArgs {
     /// Folder of the new suite.
     pub(crate) folder: PathBuf,
     /// The services, `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`.
-    #[arg(value_name = "NAME=SERVICE", requires = "SourceArgs")]
+    #[arg(value_name = "NAME=SERVICE", requires = "imported")]
     pub(crate) sides: Vec<Side>,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
-    /// What stands before each path of a description, instead of the path of its first server; `/`
-    /// for nothing.
-    #[arg(long, value_name = "PATH", requires = "openapi")]
-    pub(crate) base_path: Option<RequestPath>,
-    /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.
-    #[arg(long, value_name = "HOST", requires = "har")]
-    pub(crate) host: Option<String>,
-    /// Of a recording, copy cookies, authorization and other credentials, too.
-    #[arg(long, requires = "har")]
-    pub(crate) secrets: bool,
-    /// Of a recording, take requests that may change data, too.
-    #[arg(long, requires = "har")]
-    pub(crate) writes: bool,
+    pub(crate) imported: ImportedArgs,
+    /// A suite that comes with bakeoff and is taken as the example.
+    #[arg(
+        long, value_name = "SUITE", group = "imported",
+        value_parser = PossibleValuesParser::new(like::NAMES)
+    )]
+    pub(crate) like: Option<String>,
     /// The port on which all of them listen.
     #[arg(
         long, default_value_t = 8080, conflicts_with = "like",
@@ -64,19 +58,4 @@ pub(crate) struct InitArgs {
         conflicts_with = "like"
     )]
     pub(crate) ready: RequestPath,
-}
-
-/// What the suite is made of.
-#[derive(Debug, Args)]
-#[group(multiple = false)]
-pub(crate) struct SourceArgs {
-    /// An OpenAPI description, JSON or YAML; `http://HOST[:PORT]/PATH` or a file.
-    #[arg(long, value_name = "FILE|URL")]
-    pub(crate) openapi: Option<String>,
-    /// Recorded traffic, a file in the format HAR.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) har: Option<PathBuf>,
-    /// A suite that comes with bakeoff and is taken as the example.
-    #[arg(long, value_name = "SUITE", value_parser = PossibleValuesParser::new(like::NAMES))]
-    pub(crate) like: Option<String>,
 }

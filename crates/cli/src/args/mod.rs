@@ -6,6 +6,7 @@ mod documented;
 mod duel;
 #[cfg(test)]
 mod headings;
+mod imported;
 mod init;
 mod load;
 mod servers;
@@ -28,6 +29,7 @@ use crate::values::{RuntimeKind, Time, Undecided};
 
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::DuelArgs;
+pub(crate) use imported::ImportedArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
 pub(crate) use servers::{NullServerArgs, ReplayArgs};

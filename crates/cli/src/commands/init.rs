@@ -1,18 +1,14 @@
 //! `bakeoff init`: a suite to begin with.
 
-use std::fs;
 use std::io::Write as _;
 
-use anyhow::{Context as _, anyhow};
 use bakeoff_base::text::counted;
-use bakeoff_import::har::{self, Choice};
-use bakeoff_import::{Described, openapi};
-use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{Service, Side};
 use bakeoff_session::hint::hinted;
 use bakeoff_session::init::{self, Init, Origin};
 use bakeoff_session::words;
 
+use super::imported;
 use crate::args::InitArgs;
 use crate::exit;
 use crate::output::text::{columns, wrapped};
@@ -62,26 +58,11 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
 
 /// Where the suite comes from.
 fn origin(args: &InitArgs) -> anyhow::Result<Origin> {
-    let source = &args.source;
-    if source.like.is_some() {
+    if args.like.is_some() {
         return Ok(Origin::Locations);
     }
-    if let Some(source) = &source.openapi {
-        let base = args.base_path.as_ref().map(|path| path.0.as_str());
-        return described(source, base).map(Origin::Described);
-    }
-    let Some(file) = &source.har else {
-        return Ok(Origin::Template);
-    };
-    let choice = Choice {
-        host: args.host.clone(),
-        secrets: args.secrets,
-        writes: args.writes,
-    };
-    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-    let described = har::read(&text, &choice);
-    let described = described.map_err(|message| anyhow!("{}: {message}", file.display()))?;
-    Ok(Origin::Described(described))
+    let described = imported::read(&args.imported)?;
+    Ok(described.map_or(Origin::Template, Origin::Described))
 }
 
 /// The option that services of this kind need.
@@ -91,18 +72,4 @@ fn runtime(sides: &[Side]) -> &'static str {
         Some(Service::Image(_) | Service::Compose(_)) => " --runtime docker",
         Some(Service::Url(_)) => " --runtime external",
     }
-}
-
-fn described(source: &str, base: Option<&str>) -> anyhow::Result<Described> {
-    let text = match source.contains("://") {
-        true => fetched(source)?,
-        false => fs::read_to_string(source).with_context(|| source.to_owned())?,
-    };
-    openapi::read(&text, base).map_err(|message| anyhow!("{source}: {message}"))
-}
-
-/// What is at a URL.
-fn fetched(url: &str) -> anyhow::Result<String> {
-    let url = ServiceUrl::new(url)?;
-    tokio::runtime::Runtime::new()?.block_on(init::fetch(&url))
 }

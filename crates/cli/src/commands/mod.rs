@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod duel;
+mod imported;
 pub(crate) mod init;
 pub(crate) mod kubernetes;
 pub(crate) mod list;

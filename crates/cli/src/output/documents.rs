@@ -27,7 +27,14 @@ pub(crate) struct WithDocuments<O>(pub(crate) O);
 impl<O: Observer> Observer for WithDocuments<O> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         if let Event::SessionEnded { results, .. } = event {
-            write(results, &results::read(results)?)?;
+            let recorded = results::read(results)?;
+            write(results, &recorded)?;
+            for verdict in bakeoff_report::verdicts(&analysis(&recorded)) {
+                self.0.observe(&Event::Verdict {
+                    results: results.clone(),
+                    verdict: Box::new(verdict),
+                })?;
+            }
         }
         self.0.observe(event)
     }

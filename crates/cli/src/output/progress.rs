@@ -402,6 +402,7 @@ impl<W: Write> Observer for Progress<W> {
             | Event::WinnerPicked { .. }
             | Event::Interrupted { .. }
             | Event::SittingEnded { .. }
+            | Event::Verdict { .. }
             | Event::SessionEnded { .. } => {}
         }
         Ok(())

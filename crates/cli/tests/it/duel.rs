@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::world::{Ran, World, program};
 
 /// As short as it gets.
@@ -79,6 +81,48 @@ fn two_services_end_in_a_table_a_sentence_and_a_report() {
     plan.check(0, &["one", "other"]);
 }
 
+#[test]
+fn requests_of_several_sources_are_one_load() {
+    let world = World::new(&[]);
+    let (a, b) = (side("one", "good"), side("other", "good"));
+    let file = world.out().with_file_name("shop.http");
+    std::fs::write(&file, "### stored\nPOST http://shop.example/item\n").unwrap();
+    let port = world.port();
+    let mut command = world.command(&format!("duel --out OUT --port {port} {SHORT}"));
+    command.arg("--requests").arg(&file);
+    command.args([&a, &b, "--curl", "curl -sS http://shop.example/item"]);
+    let ran = Ran::from(command.output().unwrap());
+    ran.check(
+        0,
+        &[
+            "asking each once: GET /item, GET /item (2), stored",
+            "stored: all answer alike: 200,",
+            "GET /item (2): all answer alike: 200,",
+        ],
+    );
+    let suite = world.read("out/suite/suite.toml");
+    assert_eq!(suite.matches("[[benchmark.request]]").count(), 3, "{suite}");
+    let checks = world.read("out/suite/checks/duel.toml");
+    assert!(checks.contains("name = \"stored\""), "{checks}");
+    let requests = world.read("out/requests.csv");
+    for name in ["GET /item (2)", "stored"] {
+        assert!(requests.contains(name), "{name} is missing in:\n{requests}");
+    }
+}
+
+#[test]
+fn what_varies_in_json_can_be_left_out() {
+    let world = World::new(&[]);
+    let (a, b) = (side("one", "dated"), side("other", "dated"));
+    duel(&world, &[&a, &b], SHORT).check(2, &["answers GET /item differently", "--ignore"]);
+    let ran = duel(
+        &world,
+        &[&a, &b],
+        &format!("{SHORT} --ignore $.nanoseconds"),
+    );
+    ran.check(0, &["all answer alike but for $.nanoseconds: 200,"]);
+}
+
 /// On loopback alone, or on a port of their own choice, services are not reached in turns.
 #[test]
 fn services_that_cannot_be_reached_in_turns_are_measured_in_whole_runs() {
@@ -143,6 +187,16 @@ fn a_suite_can_be_kept() {
     let options = format!("{SHORT} --save kept --json -X get --memory 256m");
     let ran = duel(&world, &[&a, &b], &options);
     ran.check(0, &["\"event\":\"session-ended\""]);
+    let events = ran.stdout.lines();
+    let events: Vec<Value> = events
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let verdict = events.iter().find(|event| event["event"] == "verdict");
+    let verdict = &verdict.unwrap()["verdict"];
+    assert_eq!(verdict["contenders"].as_array().unwrap().len(), 2);
+    assert_eq!(verdict["comparisons"][0]["metric"], "requests-per-s");
+    assert_eq!(verdict["reasons"][0]["parts"][0]["name"], "CPU, µs");
+    assert!(verdict["sentence"].as_str().unwrap().ends_with('.'));
     let lines = ran.stdout.lines();
     assert!(lines.count() > 10, "{}", ran.stdout);
     assert!(ran.stdout.lines().all(|line| line.starts_with('{')));

@@ -11,3 +11,4 @@ mod reasons;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
 mod turns;
+pub(crate) mod verdict;

@@ -2,9 +2,10 @@
 
 use bakeoff_base::text::counted;
 use bakeoff_model::check::Answer;
+use bakeoff_model::json_path::JsonPath;
 use serde_json::{Value, json};
 
-use super::order::Duel;
+use super::order::{Duel, Request};
 use crate::hint::hinted;
 
 /// The longest body that a suite file quotes, bytes; of a longer one only the length is expected.
@@ -16,7 +17,7 @@ const BEFORE_DIFFERENCE: usize = 20;
 /// The first status that is no success.
 const FAILURE: u16 = 400;
 
-/// What one side answered, twice.
+/// What one side answered a request, twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) name: String,
@@ -38,9 +39,28 @@ pub(super) fn anything() -> Value {
     json!({})
 }
 
-/// What the sides agree in: status and body, or with the user's leave the statuses that came.
-pub(super) fn find(duel: &Duel, answers: &[Answers]) -> anyhow::Result<Agreed> {
-    let request = duel.request.words();
+/// What the sides agree in for each request; `answers` are those of all sides, by request.
+pub(super) fn find(duel: &Duel, answers: &[Vec<Answers>]) -> anyhow::Result<Vec<Agreed>> {
+    let both = duel.requests.iter().zip(answers);
+    both.map(|(request, answers)| of_request(duel, request, answers))
+        .collect()
+}
+
+/// What was found for all requests, as a sentence.
+pub(super) fn sentence(duel: &Duel, agreed: &[Agreed]) -> String {
+    match agreed {
+        [only] => only.words.clone(),
+        all => {
+            let both = duel.requests.iter().zip(all);
+            let each = both.map(|(request, agreed)| format!("{}: {}", request.name, agreed.words));
+            each.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// Status and body, or with the user's leave the statuses that came.
+fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Result<Agreed> {
+    let request = &request.name;
     if let Some(one) = answers.iter().find(|one| one.first.status >= FAILURE) {
         let status = one.first.status;
         return Err(hinted(
@@ -48,11 +68,13 @@ pub(super) fn find(duel: &Duel, answers: &[Answers]) -> anyhow::Result<Agreed> {
             format_args!("is the path right? What is answered with {status} is not measured"),
         ));
     }
-    let difference = difference(&request, answers);
+    let ignored = &duel.ignored;
+    let difference = difference(request, answers, ignored);
     if let (Some(difference), false) = (&difference, duel.may_differ) {
         return Err(hinted(
             difference,
-            "--differ measures them all the same, if that is meant",
+            "--differ measures them all the same, if that is meant; --ignore '$.key' leaves out \
+             what varies in JSON",
         ));
     }
     let (first, list) = (&answers[0].first, statuses(answers));
@@ -66,6 +88,19 @@ pub(super) fn find(duel: &Duel, answers: &[Answers]) -> anyhow::Result<Agreed> {
             words: format!(
                 "they answer differently, as is allowed: {}",
                 each.join("; ")
+            ),
+        });
+    }
+    let is_equal = |answer: &Answer| answer.body == first.body;
+    let mut all = answers.iter();
+    if !all.all(|one| is_equal(&one.first) && is_equal(&one.second)) {
+        let paths: Vec<String> = ignored.iter().map(ToString::to_string).collect();
+        return Ok(Agreed {
+            expect: json!({ "status": list, "json": true }),
+            words: format!(
+                "all answer alike but for {}: {}",
+                paths.join(", "),
+                summary(first)
             ),
         });
     }
@@ -91,8 +126,10 @@ fn quotable(body: &[u8]) -> Option<&str> {
 }
 
 /// The first difference between two answers, as a message of several lines.
-fn difference(request: &str, answers: &[Answers]) -> Option<String> {
-    let same = |a: &Answer, b: &Answer| a.status == b.status && a.body == b.body;
+fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Option<String> {
+    let same = |a: &Answer, b: &Answer| {
+        a.status == b.status && (a.body == b.body || are_alike(&a.body, &b.body, ignored))
+    };
     if let Some(one) = answers.iter().find(|one| !same(&one.first, &one.second)) {
         let name = &one.name;
         let lines = compared((name, &one.first), (name, &one.second));
@@ -107,6 +144,16 @@ fn difference(request: &str, answers: &[Answers]) -> Option<String> {
     Some(format!(
         "{one} and {two} answer {request} differently{lines}"
     ))
+}
+
+/// Whether both are JSON and equal without what is ignored.
+fn are_alike(one: &[u8], other: &[u8], ignored: &[JsonPath]) -> bool {
+    let rest = |body: &[u8]| -> Option<Value> {
+        let mut value = serde_json::from_slice(body).ok()?;
+        ignored.iter().for_each(|path| path.remove(&mut value));
+        Some(value)
+    };
+    !ignored.is_empty() && rest(one).is_some_and(|one| Some(one) == rest(other))
 }
 
 /// Both answers below each other, each from shortly before the first difference on.

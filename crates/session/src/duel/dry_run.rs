@@ -15,7 +15,7 @@ use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 use super::Unprepared;
 use super::agreement::Answers;
 use super::files::{self, SuiteText};
-use super::order::{Duel, NAME};
+use super::order::{Duel, NAME, Request};
 use crate::contracts::STOP_GRACE;
 use crate::event::Unheard;
 use crate::hint::hinted;
@@ -33,8 +33,8 @@ const READY_AT_LEAST: Duration = Duration::from_secs(2);
 
 /// What a dry run of all sides shows.
 pub(super) struct DryRun {
-    /// What every side answers, in their order.
-    pub(super) answers: Vec<Answers>,
+    /// What every side answers, in their order, by request.
+    pub(super) answers: Vec<Vec<Answers>>,
     /// Why the sides cannot take turns, as a clause.
     pub(super) no_turns: Option<String>,
 }
@@ -47,11 +47,12 @@ pub(super) async fn play(
 ) -> Result<DryRun, Unprepared> {
     let logs = RunFolder::temporary().map_err(anyhow::Error::from)?;
     let testbed = testbed(duel, runtime, draft, &logs, false).await?;
-    let mut answers = Vec::new();
+    let mut answers = vec![Vec::new(); duel.requests.len()];
     let mut slowest = Duration::ZERO;
     for side in &duel.sides {
-        let (answer, took) = ask_side(duel, &testbed, &side.name).await?;
-        answers.push(answer);
+        let (of_side, took) = ask_side(duel, &testbed, &side.name).await?;
+        let by_request = answers.iter_mut().zip(of_side);
+        by_request.for_each(|(all, one)| all.push(one));
         slowest = slowest.max(took);
     }
     testbed.close().await;
@@ -136,12 +137,12 @@ fn start_spec(duel: &Duel, testbed: &Testbed, name: &str) -> anyhow::Result<Star
     spec.map_err(|failure| failed(&failure))
 }
 
-/// What a side answers, and how long it took to become ready.
+/// What a side answers to each request, and how long it took to become ready.
 async fn ask_side(
     duel: &Duel,
     testbed: &Testbed,
     name: &str,
-) -> Result<(Answers, Duration), Unprepared> {
+) -> Result<(Vec<Answers>, Duration), Unprepared> {
     let spec = start_spec(duel, testbed, name)?;
     let started = testbed.runtime().start(&spec).await;
     let mut instance = started.map_err(|error| not_started(&error))?;
@@ -150,7 +151,14 @@ async fn ask_side(
     let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
     ready.map_err(Unprepared::Services)?;
-    let answers = ask_twice(duel, instance.as_ref(), name).await;
+    let mut answers = Ok(Vec::new());
+    for request in &duel.requests {
+        let asked = ask_twice(request, instance.as_ref(), name).await;
+        answers = answers.and_then(|mut all: Vec<Answers>| {
+            all.push(asked?);
+            Ok(all)
+        });
+    }
     instance.stop(STOP_GRACE).await;
     let answers = answers.map_err(Unprepared::Services)?;
     Ok((answers, took))
@@ -167,14 +175,18 @@ fn not_started(error: &StartError) -> anyhow::Error {
     }
 }
 
-async fn ask_twice(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::Result<Answers> {
+async fn ask_twice(
+    request: &Request,
+    instance: &dyn Instance,
+    name: &str,
+) -> anyhow::Result<Answers> {
     let client = HttpClient {
         prefix: String::new(),
     };
     let to = Destination::of(instance);
-    let check = duel.request.check(Expect::default());
+    let check = request.check(Expect::default());
     let unanswered = |why: String| {
-        let words = duel.request.words();
+        let words = &request.name;
         failed(
             &Failure::new(
                 Stage::Verify,

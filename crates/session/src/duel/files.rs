@@ -9,7 +9,7 @@ use bakeoff_model::diagnostic::SourceFile;
 use bakeoff_model::parse::{self, SuiteSources};
 use serde_json::{Map, Value, json};
 
-use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Service, Side};
+use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, Side};
 use crate::store::suite_folder::{self, SuiteFolder};
 
 /// Where a suite keeps its checks.
@@ -24,12 +24,12 @@ pub(super) struct SuiteText {
     contenders: Vec<(String, String)>,
 }
 
-/// The suite of a duel whose sides are all expected to answer so. `no_turns` says why they are
-/// measured in whole runs, where they are.
+/// The suite of a duel whose sides are all expected to answer each request so. `no_turns` says why
+/// they are measured in whole runs, where they are.
 pub(super) fn suite(
     duel: &Duel,
     runtime: RuntimeKind,
-    expect: &Value,
+    expect: &[Value],
     no_turns: Option<&str>,
 ) -> SuiteText {
     let contenders = duel.sides.iter();
@@ -85,8 +85,13 @@ fn contender_path(name: &str) -> String {
     format!("contenders/{name}/contender.toml")
 }
 
-fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value, no_turns: Option<&str>) -> String {
-    let words = duel.request.words();
+fn suite_file(
+    duel: &Duel,
+    runtime: RuntimeKind,
+    expect: &[Value],
+    no_turns: Option<&str>,
+) -> String {
+    let words = duel.asked();
     let names: Vec<String> = duel
         .sides
         .iter()
@@ -98,8 +103,16 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value, no_turns: Optio
         names.join(", "),
         duel.connections
     );
-    let mut request = request(duel);
-    request.insert("expect".to_owned(), expect.clone());
+    let requests = requests(duel, expect).map(|(request, mut table)| {
+        if request.weight != 1 {
+            table.insert("weight".to_owned(), json!(request.weight));
+        }
+        if request.name != format!("{} {}", request.method, request.path) {
+            table.insert("name".to_owned(), json!(request.name));
+        }
+        table
+    });
+    let requests: Vec<Map<String, Value>> = requests.collect();
     let mut env = duel.env.clone();
     if runtime != RuntimeKind::External {
         env.entry("PORT".to_owned())
@@ -121,7 +134,7 @@ fn suite_file(duel: &Duel, runtime: RuntimeKind, expect: &Value, no_turns: Optio
         "benchmark": [{
             "name": NAME,
             "describe": words,
-            "request": [request],
+            "request": requests,
         }],
     }));
     let again = match runtime {
@@ -195,8 +208,20 @@ fn limits(duel: &Duel) -> Value {
     Value::Object(limits)
 }
 
-fn request(duel: &Duel) -> Map<String, Value> {
-    let request = &duel.request;
+/// Each request with its table, in which stands what must come back.
+fn requests<'d>(
+    duel: &'d Duel,
+    expect: &'d [Value],
+) -> impl Iterator<Item = (&'d Request, Map<String, Value>)> {
+    let both = duel.requests.iter().zip(expect);
+    both.map(|(request, expect)| {
+        let mut table = table(request);
+        table.insert("expect".to_owned(), expect.clone());
+        (request, table)
+    })
+}
+
+fn table(request: &Request) -> Map<String, Value> {
     let headers = request.headers.iter();
     let headers: Map<String, Value> = headers
         .map(|(name, value)| (name.clone(), json!(value)))
@@ -213,12 +238,13 @@ fn request(duel: &Duel) -> Map<String, Value> {
     table
 }
 
-fn checks_file(duel: &Duel, expect: &Value) -> String {
-    let mut check = request(duel);
-    check.insert("group".to_owned(), json!(NAME));
-    check.insert("name".to_owned(), json!(duel.request.words()));
-    check.insert("expect".to_owned(), expect.clone());
-    toml_text(&json!({ "check": [check] }))
+fn checks_file(duel: &Duel, expect: &[Value]) -> String {
+    let checks = requests(duel, expect).map(|(request, mut check)| {
+        check.insert("group".to_owned(), json!(NAME));
+        check.insert("name".to_owned(), json!(request.name));
+        check
+    });
+    toml_text(&json!({ "check": checks.collect::<Vec<_>>() }))
 }
 
 pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::whole_runs;
+use serde_json::Value;
 
 use crate::hint::hinted;
 use crate::words;
@@ -24,7 +25,7 @@ pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage
 /// What was found before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
-    /// What the services have in common, as a sentence.
+    /// What the services have in common, a line for each request.
     pub words: String,
     /// That, and why, the services are measured in whole runs instead of turns, as a sentence.
     pub no_turns: Option<String>,
@@ -64,16 +65,19 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
         )
         .into());
     }
-    let draft = files::suite(duel, runtime, &agreement::anything(), None);
+    let anything = vec![agreement::anything(); duel.requests.len()];
+    let draft = files::suite(duel, runtime, &anything, None);
     let DryRun { answers, no_turns } = dry_run::play(duel, runtime, &draft).await?;
     let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
     let no_turns = no_turns.as_deref().map(whole_runs::sentence);
-    let suite = files::suite(duel, runtime, &agreed.expect, no_turns.as_deref());
+    let words = agreement::sentence(duel, &agreed);
+    let expect: Vec<Value> = agreed.into_iter().map(|one| one.expect).collect();
+    let suite = files::suite(duel, runtime, &expect, no_turns.as_deref());
     // Found now and not by the session: its reader has never seen the files.
     files::parsed(&suite, &duel.workdir)?;
     files::write(&suite, folder)?;
     Ok(Agreement {
-        words: agreed.words,
+        words,
         no_turns,
         runtime,
     })

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::json_path::JsonPath;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 
@@ -23,8 +24,10 @@ const PORT: u16 = 8080;
 pub struct Duel {
     /// The services, at least two.
     pub sides: Vec<Side>,
-    /// What each of them is asked.
-    pub request: Request,
+    /// What each of them is asked, at least one; each has another name.
+    pub requests: Vec<Request>,
+    /// What may differ between the bodies of responses that are JSON.
+    pub ignored: Vec<JsonPath>,
     /// Where those that are started listen; where a compose file says, or at 8080, when absent.
     pub port: Option<u16>,
     /// The path asked until the first valid answer (200 or 404) comes.
@@ -107,6 +110,10 @@ pub struct ServiceImage {
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
+    /// What reports and messages call it: `GET /path`.
+    pub name: String,
+    /// How often it is sent, relative to the others; at least 1.
+    pub weight: u32,
     /// The method, upper case.
     pub method: String,
     /// Path and query.
@@ -122,18 +129,13 @@ impl Request {
     pub(super) fn check(&self, expect: Expect) -> Check {
         Check {
             group: NAME.to_owned(),
-            name: self.words(),
+            name: self.name.clone(),
             method: self.method.clone(),
             path: self.path.clone(),
             headers: self.headers.clone(),
             body: self.body.clone(),
             expect,
         }
-    }
-
-    /// `GET /path`.
-    pub(super) fn words(&self) -> String {
-        format!("{} {}", self.method, self.path)
     }
 }
 
@@ -156,7 +158,21 @@ impl Service {
     }
 }
 
+/// More requests than this are counted in words.
+const NAMED_MAX: usize = 3;
+
 impl Duel {
+    /// What is asked: `GET /a`, `GET /a, POST /b and 4 more`.
+    #[must_use]
+    pub fn asked(&self) -> String {
+        let names = self.requests.iter().map(|request| request.name.as_str());
+        let shown: Vec<&str> = names.take(NAMED_MAX).collect();
+        match self.requests.len() - shown.len() {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+
     /// Where those that are started listen.
     pub(super) fn port(&self) -> u16 {
         self.port.unwrap_or(PORT)

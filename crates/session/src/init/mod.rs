@@ -150,6 +150,13 @@ fn described_files(
             ],
             "record requests to the service itself, and answers that are no errors",
         ),
+        Source::Requests => (
+            [
+                "Requests of a file, all equally often.",
+                "Every request, equally often.",
+            ],
+            "write `GET /path` into it",
+        ),
     };
     if asked.is_empty() {
         let list = described.left_out.join("\n  ");

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_import::Operation;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -14,11 +15,13 @@ use bakeoff_session::clock;
 use bakeoff_session::duel::{
     self, Agreement, Duel, DuelRuns, DuelWarmUp, Request, Service, Unprepared,
 };
+use bakeoff_session::hint::hinted;
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::selection::Selection;
 use bakeoff_session::session::{Audience, NewSession, Order};
 use bakeoff_session::store::recorder::refuse_session;
 
+use super::imported;
 use super::run::status;
 use super::signals::interrupted;
 use crate::args::DuelArgs;
@@ -78,10 +81,9 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     };
-    let Request { method, path, .. } = &wanted.request;
-    say(&format!("asking each once: {method} {path}"));
+    say(&format!("asking each once: {}", wanted.asked()));
     let agreement = duel::prepare(wanted, suite).await?;
-    say(&agreement.words);
+    agreement.words.lines().for_each(say);
     if let Some(why) = &agreement.no_turns {
         say(&format!("note: {why}; {TURNS_HINT}"));
     }
@@ -93,28 +95,19 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
 
 /// What the arguments ask for.
 pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
-    let body = String::from_utf8(args.body.read()?)
-        .context("--body: a suite file holds text, and this is none")?;
-    let path = args.get.0.clone();
-    let method = args.method.to_uppercase();
-    let ready_path = match (&args.ready, method.as_str()) {
+    let requests = requests(args)?;
+    let mut gets = requests.iter().filter(|request| request.method == GET);
+    let ready_path = match (&args.ready, gets.next()) {
         (Some(ready), _) => ready.0.clone(),
-        (None, GET) => path.clone(),
-        (None, _) => "/".to_owned(),
+        (None, Some(first)) => first.path.clone(),
+        (None, None) => "/".to_owned(),
     };
     let sides = args.sides.iter();
     let variables = args.env.iter();
-    let headers = args.headers.iter();
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
-        request: Request {
-            method,
-            path,
-            headers: headers
-                .map(|header| (header.0.clone(), header.1.clone()))
-                .collect(),
-            body,
-        },
+        requests,
+        ignored: args.ignore.clone(),
         port: args.port,
         ready_path,
         env: variables
@@ -138,6 +131,57 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
         },
         may_differ: args.differ,
     })
+}
+
+/// Every request that is named, each by another name.
+fn requests(args: &DuelArgs) -> anyhow::Result<Vec<Request>> {
+    let body = String::from_utf8(args.body.read()?)
+        .context("--body: a suite file holds text, and this is none")?;
+    let method = args.method.to_uppercase();
+    let headers = args.headers.iter();
+    let headers: Vec<(String, String)> = headers
+        .map(|header| (header.0.clone(), header.1.clone()))
+        .collect();
+    let typed = args.get.iter().map(|path| Request {
+        name: format!("{method} {}", path.0),
+        weight: 1,
+        method: method.clone(),
+        path: path.0.clone(),
+        headers: headers.clone(),
+        body: body.clone(),
+    });
+    let imported = imported::read(&args.imported)?;
+    if let Some(described) = &imported
+        && described.operations.is_empty()
+    {
+        return Err(hinted(
+            format_args!("no request can be made of the {}", described.source.noun()),
+            described.left_out.join("; "),
+        ));
+    }
+    let imported = imported.into_iter().flat_map(|all| all.operations);
+    let curl = args.curl.iter().map(|curl| curl.0.clone());
+    let mut requests: Vec<Request> = Vec::new();
+    for mut request in typed.chain(curl.chain(imported).map(request)) {
+        let like = |one: &&Request| one.name == request.name;
+        let before = requests.iter().filter(like).count();
+        if before > 0 {
+            request.name = format!("{} ({})", request.name, before + 1);
+        }
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+fn request(operation: Operation) -> Request {
+    Request {
+        name: operation.name,
+        weight: operation.weight,
+        method: operation.method,
+        path: operation.path,
+        headers: operation.headers.into_iter().collect(),
+        body: operation.body,
+    }
 }
 
 /// The limits that are named, and for what is started here those that are not.

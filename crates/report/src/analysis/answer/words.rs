@@ -24,6 +24,15 @@ pub(crate) enum Part {
     Text(String),
 }
 
+impl Part {
+    /// As plain text.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Name(text) | Self::Number(text) | Self::Text(text) => text,
+        }
+    }
+}
+
 fn name(label: &str) -> Part {
     Part::Name(label.to_owned())
 }

@@ -1,0 +1,42 @@
+//! Requests that are written down elsewhere, for `init` and `duel`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::values::RequestPath;
+
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ImportedArgs {
+    #[command(flatten)]
+    pub(crate) source: ImportedSource,
+    /// What stands before each path of a description, instead of the path of its first server; `/`
+    /// for nothing.
+    #[arg(long, value_name = "PATH", requires = "openapi")]
+    pub(crate) base_path: Option<RequestPath>,
+    /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.
+    #[arg(long, value_name = "HOST", requires = "har")]
+    pub(crate) host: Option<String>,
+    /// Of a recording, copy cookies, authorization and other credentials, too.
+    #[arg(long, requires = "har")]
+    pub(crate) secrets: bool,
+    /// Of a recording, take requests that may change data, too.
+    #[arg(long, requires = "har")]
+    pub(crate) writes: bool,
+}
+
+/// Where they are written down.
+#[derive(Debug, Args)]
+#[group(id = "imported", multiple = false)]
+pub(crate) struct ImportedSource {
+    /// An OpenAPI description, JSON or YAML; `http://HOST[:PORT]/PATH` or a file.
+    #[arg(long, value_name = "FILE|URL")]
+    pub(crate) openapi: Option<String>,
+    /// Recorded traffic, a file in the format HAR.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) har: Option<PathBuf>,
+    /// A file of HTTP requests, as editors send them (`.http`, `.rest`).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) requests: Option<PathBuf>,
+}

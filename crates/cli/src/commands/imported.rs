@@ -1,0 +1,57 @@
+//! Requests that are written down elsewhere: read for `init` and `duel`.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use bakeoff_import::har::{self, Choice};
+use bakeoff_import::{Described, http_file, openapi};
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_session::init;
+
+use crate::args::ImportedArgs;
+
+/// What is written down, if anything is.
+pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
+    let source = &args.source;
+    if let Some(place) = &source.openapi {
+        let base = args.base_path.as_ref().map(|path| path.0.as_str());
+        let text = match place.contains("://") {
+            true => fetched(place)?,
+            false => text(Path::new(place))?,
+        };
+        let described = openapi::read(&text, base);
+        return described
+            .map(Some)
+            .map_err(|message| anyhow!("{place}: {message}"));
+    }
+    let in_file = |file: &Path, message: String| anyhow!("{}: {message}", file.display());
+    if let Some(file) = &source.har {
+        let choice = Choice {
+            host: args.host.clone(),
+            secrets: args.secrets,
+            writes: args.writes,
+        };
+        let described = har::read(&text(file)?, &choice);
+        return described
+            .map(Some)
+            .map_err(|message| in_file(file, message));
+    }
+    let Some(file) = &source.requests else {
+        return Ok(None);
+    };
+    let described = http_file::read(&text(file)?);
+    described
+        .map(Some)
+        .map_err(|message| in_file(file, message))
+}
+
+fn text(file: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| file.display().to_string())
+}
+
+/// What is at a URL.
+fn fetched(url: &str) -> anyhow::Result<String> {
+    let url = ServiceUrl::new(url)?;
+    tokio::runtime::Runtime::new()?.block_on(init::fetch(&url))
+}

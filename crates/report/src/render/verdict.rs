@@ -1,0 +1,266 @@
+//! What a benchmark comes to as one object for programs. It says what the report says.
+
+use bakeoff_stats::{Comparison, Pairs};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::analysis::answer::{self, Part};
+use crate::analysis::control::Control;
+use crate::analysis::load::LoadAnalysis;
+use crate::analysis::metric::Metric;
+use crate::analysis::reasons::{Reason, Reasons};
+use crate::analysis::row::Row;
+use crate::analysis::summary::RankTable;
+
+/// What a benchmark comes to.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BenchmarkVerdict {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Backend, limits, runtime and profile in words.
+    pub conditions: String,
+    /// The contender that serves significantly more requests per second than each of the others
+    /// that are ranked; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub winner: Option<String>,
+    /// The answer as the report has it, one or more sentences.
+    pub sentence: String,
+    /// The control differs significantly from its twin, so that nothing is compared.
+    pub void: bool,
+    /// What the control showed, a sentence; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    /// Ranked contenders, best first; after the fair ones those whose numbers are lower bounds.
+    pub contenders: Vec<Ranked>,
+    /// The best of each table against each other contender of it.
+    pub comparisons: Vec<Compared>,
+    /// Why requests of the best and of each other contender differ in CPU.
+    pub reasons: Vec<Why>,
+    /// Contenders without a rank.
+    pub unranked: Vec<NotRanked>,
+}
+
+/// A ranked contender.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Ranked {
+    /// Contender and parameters.
+    pub contender: String,
+    /// One more than how many are significantly faster; absent where none is ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    /// `fair`, `degraded`, `host-bound`, `backend-bound` or `generator-bound`.
+    pub validity: String,
+    /// Successful requests per second at the best step.
+    pub requests_per_s: Interval,
+    /// CPU per request at the stated step, us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_us_per_request: Option<Interval>,
+    /// Highest memory up to the end of the stated step, MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mib: Option<Interval>,
+    /// Median response time, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50_ms: Option<f64>,
+    /// 99th percentile of response times, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_ms: Option<f64>,
+    /// Requests that failed.
+    pub errors: u64,
+    /// Completed runs, or sets.
+    pub runs: usize,
+}
+
+/// A number with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Interval {
+    /// The number.
+    pub point: f64,
+    /// The lower end; absent where there are too few runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+/// Two contenders by one metric.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Compared {
+    /// The best.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// `requests-per-s`, `cpu-us-per-request` or `p99-ms`.
+    pub metric: &'static str,
+    /// First over second.
+    pub ratio: Interval,
+    /// On the first: `faster`, `slower`, `equivalent`, `inconclusive` or `void`. Less CPU and
+    /// shorter times are `faster`.
+    pub verdict: &'static str,
+}
+
+/// Why requests of two contenders differ in CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Why {
+    /// The contender that uses more CPU for a request.
+    pub dearer: String,
+    /// The other one.
+    pub cheaper: String,
+    /// The answer; absent where their CPU per request does not differ significantly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
+    /// CPU per request, then its parts, us; then what else a request has.
+    pub parts: Vec<TakenByBoth>,
+}
+
+/// What two contenders take of one thing for a request.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TakenByBoth {
+    /// What it is, with its unit.
+    pub name: &'static str,
+    /// What the dearer contender takes.
+    pub dearer: f64,
+    /// What the cheaper one takes.
+    pub cheaper: f64,
+    /// The dearer minus the cheaper one.
+    pub difference: Interval,
+    /// Significant among all differences of the table.
+    pub significant: bool,
+}
+
+/// A contender without a rank.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NotRanked {
+    /// Contender and parameters.
+    pub contender: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Returns one for each benchmark with load, in the order of the report.
+#[must_use]
+pub fn verdicts(analysis: &Analysis<'_>) -> Vec<BenchmarkVerdict> {
+    let answers = answer::answers(analysis);
+    let both = analysis.loads.iter().zip(answers);
+    both.map(|(load, answer)| of_load(load, &answer.sentence))
+        .collect()
+}
+
+fn of_load(load: &LoadAnalysis<'_>, sentence: &[Part]) -> BenchmarkVerdict {
+    let summary = &load.summary;
+    let rows = summary.tables.iter().flat_map(|table| &table.rows);
+    let fair = summary.tables.first().filter(|table| table.verdict.ranks());
+    let unranked = summary.unranked.iter();
+    BenchmarkVerdict {
+        benchmark: summary.name.clone(),
+        conditions: summary.conditions.clone(),
+        winner: fair.filter(|_| !summary.void).and_then(winner),
+        sentence: sentence.iter().map(Part::text).collect(),
+        void: summary.void,
+        control: summary.control.as_ref().map(Control::sentence),
+        contenders: rows.map(ranked).collect(),
+        comparisons: summary.tables.iter().flat_map(comparisons).collect(),
+        reasons: summary
+            .tables
+            .iter()
+            .flat_map(|table| table.reasons.iter().map(why))
+            .collect(),
+        unranked: unranked
+            .map(|one| NotRanked {
+                contender: one.label.clone(),
+                reason: one.reason.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// The first row, where each other one has a lower rank.
+fn winner(table: &RankTable) -> Option<String> {
+    let (best, others) = table.rows.split_first()?;
+    let is_alone = !others.is_empty() && others.iter().all(|row| row.rank > best.rank);
+    is_alone.then(|| best.label.clone())
+}
+
+fn ranked(row: &Row) -> Ranked {
+    Ranked {
+        contender: row.label.clone(),
+        rank: row.rank,
+        validity: row.validity().name().to_owned(),
+        requests_per_s: of_metric(&row.throughput),
+        cpu_us_per_request: row.cpu_us.as_ref().map(of_metric),
+        memory_mib: row.memory_mib.as_ref().map(of_metric),
+        p50_ms: row.p50_ms,
+        p99_ms: row.p99_ms,
+        errors: row.errors,
+        runs: row.runs,
+    }
+}
+
+fn of_metric(metric: &Metric) -> Interval {
+    interval(&metric.estimate)
+}
+
+fn interval(estimate: &bakeoff_stats::Estimate) -> Interval {
+    Interval {
+        point: estimate.point,
+        low: estimate.interval.map(|ends| ends.low),
+        high: estimate.interval.map(|ends| ends.high),
+    }
+}
+
+fn comparisons(table: &RankTable) -> Vec<Compared> {
+    let Some((best, others)) = table.rows.split_first() else {
+        return Vec::new();
+    };
+    let metrics: [(&'static str, Option<&Pairs>); 3] = [
+        ("requests-per-s", Some(&table.throughput_matrix.pairs)),
+        ("cpu-us-per-request", Some(&table.cpu_matrix.pairs)),
+        (
+            "p99-ms",
+            table.p99_matrix.as_ref().map(|matrix| &matrix.pairs),
+        ),
+    ];
+    let mut all = Vec::new();
+    for (place, row) in (1..).zip(others) {
+        for (metric, pairs) in &metrics {
+            let found = pairs.and_then(|pairs| pairs.get(0, place));
+            all.extend(found.and_then(|found| compared(best, row, metric, found)));
+        }
+    }
+    all
+}
+
+fn compared(
+    first: &Row,
+    second: &Row,
+    metric: &'static str,
+    found: &Comparison,
+) -> Option<Compared> {
+    found.ratio.point.is_finite().then(|| Compared {
+        first: first.label.clone(),
+        second: second.label.clone(),
+        metric,
+        ratio: interval(&found.ratio),
+        verdict: found.verdict.name(),
+    })
+}
+
+fn why(reasons: &Reasons) -> Why {
+    Why {
+        dearer: reasons.dearer.clone(),
+        cheaper: reasons.cheaper.clone(),
+        sentence: reasons.sentence(),
+        parts: reasons.all().map(part).collect(),
+    }
+}
+
+fn part(one: &Reason) -> TakenByBoth {
+    TakenByBoth {
+        name: one.name,
+        dearer: one.dearer,
+        cheaper: one.cheaper,
+        difference: interval(&one.difference.estimate),
+        significant: one.difference.is_significant(),
+    }
+}
