@@ -1,5 +1,5 @@
-//! Requests out of a file of HTTP requests (`.http`, `.rest`), as editors send them: requests between
-//! lines that begin with `###`, variables as `@name = value` and `{{name}}`. Pure.
+//! Requests out of a file of HTTP requests (`.http`, `.rest`), as editors send them: requests
+//! between lines that begin with `###`, variables as `@name = value` and `{{name}}`. Pure.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,8 @@ fn operation(
         None if first.starts_with('/') || first.contains("://") => ("GET", first),
         _ => {
             return Err(format!(
-                "line {number}: {begin:?} is no request; write `GET /path` or `GET http://host/path`"
+                "line {number}: {begin:?} is no request; write \
+                 `GET /path` or `GET http://host/path`"
             ));
         }
     };

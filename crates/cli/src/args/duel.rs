@@ -11,11 +11,11 @@ use crate::values::{Body, Curl, Header, Positive, RequestPath, Size, Time, Varia
 
 /// Examples below the help of `duel`.
 const DUEL_HELP: &str = "\
-All listen on the same port, which they find in PORT; each has a network of its own. Before they are
-measured, each is asked each request twice: they must answer alike. Then all are alive at the same time and take
-turns of some tens of milliseconds under load. Without root each has a port of its own in PORT.
-Services that listen on 127.0.0.1 only (as root), or ignore PORT (without root), are measured one
-after the other instead, which takes longer to decide.
+All listen on the same port, which they find in PORT; each has a network of its own. Before they
+are measured, each is asked each request twice: they must answer alike. Then all are alive at
+the same time and take turns of some tens of milliseconds under load. Without root each has a
+port of its own in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
+(without root), are measured one after the other instead, which takes longer to decide.
 
 Of a service in a compose file the image (or what it is built of), the environment, the command
 and the port are taken. Limits are those of the duel. A service that needs more, as volumes or
