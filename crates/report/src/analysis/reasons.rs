@@ -4,6 +4,7 @@
 
 use std::iter;
 
+use bakeoff_model::baseline::head_name;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_stats::{Difference, Estimate, Sample, difference_family};
 
@@ -28,6 +29,8 @@ pub struct Reasons {
     pub dearer: String,
     /// The other one.
     pub cheaper: String,
+    /// One of them is what the other one was.
+    pub is_against_base: bool,
     /// Where: `at 64 connections`.
     pub at: String,
     /// What is repeated: `set` or `run`.
@@ -219,34 +222,51 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
 /// The samples of a quantity of both contenders, where both have one.
 type Samples<'q> = (&'q Quantity, Sample, Sample);
 
-/// The first row of a table against each of the others, at the stated step; nothing about those
-/// for which that step says nothing.
+/// The first row of a table against each of the others, then each contender against what it was,
+/// at the stated step; nothing about those for which that step says nothing.
 pub(super) fn of(
     benchmark: &BenchmarkData<'_>,
     rows: &[Row],
     stated: Option<&StatedStep>,
 ) -> Vec<Reasons> {
-    let (Some(stated), Some((best, others))) = (stated, rows.split_first()) else {
+    let Some(stated) = stated else {
         return Vec::new();
     };
     let case = |row: &Row| benchmark.cases.iter().find(|case| case.label == row.label);
-    let Some(first) = case(best) else {
-        return Vec::new();
-    };
-    let pairs = others.iter().filter_map(|row| {
-        let second = case(row)?;
+    let with_case = rows.iter().filter_map(|row| Some((row, case(row)?)));
+    let all: Vec<(&Row, &CaseData<'_>)> = with_case.collect();
+    let against_best = (1..all.len()).map(|other| (0, other));
+    let against_base = (1..all.len()).flat_map(|head| (1..all.len()).map(move |base| (head, base)));
+    let against_base = against_base.filter(|(head, base)| is_base(all[*base].1, all[*head].1));
+    let pairs = against_best.chain(against_base).filter_map(|(one, two)| {
+        let ((one, first), (two, second)) = (all[one], all[two]);
+        let is_against_base = is_base(first, second) || is_base(second, first);
         let samples = samples(first, second, &stated.label)?;
-        Some((row, samples))
+        Some(([one, two], is_against_base, samples))
     });
-    let pairs: Vec<(&Row, Vec<Samples<'_>>)> = pairs.collect();
-    let all = pairs.iter().flat_map(|(_, samples)| samples);
-    let all: Vec<(&Sample, &Sample)> = all.map(|(_, first, second)| (first, second)).collect();
-    let mut differences = difference_family(&all).into_iter();
-    let reasons = pairs.iter().filter_map(|(row, samples)| {
+    let pairs: Vec<([&Row; 2], bool, Vec<Samples<'_>>)> = pairs.collect();
+    let family = pairs.iter().flat_map(|(_, _, samples)| samples);
+    let family: Vec<(&Sample, &Sample)> =
+        family.map(|(_, first, second)| (first, second)).collect();
+    let mut differences = difference_family(&family).into_iter();
+    let reasons = pairs.iter().filter_map(|(rows, is_against_base, samples)| {
         let found: Vec<Difference> = differences.by_ref().take(samples.len()).collect();
-        of_pair([best, row], samples, &found, stated)
+        let reasons = of_pair(*rows, samples, &found, stated)?;
+        Some(Reasons {
+            is_against_base: *is_against_base,
+            ..reasons
+        })
     });
     reasons.collect()
+}
+
+/// Whether the first is what the second one was.
+fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
+    let run = |case: &CaseData<'_>| Some(case.runs.first()?.records.begin.run.clone());
+    let (Some(one), Some(other)) = (run(one), run(other)) else {
+        return false;
+    };
+    head_name(&one.contender) == Some(&other.contender) && one.parameters == other.parameters
 }
 
 /// What both take of each quantity: first the total.
@@ -314,6 +334,7 @@ fn of_pair(
     Some(Reasons {
         dearer: dearer.label.clone(),
         cheaper: cheaper.label.clone(),
+        is_against_base: false,
         at: stated.words(),
         unit: dearer.unit(),
         total,

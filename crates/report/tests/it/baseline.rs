@@ -78,6 +78,17 @@ fn check(results: &Results, conclusion: BaselineConclusion, outcomes: &[Outcome]
 }
 
 #[test]
+fn the_summary_says_why_a_head_is_dearer() {
+    let text = summary_for_pull_request(&analyse(&session(6, 1.1, &["cpu>3%"])));
+    let sentence = "\nshop needs 20.";
+    assert!(text.contains(sentence), "{text}");
+    assert!(
+        text.contains("more CPU per request than shop@base"),
+        "{text}"
+    );
+}
+
+#[test]
 fn ten_percent_more_cpu_is_found_and_the_same_passes() {
     let conditions = ["slower>5%", "cpu>5%"];
     check(

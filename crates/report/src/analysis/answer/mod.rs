@@ -13,9 +13,11 @@ use super::comparison::rank_text;
 use super::failures::troubles;
 use super::load::LoadAnalysis;
 use super::metric::Metric;
+use super::reasons::Reasons;
 use super::row::Row;
 use super::startup::StartupAnalysis;
 use super::stated::StatedStep;
+use super::summary::BenchmarkSummary;
 use crate::number::counted;
 
 pub(crate) use words::Part;
@@ -27,6 +29,9 @@ pub(crate) struct Answer {
     /// Backend, limits, runtime and profile in words.
     pub(crate) conditions: String,
     pub(crate) sentence: Vec<Part>,
+    /// How the response times of the two best compare, and why their CPU per request differs:
+    /// sentences, as far as they are known.
+    pub(crate) two_best: Vec<String>,
     /// What the figure shows of each contender.
     pub(crate) columns: Vec<Column>,
     /// Best first; those that were not compared with the first ones are behind them.
@@ -101,6 +106,7 @@ fn of_load(load: &LoadAnalysis<'_>) -> Answer {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
         sentence: words::of_load(summary, &at),
+        two_best: two_best(summary),
         columns: vec![
             column("requests/s, each at its best".to_owned(), MORE),
             column(format!("CPU µs/request {at}"), LESS),
@@ -110,6 +116,23 @@ fn of_load(load: &LoadAnalysis<'_>) -> Answer {
         worth: worth(load),
         price: price(summary.tables.first().map_or(&[], |table| &table.rows)),
     }
+}
+
+/// Sentences on the first two rows of the first table.
+fn two_best(summary: &BenchmarkSummary) -> Vec<String> {
+    let Some(table) = summary.tables.first() else {
+        return Vec::new();
+    };
+    let labels: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
+    let Some(two) = labels.get(..2) else {
+        return Vec::new();
+    };
+    let is_of_two = |label: &String| two.contains(&label.as_str());
+    let mut times = table.times.iter();
+    let times = times.find(|one| is_of_two(&one.first) && is_of_two(&one.second));
+    let times = times.map(|one| format!("{}.", one.sentence()));
+    let reasons = table.reasons.first().and_then(Reasons::sentence);
+    times.into_iter().chain(reasons).collect()
 }
 
 fn cell(metric: &Metric) -> (Estimate, bool) {
@@ -204,6 +227,7 @@ fn of_startup(startup: &StartupAnalysis<'_>) -> Answer {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
         sentence: words::of_startup(summary),
+        two_best: Vec::new(),
         columns: vec![
             column("s until the first response".to_owned(), LESS),
             column("CPU s until then".to_owned(), LESS),
@@ -231,6 +255,7 @@ fn of_capacity(capacity: &CapacityAnalysis<'_>) -> Answer {
         name: summary.name.clone(),
         conditions: summary.conditions.clone(),
         sentence: words::of_capacity(summary),
+        two_best: Vec::new(),
         columns: vec![column(
             "requests/s that meet the objective".to_owned(),
             MORE,

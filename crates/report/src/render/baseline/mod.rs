@@ -12,6 +12,7 @@ use super::terminal::wrap;
 use super::turns;
 use crate::analysis::Analysis;
 use crate::analysis::baseline::{AgainstBase, Change, Conclusion, HeadAndBase, Judged, Outcome};
+use crate::analysis::reasons::Reasons;
 use crate::number::{change_text, counted, significant};
 
 /// A figure with its unit.
@@ -163,6 +164,12 @@ pub fn summary_for_pull_request(analysis: &Analysis<'_>) -> String {
     }
     for (mark, sentence) in remarks {
         let _ = writeln!(text, "- **{mark}**: {}.", escape(&sentence));
+    }
+    let tables = analysis.loads.iter().flat_map(|load| &load.summary.tables);
+    let reasons = tables.flat_map(|table| &table.reasons);
+    let reasons = reasons.filter(|reasons| reasons.is_against_base);
+    for sentence in reasons.filter_map(Reasons::sentence) {
+        let _ = writeln!(text, "\n{}", escape(&sentence));
     }
     text.push_str("\n<details><summary>How this was measured</summary>\n\n");
     for sentence in method(analysis, all) {

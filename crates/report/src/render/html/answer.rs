@@ -41,6 +41,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Markup {
 fn whole(answer: &Answer, index: usize) -> Markup {
     html! {
         p.answer { (sentence(&answer.sentence)) }
+        @for one in &answer.two_best { p { (one) } }
         (troubles(&answer.troubles, index))
         (shown(answer, index))
     }
@@ -50,6 +51,7 @@ fn folded(answer: &Answer, index: usize) -> Markup {
     html! {
         details {
             summary { b { (answer.name) } ": " (sentence(&answer.sentence)) }
+            @for one in &answer.two_best { p { (one) } }
             (troubles(&answer.troubles, index))
             (shown(answer, index))
         }
