@@ -400,6 +400,13 @@ pub(crate) struct DocumentsArgs {
     /// several that do, of the newest.
     #[arg(long, value_name = "DIR")]
     pub(crate) articles: Option<PathBuf>,
+    /// Write also files for other tools into this folder; of several results into a folder of each.
+    ///
+    /// `bencher.json` (Bencher Metric Format), `otava.csv` (a row for Apache Otava), `badge.json`
+    /// (an endpoint of shields.io), and response times as HdrHistogram has them: a log of each run
+    /// (`.hlog`) and a distribution of each step (`.hgrm`).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) exchange: Option<PathBuf>,
 }
 
 /// What the exit status of `audit` says.

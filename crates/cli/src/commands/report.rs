@@ -39,13 +39,17 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
             documents::write_with(folder, &results, &together)?;
         }
         writeln!(std::io::stdout(), "{}", documents::page(folder).display())?;
+        let of_each = |folder: &Path| match all.len() {
+            1 => folder.to_owned(),
+            _ => folder.join(name),
+        };
         if let Some(drawings) = &args.svg {
-            let drawings = match all.len() {
-                1 => drawings.clone(),
-                _ => drawings.join(name),
-            };
             let analysis = documents::analysis(&results);
-            figures(&drawings, &bakeoff_report::figures(&analysis))?;
+            figures(&of_each(drawings), &bakeoff_report::figures(&analysis))?;
+        }
+        if let Some(files) = &args.exchange {
+            let analysis = documents::analysis(&results);
+            exchange(&of_each(files), &bakeoff_report::exchanged(&analysis))?;
         }
     }
     if let Some(pages) = &args.articles {
@@ -85,6 +89,16 @@ fn articles(pages: &Path, folders: &[(String, PathBuf)]) -> anyhow::Result<()> {
         let page = pages.join(format!("{}.md", article.name));
         write_whole(&page, article.markdown.as_bytes())?;
     }
+    Ok(())
+}
+
+fn exchange(folder: &Path, files: &[bakeoff_report::Exchanged]) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{}", folder.display()))?;
+    for one in files {
+        write_whole(&folder.join(&one.file), one.text.as_bytes())?;
+    }
+    let (count, folder) = (files.len(), folder.display());
+    writeln!(std::io::stdout(), "{count} files in {folder}")?;
     Ok(())
 }
 

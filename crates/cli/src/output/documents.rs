@@ -3,7 +3,9 @@
 //! `capacity.csv` and `trials.csv`; with a baseline those for continuous integration. And the
 //! ranked table for the terminal.
 
-use std::fs;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -29,7 +31,9 @@ impl<O: Observer> Observer for WithDocuments<O> {
         if let Event::SessionEnded { results, .. } = event {
             let recorded = results::read(results)?;
             write(results, &recorded)?;
-            for verdict in bakeoff_report::verdicts(&analysis(&recorded)) {
+            let analysis = analysis(&recorded);
+            add_to_job(&analysis)?;
+            for verdict in bakeoff_report::verdicts(&analysis) {
                 self.0.observe(&Event::Verdict {
                     results: results.clone(),
                     verdict: Box::new(verdict),
@@ -42,6 +46,21 @@ impl<O: Observer> Observer for WithDocuments<O> {
     fn time_passes(&mut self) {
         self.0.time_passes();
     }
+}
+
+/// The file to which the steps of a job of GitHub Actions add their summaries.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Adds the summary to that of the job, where there is one.
+fn add_to_job(analysis: &Analysis<'_>) -> anyhow::Result<()> {
+    let file = env::var_os(STEP_SUMMARY).filter(|file| !file.is_empty());
+    let Some(file) = file.map(PathBuf::from) else {
+        return Ok(());
+    };
+    let summary = bakeoff_report::summary_of_job(analysis);
+    let opened = OpenOptions::new().append(true).create(true).open(&file);
+    let written = opened.and_then(|mut opened| writeln!(opened, "{summary}"));
+    written.with_context(|| format!("{} ({STEP_SUMMARY})", file.display()))
 }
 
 /// The page of a results folder.

@@ -90,6 +90,8 @@ fn requests_of_several_sources_are_one_load() {
     let port = world.port();
     let mut command = world.command(&format!("duel --out OUT --port {port} {SHORT}"));
     command.arg("--requests").arg(&file);
+    let summary = world.out().with_file_name("job.md");
+    command.env("GITHUB_STEP_SUMMARY", &summary);
     command.args([&a, &b, "--curl", "curl -sS http://shop.example/item"]);
     let ran = Ran::from(command.output().unwrap());
     ran.check(
@@ -100,6 +102,8 @@ fn requests_of_several_sources_are_one_load() {
             "GET /item (2): all answer alike: 200,",
         ],
     );
+    let summary = std::fs::read_to_string(summary).unwrap();
+    assert!(summary.starts_with("### duel: one and other"), "{summary}");
     let suite = world.read("out/suite/suite.toml");
     assert_eq!(suite.matches("[[benchmark.request]]").count(), 3, "{suite}");
     let checks = world.read("out/suite/checks/duel.toml");

@@ -3,8 +3,10 @@
 pub(crate) mod articles;
 pub(crate) mod baseline;
 pub(crate) mod csv;
+pub(crate) mod exchange;
 pub(crate) mod figures;
 pub(crate) mod html;
+pub(crate) mod job;
 pub(crate) mod markdown;
 mod overhead;
 mod reasons;

@@ -9,6 +9,7 @@ mod answer;
 mod baseline;
 mod capacity;
 mod control;
+mod exchange;
 mod groups;
 mod overhead;
 mod page;

@@ -1,0 +1,33 @@
+//! The summary of a job of continuous integration, as Markdown: short, with the answer alone.
+
+use std::fmt::Write as _;
+
+use super::baseline::summary_for_pull_request;
+use super::markdown::escape;
+use crate::analysis::Analysis;
+use crate::analysis::answer::{self, Part};
+
+/// Returns the summary for a pull request where there is a baseline, else the answer of each
+/// benchmark.
+#[must_use]
+pub fn summary_of_job(analysis: &Analysis<'_>) -> String {
+    if analysis.against_base.is_some() {
+        return summary_for_pull_request(analysis);
+    }
+    let mut text = format!("### {}\n", escape(&analysis.title));
+    for warning in &analysis.warnings {
+        let _ = writeln!(text, "\n> **Note:** {}", escape(warning));
+    }
+    for answer in answer::answers(analysis) {
+        let sentence: String = answer.sentence.iter().map(Part::text).collect();
+        let (name, sentence) = (escape(&answer.name), escape(&sentence));
+        let _ = writeln!(text, "\n**{name}**: {sentence}");
+        for one in &answer.two_best {
+            let _ = writeln!(text, "\n{}", escape(one));
+        }
+        for (label, trouble) in &answer.troubles {
+            let _ = writeln!(text, "- **{}**: {}", escape(label), escape(trouble));
+        }
+    }
+    text
+}
