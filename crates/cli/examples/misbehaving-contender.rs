@@ -12,10 +12,13 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Requests for the item, or to store one, so far.
 static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// Items that have a number of their own, so far.
+static SENT: AtomicU32 = AtomicU32::new(0);
 
 /// Requests for the item from which on it is under load: checks ask less often.
 const LOADED: u32 = 20;
@@ -133,12 +136,11 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
 /// The item, after the work for it.
 fn item(mode: &str) -> String {
     burn();
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
-    let date = match since_1970 {
-        Ok(since) if mode == "dated" => format!("\"nanoseconds\":{},", since.as_nanos()),
+    let number = match mode {
+        "numbered" => format!("\"number\":{},", SENT.fetch_add(1, Ordering::Relaxed)),
         _ => String::new(),
     };
-    format!("{{{date}\"name\":{}\"{}\"}}", space(mode), name(mode))
+    format!("{{{number}\"name\":{}\"{}\"}}", space(mode), name(mode))
 }
 
 /// The item's name.

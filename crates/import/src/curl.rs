@@ -93,6 +93,9 @@ struct Command {
 pub fn read(text: &str) -> Result<Operation, String> {
     // A shell continues the line after a backslash.
     let line = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    if line.contains(" $'") {
+        return Err("text in $'...' cannot be taken; write it in '...'".to_owned());
+    }
     let words = shlex::split(&line).ok_or("a quote is not closed")?;
     let mut words = words.into_iter().peekable();
     words.next_if(|word| word == "curl");
@@ -159,9 +162,17 @@ impl Command {
                 let (header, value) = value
                     .split_once(':')
                     .ok_or_else(|| format!("no colon in the header {value:?}"))?;
-                self.header(header.trim(), value.trim());
+                // Without a value it takes a header of curl's own away.
+                if !value.trim().is_empty() {
+                    self.header(header.trim(), value.trim());
+                }
             }
-            "--cookie" if value.contains('=') => self.header("cookie", &value),
+            "--cookie" if value.contains('=') => {
+                let before = self.headers.iter().find(|(name, _)| name == "cookie");
+                let all = before
+                    .map_or_else(|| value.clone(), |(_, before)| format!("{before}; {value}"));
+                self.header("cookie", &all);
+            }
             "--cookie" => return Err(format!("cookies of a file cannot be taken: {value}")),
             "--data" | "--data-ascii" | "--data-binary" | "--json" if value.starts_with('@') => {
                 return Err(format!(
@@ -197,6 +208,13 @@ impl Command {
         }
     }
 
+    /// Sets a header that is not there.
+    fn default_header(&mut self, name: &str, value: &str) {
+        if !self.headers.iter().any(|(other, _)| other == name) {
+            self.header(name, value);
+        }
+    }
+
     fn operation(mut self) -> Result<Operation, String> {
         let url = self.url.take().ok_or("no URL in it")?;
         let mut path = path(&url)?;
@@ -206,15 +224,15 @@ impl Command {
             path.push(if path.contains('?') { '&' } else { '?' });
             path.push_str(&data);
         }
-        let kind = match (has_body, self.is_json) {
-            (false, _) => None,
-            (true, true) => Some("application/json"),
-            (true, false) => Some("application/x-www-form-urlencoded"),
-        };
-        if let Some(kind) = kind
-            && !self.headers.iter().any(|(name, _)| name == "content-type")
-        {
-            self.header("content-type", kind);
+        match (has_body, self.is_json) {
+            (false, _) => {}
+            (true, true) => {
+                self.default_header("content-type", "application/json");
+                self.default_header("accept", "application/json");
+            }
+            (true, false) => {
+                self.default_header("content-type", "application/x-www-form-urlencoded");
+            }
         }
         let usual = if has_body { "POST" } else { "GET" };
         let method = self.method.unwrap_or(usual);
@@ -247,12 +265,18 @@ fn encoded(value: &str) -> Result<String, String> {
 
 /// Path and query of a URL, which may lack its scheme as curl allows.
 pub(crate) fn path(url: &str) -> Result<String, String> {
-    let whole = match (url.starts_with('/'), url.contains("://")) {
+    let before_query = url.split(['?', '#']).next().unwrap_or_default();
+    let whole = match (url.starts_with('/'), before_query.contains("://")) {
         (true, _) => format!("http://host{url}"),
         (false, true) => url.to_owned(),
         (false, false) => format!("http://{url}"),
     };
     let parsed = Url::parse(&whole).map_err(|error| format!("{url}: {error}"))?;
+    if !parsed.username().is_empty() {
+        return Err(
+            "a user in the URL cannot be taken; write the header that it becomes".to_owned(),
+        );
+    }
     let query = parsed.query().map(|query| format!("?{query}"));
     Ok(format!("{}{}", parsed.path(), query.unwrap_or_default()))
 }
@@ -294,6 +318,12 @@ mod tests {
         let json = found("curl --json '{}' http://a/b");
         assert_eq!((json.method.as_str(), json.body.as_str()), ("POST", "{}"));
         assert_eq!(json.headers["content-type"], "application/json");
+        assert_eq!(json.headers["accept"], "application/json");
+        let cookies = found("curl http://a -b a=1 -b b=2 -H 'Accept:'");
+        assert_eq!(cookies.headers["cookie"], "a=1; b=2");
+        assert_eq!(cookies.headers.len(), 1);
+        let next = found("curl localhost:8080/login?next=https://a/b");
+        assert_eq!(next.path, "/login?next=https://a/b");
         let query = found("curl -G -d a=1 --data-urlencode 'b=c d' http://a/b?z");
         assert_eq!(query.path, "/b?z&a=1&b=c+d");
         assert_eq!((query.method.as_str(), query.body.as_str()), ("GET", ""));
@@ -312,6 +342,8 @@ mod tests {
             ("curl -b jar http://a", "jar"),
             ("curl http://a -H", "--header has no value"),
             ("curl http://a -H plain", "no colon"),
+            ("curl http://a --data-raw $'{\\'a\\'}'", "$'...'"),
+            ("curl http://me:secret@a", "a user in the URL"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(expect), "{text}: {error}");

@@ -39,6 +39,14 @@ pub struct Described {
     pub notes: Vec<String>,
 }
 
+/// Returns a name, or it with the first number from 2 on that is not taken: `GET /a (2)`.
+#[must_use]
+pub fn another(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
+    let mut all = std::iter::once(name.clone()).chain(numbered);
+    all.find(|one| !is_taken(one)).unwrap_or(name)
+}
+
 /// A request with what must come back.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Operation {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bakeoff_base::text::counted;
 
 use crate::curl::path;
-use crate::described::{Described, Operation, Source};
+use crate::described::{Described, Operation, Source, another};
 use crate::har::is_of_the_request;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -34,11 +34,8 @@ pub fn read(text: &str) -> Result<Described, String> {
     }
     let mut taken: Vec<Operation> = Vec::new();
     for mut operation in operations {
-        let like = |one: &&Operation| one.name == operation.name;
-        let before = taken.iter().filter(like).count();
-        if before > 0 {
-            operation.name = format!("{} ({})", operation.name, before + 1);
-        }
+        let is_taken = |name: &str| taken.iter().any(|one| one.name == name);
+        operation.name = another(operation.name, is_taken);
         taken.push(operation);
     }
     Ok(Described {
@@ -69,19 +66,7 @@ fn operation(
     let Some((number, begin)) = begin else {
         return Ok(None);
     };
-    let mut words = begin.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    let (method, url) = match words.next() {
-        Some(url) if METHODS.contains(&first) => (first, url),
-        None if first.starts_with('/') || first.contains("://") => ("GET", first),
-        _ => {
-            return Err(format!(
-                "line {number}: {begin:?} is no request; write \
-                 `GET /path` or `GET http://host/path`"
-            ));
-        }
-    };
-    let path = path(url).map_err(|why| format!("line {number}: {why}"))?;
+    let (method, path) = request_line(number, &begin)?;
     let mut headers = BTreeMap::new();
     for (number, line) in lines.by_ref() {
         let line = line.trim();
@@ -104,9 +89,14 @@ fn operation(
         .map(|(number, line)| filled(number, line, variables))
         .collect();
     let body = body?.join("\n").trim().to_owned();
-    if body.starts_with("< ") {
+    if body.starts_with("< ") || body.starts_with("<@") {
         return Err(format!(
             "line {number}: a body out of a file cannot be taken; write it below the headers"
+        ));
+    }
+    if body.lines().any(is_about_response) {
+        return Err(format!(
+            "line {number}: what is done with the response cannot be taken; leave it out"
         ));
     }
     let name = match title {
@@ -115,13 +105,43 @@ fn operation(
     };
     Ok(Some(Operation {
         name,
-        method: method.to_owned(),
+        method,
         path,
         headers,
         body,
         weight: 1,
         ..Operation::default()
     }))
+}
+
+/// Method and path of the first line of a request.
+fn request_line(number: usize, line: &str) -> Result<(String, String), String> {
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let (method, url) = match words.next() {
+        Some(url) if METHODS.contains(&first) && ends(words.next()) => (first, url),
+        None if first.starts_with('/') || first.contains("://") => ("GET", first),
+        _ => {
+            return Err(format!(
+                "line {number}: {line:?} is no request; write \
+                 `GET /path` or `GET http://host/path`"
+            ));
+        }
+    };
+    let path = path(url).map_err(|why| format!("line {number}: {why}"))?;
+    Ok((method.to_owned(), path))
+}
+
+/// Whether nothing but the version of HTTP follows the URL.
+fn ends(word: Option<&str>) -> bool {
+    word.is_none_or(|word| word.starts_with("HTTP/"))
+}
+
+/// Whether a line below a request says what an editor does with the response.
+fn is_about_response(line: &str) -> bool {
+    ["> ", ">> ", "<> "]
+        .iter()
+        .any(|mark| line.starts_with(mark))
 }
 
 fn is_comment(line: &str) -> bool {
@@ -179,8 +199,11 @@ mod tests {
 
     #[test]
     fn requests_of_one_name_are_numbered() {
-        let found = read("GET /a\n###\nGET /a\n").unwrap().operations;
-        assert_eq!(found[1].name, "GET /a (2)");
+        let found = read("GET /a\n###\nGET /a\n###\nGET /a\n")
+            .unwrap()
+            .operations;
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["GET /a", "GET /a (2)", "GET /a (3)"]);
     }
 
     #[test]
@@ -192,6 +215,12 @@ mod tests {
             ("GET {{host}}/a", "line 1: {{host}}"),
             ("GET /a\nplain", "line 2: no colon"),
             ("POST /a\n\n< body.json", "line 1: a body out of a file"),
+            ("POST /a\n\n<@ body.json", "line 1: a body out of a file"),
+            (
+                "GET /a\n\n> {% client.test() %}",
+                "line 1: what is done with",
+            ),
+            ("@q = blue shoes\nGET /a?q={{q}}", "line 2: "),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(expect), "{text:?}: {error}");

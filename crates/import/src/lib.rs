@@ -9,4 +9,4 @@ pub mod http_file;
 pub mod openapi;
 pub mod scalar;
 
-pub use described::{Described, Operation, Source};
+pub use described::{Described, Operation, Source, another};

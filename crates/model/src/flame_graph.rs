@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::layers::LayerSamples;
+
 /// Where a contender spends its CPU time, by samples of its stacks in a run that is not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlameGraph {
@@ -33,6 +35,9 @@ pub enum FlameOutcome {
         sampler: String,
         /// How many there are.
         samples: u64,
+        /// Those of each part of the service, most first; empty in results of before 2026-11-26.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        layers: Vec<LayerSamples>,
     },
     /// There is none.
     Failed {

@@ -61,7 +61,8 @@ impl JsonPath {
     }
 
     /// Takes what the path stands for out of a value; `[*]` is every element of a list, as often as
-    /// it is written. What is not there stays away.
+    /// it is written. An element of a list becomes null, so that the others keep their places. What
+    /// is not there stays away.
     pub fn remove(&self, root: &mut Value) {
         remove(root, &self.segments);
     }
@@ -69,7 +70,10 @@ impl JsonPath {
 
 fn remove(value: &mut Value, segments: &[Segment]) {
     let (first, rest) = match segments {
-        [] => return,
+        [] => {
+            *value = Value::Null;
+            return;
+        }
         [only] => return remove_here(value, only),
         [first, rest @ ..] => (first, rest),
     };
@@ -99,7 +103,7 @@ fn remove_here(value: &mut Value, segment: &Segment) {
             entries.remove(key);
         }
         (Segment::Index(index), Value::Array(items)) if *index < items.len() => {
-            items.remove(*index);
+            items[*index] = Value::Null;
         }
         (Segment::Each, Value::Array(items)) => items.clear(),
         _ => {}
@@ -247,7 +251,7 @@ mod tests {
             ),
             (
                 "$.items[1]",
-                json!({"time": 1, "items": [{"id": 1, "at": 2}], "n": [1]}),
+                json!({"time": 1, "items": [{"id": 1, "at": 2}, null], "n": [1]}),
             ),
             (
                 "$.n[*]",
@@ -255,7 +259,7 @@ mod tests {
             ),
             ("$.none.there", whole.clone()),
             ("$.n[7]", whole.clone()),
-            ("$", whole.clone()),
+            ("$", json!(null)),
         ] {
             let mut value = whole.clone();
             path.parse::<JsonPath>().unwrap().remove(&mut value);

@@ -18,6 +18,7 @@ pub mod failure;
 pub mod flame_graph;
 pub mod histogram;
 pub mod json_path;
+pub mod layers;
 pub mod limits;
 pub mod load;
 pub mod names;

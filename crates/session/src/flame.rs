@@ -3,12 +3,16 @@
 //! it.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::{Context as _, anyhow};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
 use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::layers::LayerRules;
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::step::{self, Step};
@@ -23,6 +27,9 @@ use crate::hint::hinted;
 use crate::stages::measure::{Loading, On};
 use crate::stages::start::{await_ready, start};
 use crate::store::flame_file;
+
+/// The file of a suite with rules of its own.
+const LAYERS: &str = "layers.toml";
 
 /// The step with the samples is at least so long: a thousand of them and more.
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
@@ -51,6 +58,23 @@ pub(crate) fn not_to_be_had(plan: &Plan, suite: &Suite) -> Option<String> {
     let names: Vec<&str> = native.map(|one| one.name.as_str()).collect();
     let list = names.join(", ");
     (!names.is_empty()).then(|| format!("there will be no flame graph of {list}: {missing}"))
+}
+
+/// The rules of layers: those of the suite, if it has a file of them, before those that come with
+/// bakeoff.
+///
+/// # Errors
+/// Its file cannot be read, or is none of rules.
+pub(crate) fn layer_rules(suite: &Path) -> anyhow::Result<LayerRules> {
+    let file = suite.join(LAYERS);
+    match fs::read_to_string(&file) {
+        Ok(text) => {
+            let rules = LayerRules::with(&text);
+            rules.map_err(|error| anyhow!("{}: {error}", file.display()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(LayerRules::built_in()),
+        Err(error) => Err(error).context(file.display().to_string()),
+    }
 }
 
 /// The runs to be made for flame graphs: one of each case of these contenders with load.
@@ -111,6 +135,7 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
 pub(crate) async fn draw_all<L: LoadGenerator>(
     driver: &Driver<'_, L>,
     runs: &[PlannedRun],
+    rules: &LayerRules,
     results: &Path,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -142,6 +167,7 @@ pub(crate) async fn draw_all<L: LoadGenerator>(
                     file,
                     sampler: stacks.sampler.to_owned(),
                     samples: stacks.samples,
+                    layers: rules.samples(&stacks.folded),
                 }
             }
             Err(why) => FlameOutcome::Failed { why },

@@ -255,6 +255,8 @@ async fn play(
     let mut warnings = placement.warnings;
     warnings.extend(base.iter().flat_map(|base| base.notes.clone()));
     warnings.extend(warnings_of(session, &folder.suite)?);
+    // Before anything is measured, so that a mistake in it costs nothing.
+    let rules = flame::layer_rules(&session.suite_folder)?;
     if plan.runtime == RuntimeKind::Kubernetes {
         let connected = cluster::connect(&session.cluster, plan.backend).await?;
         warnings.extend(connected.notes());
@@ -306,7 +308,7 @@ async fn play(
         && session.flame_graphs
     {
         let runs = flame::runs(&session.plan, &contenders);
-        let drawn = flame::draw_all(&driver, &runs, results, observers).await;
+        let drawn = flame::draw_all(&driver, &runs, &rules, results, observers).await;
         played = drawn.map(|()| made);
     }
     testbed.close().await;

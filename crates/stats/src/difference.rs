@@ -3,7 +3,7 @@
 
 use crate::holm;
 use crate::log_ratio::{LogRatio, in_common};
-use crate::sample::{Estimate, Interval, Sample};
+use crate::sample::{Estimate, Interval, Sample, mean};
 use crate::sequential::Sequential;
 
 /// The chance of any false difference in a family.
@@ -60,12 +60,7 @@ fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
         LogRatio::of_values(first, second, &a, &b).filter(|_| scale > 0.0)
     });
     let Some(found) = found else {
-        let estimate = Estimate {
-            point: first.mean() - second.mean(),
-            interval: None,
-            runs: first.runs().min(second.runs()),
-        };
-        return (estimate, None);
+        return (without_spread(first, second), None);
     };
     let looked = first.looks_with(second).map(|budget| {
         let differences = in_common(first, second, &a, &b);
@@ -84,6 +79,24 @@ fn found(first: &Sample, second: &Sample) -> (Estimate, Option<f64>) {
         runs: found.runs,
     };
     (estimate, Some(p_value))
+}
+
+/// The difference where nothing is known of its spread; of sets that of those in common.
+fn without_spread(first: &Sample, second: &Sample) -> Estimate {
+    let common = in_common(first, second, first.values(), second.values());
+    let are_sets = first.is_of_sets() && second.is_of_sets() && !common.is_empty();
+    let (point, runs) = match are_sets {
+        true => (mean(&common), common.len()),
+        false => {
+            let runs = first.runs().min(second.runs());
+            (first.mean() - second.mean(), runs)
+        }
+    };
+    Estimate {
+        point,
+        interval: None,
+        runs,
+    }
 }
 
 /// A count that is the same in every run, such as one log line for each request, has no spread. It

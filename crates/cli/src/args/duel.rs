@@ -49,7 +49,7 @@ pub(crate) struct DuelArgs {
     pub(crate) sides: Vec<Side>,
     /// Path and query that all are asked for, whatever the method is; may be repeated.
     ///
-    /// Several requests are sent in random order, equally often.
+    /// Of several requests each connection sends one after the other, equally often.
     #[arg(long, visible_alias = "path", value_name = "PATH")]
     pub(crate) get: Vec<RequestPath>,
     /// A request as a command line of curl, as browsers copy it; may be repeated.
@@ -68,14 +68,15 @@ pub(crate) struct DuelArgs {
         short_alias = 'X',
         long,
         alias = "request",
-        default_value = "GET"
+        default_value = "GET",
+        requires = "get"
     )]
     pub(crate) method: String,
     /// A header of `--get`, `Name: value`; may be repeated.
-    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    #[arg(short = 'H', long = "header", value_name = "HEADER", requires = "get")]
     pub(crate) headers: Vec<Header>,
     /// The body of `--get`; `@FILE` reads it from a text file.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", requires = "get")]
     pub(crate) body: Body,
     /// The port on which all of them listen.
     ///
@@ -117,7 +118,7 @@ pub(crate) struct DuelArgs {
     /// Until all are warm, 1 to 10 s, when absent; `none` for not at all.
     #[arg(long, alias = "warmup", value_name = "TIME")]
     pub(crate) warm_up: Option<WarmUp>,
-    /// The longest time for all repetitions.
+    /// The longest time for all repetitions, of which three are made in any case.
     ///
     /// Repetitions, each with fresh processes, follow each other until every pair is significantly
     /// different or equivalent within 3 %, or this time is over.
@@ -131,6 +132,11 @@ pub(crate) struct DuelArgs {
     /// So many repetitions instead.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
+    /// Show where CPU time goes by layer, by samples of stacks in one more run of each.
+    ///
+    /// Of commands only; takes perf for programs that are no JVMs. Writes a flame graph of each.
+    #[arg(long)]
+    pub(crate) profile_cpu: bool,
     /// Seed of the order of runs; chosen and recorded when absent.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

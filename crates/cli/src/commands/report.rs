@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use bakeoff_report::RoundResults;
+use bakeoff_session::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::{results, suite_folder};
 
@@ -25,6 +26,15 @@ pub(crate) fn report(args: &DocumentsArgs) -> anyhow::Result<u8> {
         };
         let rounds = folders(top)?.into_iter();
         all.extend(rounds.map(|folder| (name(above, &folder), folder)));
+    }
+    let mut names = BTreeSet::new();
+    if (args.svg.is_some() || args.exchange.is_some())
+        && let Some((name, _)) = all.iter().find(|(name, _)| !names.insert(name))
+    {
+        return Err(hinted(
+            format_args!("two of these results are called {name}"),
+            "each has a folder of its name there: render them one by one",
+        ));
     }
     let mut together = together(args, &all)?;
     for (name, folder) in &all {

@@ -32,7 +32,14 @@ impl<O: Observer> Observer for WithDocuments<O> {
             let recorded = results::read(results)?;
             write(results, &recorded)?;
             let analysis = analysis(&recorded);
-            add_to_job(&analysis)?;
+            // What was measured must not fail by it.
+            if let Err(error) = add_to_job(&analysis) {
+                let mut stderr = std::io::stderr();
+                let _ = writeln!(
+                    stderr,
+                    "note: the summary of the job is not written: {error:#}"
+                );
+            }
             for verdict in bakeoff_report::verdicts(&analysis) {
                 self.0.observe(&Event::Verdict {
                     results: results.clone(),

@@ -317,6 +317,7 @@ impl<W: Write> Progress<W> {
                     file,
                     sampler,
                     samples,
+                    ..
                 } => self.line(&format!("  {file}: {samples} samples by {sampler}")),
                 FlameOutcome::Failed { why } => self.note("  ", &format!("none: {why}")),
             },

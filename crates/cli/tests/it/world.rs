@@ -117,6 +117,8 @@ impl World {
                 _ => command.arg(argument),
             };
         }
+        // A job's own summary is not for the sessions of its tests.
+        command.env_remove("GITHUB_STEP_SUMMARY");
         command.env("BAKEOFF_CACHE", self.folder.path().join("cache"));
         // Where sessions keep their temporary files, so that a test sees what is left of them.
         command.env("XDG_RUNTIME_DIR", self.folder.path().join("run"));

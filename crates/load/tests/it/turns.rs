@@ -122,9 +122,13 @@ fn each_side_has_a_turn_in_every_block_and_keeps_its_connections() {
                 turns.iter().map(|turn| turn.requests).sum::<u64>(),
                 requests
             );
+            // The others have turns, too.
+            let loaded_ns: u64 = slices.iter().map(LoadInterval::length_ns).sum();
+            let passed_ns = slices.iter().map(|one| one.end_ns - one.start_ns);
+            assert!(loaded_ns < passed_ns.sum());
             for slice in slices {
                 assert_eq!(slice.service_time.count(), slice.requests);
-                assert!(slice.length_ns() < slice.end_ns - slice.start_ns);
+                assert!(slice.length_ns() <= slice.end_ns - slice.start_ns);
                 for turn in &slice.turns {
                     let start_us = slice.start_ns / 1000 + turn.start_us;
                     all.push((start_us, start_us + turn.length_us));

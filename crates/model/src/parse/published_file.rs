@@ -199,6 +199,11 @@ fn claim(reading: &mut Reading<'_>, place: &KeyPath, table: ClaimTable) -> Optio
         let hint = "`second-benchmark` goes with `first` and `second`".to_owned();
         reading.complain(&place.key("second-benchmark"), &message, Some(hint));
     }
+    if table.nth_step.is_some() && table.at.is_none() {
+        let message = format!("`{place}` has `nth-step` without `at`");
+        let hint = "`nth-step` counts the steps with `at` connections".to_owned();
+        reading.complain(&place.key("nth-step"), &message, Some(hint));
+    }
     Some(Claim {
         text: table.text,
         quote: table.quote,

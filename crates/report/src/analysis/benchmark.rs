@@ -323,10 +323,8 @@ impl<'a> StepData<'a> {
     }
 
     pub(crate) fn censored(&self) -> u64 {
-        self.slices
-            .iter()
-            .map(|slice| slice.load.censored.count())
-            .sum()
+        let slices = self.slices.iter();
+        slices.map(|slice| slice.load.censored.count()).sum()
     }
 
     /// How much a counter of the contender grew over the step.
@@ -378,8 +376,8 @@ impl<'a> StepData<'a> {
     }
 
     pub(crate) fn throttled_s(&self) -> Option<f64> {
-        self.grew(|sample| Some(sample.throttling?.throttled_ns))
-            .map(seconds)
+        let throttled_ns = |sample: &ResourceSample| Some(sample.throttling?.throttled_ns);
+        self.grew(throttled_ns).map(seconds)
     }
 
     /// Memory of the contender at the end of the step.
@@ -466,14 +464,20 @@ impl<'a> RunData<'a> {
     /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
     /// set that of its one step.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        let (measured, scale) = self.cpu_us_and_scale()?;
+        Some(measured * scale)
+    }
+
+    /// The same as it was measured, and what makes it comparable with the other groups of its set.
+    pub(crate) fn cpu_us_and_scale(&self) -> Option<(f64, f64)> {
         let mut in_turns = self.measured().filter(|step| !step.kept.is_empty());
         if let (Some(only), None) = (in_turns.next(), in_turns.next()) {
-            return only.cpu_us_per_request();
+            let scale = only.scale.cpu?;
+            return Some((only.cpu_us_per_request()? / scale, scale));
         }
-        let steps = self.measured();
-        let cpu_ns: Option<u64> = steps.map(StepData::cpu_ns).sum();
+        let cpu_ns: Option<u64> = self.measured().map(StepData::cpu_ns).sum();
         let totals: Totals = self.measured().map(|step| &step.totals).sum();
-        Some(totals.cpu_us_per_request(cpu_ns?)? * self.scales.measured?)
+        Some((totals.cpu_us_per_request(cpu_ns?)?, self.scales.measured?))
     }
 
     /// CPU of the whole life up to the last slice (start-up, checks and warm-up too) per

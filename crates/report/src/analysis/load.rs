@@ -10,6 +10,7 @@ use super::database::{self, DatabaseRow};
 use super::errors::{self, Failed};
 use super::gc::{self, GcRow};
 use super::group_scales;
+use super::layers::{self, Layers};
 use super::overview::{self, Overview};
 use super::probe::{self, ShareRow};
 use super::requests::{self, RequestRow};
@@ -36,15 +37,22 @@ pub struct LoadAnalysis<'r> {
     pub(crate) database: Vec<DatabaseRow>,
     pub(crate) scalings: Vec<Scaling>,
     pub(crate) overviews: Vec<Overview>,
+    pub(crate) layers: Layers,
 }
 
 impl<'r> LoadAnalysis<'r> {
-    fn new(data: BenchmarkData<'r>, control: Option<Control>, void: bool) -> Self {
+    fn new(
+        results: &Results,
+        data: BenchmarkData<'r>,
+        control: Option<Control>,
+        void: bool,
+    ) -> Self {
         let checks = CheckTable::new(&data);
         let summary = summary::of_benchmark(&data, &checks, control, void);
         Self {
             scalings: scaling::scalings(&data, &summary),
             overviews: overview::overviews(&data, &summary),
+            layers: layers::of(results, &summary),
             summary,
             checks,
             warm_ups: steady::warm_ups(&data),
@@ -69,6 +77,6 @@ pub(crate) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let controls = control::controls(&data);
     let void = controls.iter().flatten().any(Control::is_void);
     let each = data.into_iter().zip(controls);
-    each.map(|(data, control)| LoadAnalysis::new(data, control, void))
+    each.map(|(data, control)| LoadAnalysis::new(results, data, control, void))
         .collect()
 }

@@ -137,16 +137,26 @@ impl Quantity {
     /// Its value at the step of that label in all runs that have it; `None` where the step says
     /// nothing, because it is invalid or cannot be judged.
     pub(crate) fn at(self, case: &CaseData<'_>, label: &str) -> Option<Metric> {
-        let steps = case.completed().filter_map(|run| {
-            let step = run.step(label)?;
-            Some((run.with_block(self.of(step)?), step))
-        });
-        let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
-        let metric = Metric::new(values, steps.into_iter())?;
-        validity::unranked(&metric.validity)
-            .is_none()
-            .then_some(metric)
+        at_label(case, label, |step| self.of(step))
     }
+}
+
+/// A value at the step of that label in all runs that have it; `None` where the step says nothing,
+/// because it is invalid or cannot be judged.
+pub(crate) fn at_label(
+    case: &CaseData<'_>,
+    label: &str,
+    value: impl Fn(&StepData<'_>) -> Option<f64>,
+) -> Option<Metric> {
+    let steps = case.completed().filter_map(|run| {
+        let step = run.step(label)?;
+        Some((run.with_block(value(step)?), step))
+    });
+    let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
+    let metric = Metric::new(values, steps.into_iter())?;
+    validity::unranked(&metric.validity)
+        .is_none()
+        .then_some(metric)
 }
 
 impl Metric {

@@ -18,6 +18,7 @@ pub(crate) mod group_scales;
 pub(crate) mod groups;
 pub(crate) mod labels;
 pub(crate) mod latency;
+pub(crate) mod layers;
 pub(crate) mod load;
 pub(crate) mod lower_bounds;
 pub(crate) mod metric;

@@ -31,10 +31,16 @@ impl ShareRow {
 
 /// The rows of a benchmark, case by case; nothing where no contender has a probe.
 pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
-    let mut rows = Vec::new();
+    let mut rows: Vec<ShareRow> = Vec::new();
     for case in &benchmark.cases {
         let probes = case.runs.iter().flat_map(|run| &run.records.probes);
-        rows.extend(probes.filter_map(|probe| row(case, probe)));
+        for row in probes.filter_map(|probe| row(case, probe)) {
+            // A contender that is in several groups has as many first runs.
+            let names = |one: &ShareRow| (one.label.clone(), one.part.clone(), one.request.clone());
+            if !rows.iter().any(|one| names(one) == names(&row)) {
+                rows.push(row);
+            }
+        }
     }
     rows
 }

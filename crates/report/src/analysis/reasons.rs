@@ -10,10 +10,9 @@ use bakeoff_stats::{Difference, Estimate, Sample, difference_family};
 
 use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::cpu_parts;
-use super::metric::Metric;
+use super::metric;
 use super::row::Row;
 use super::stated::StatedStep;
-use super::validity;
 use crate::number::{as_f64, counted, enumerated, range, significant};
 
 /// A part of this share of the difference, or a count that differs by it, is worth a sentence.
@@ -61,14 +60,14 @@ pub struct Reason {
 }
 
 /// One thing that a request takes.
-struct Quantity {
+struct Taken {
     name: &'static str,
     words: &'static str,
     floor: f64,
     value: fn(&StepData<'_>) -> Option<f64>,
 }
 
-const TOTAL: Quantity = Quantity {
+const TOTAL: Taken = Taken {
     name: "CPU, µs",
     words: "CPU",
     floor: 0.0,
@@ -77,46 +76,46 @@ const TOTAL: Quantity = Quantity {
 
 /// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
 /// compiler and a logger count as user time, which they nearly are.
-const PARTS: [Quantity; 5] = [
-    quantity("own code, µs", "in its own code", 0.0, |step| {
+const PARTS: [Taken; 5] = [
+    taken("own code, µs", "in its own code", 0.0, |step| {
         Some(Split::of(step)?.own)
     }),
-    quantity("kernel, µs", "in the kernel", 0.0, |step| {
+    taken("kernel, µs", "in the kernel", 0.0, |step| {
         Some(Split::of(step)?.kernel)
     }),
-    quantity(
+    taken(
         "garbage collection, µs",
         "collecting garbage",
         0.0,
         |step| Some(Split::of(step)?.threads?.collector),
     ),
-    quantity("compilation, µs", "compiling", 0.0, |step| {
+    taken("compilation, µs", "compiling", 0.0, |step| {
         Some(Split::of(step)?.threads?.compiler)
     }),
-    quantity("logging threads, µs", "in logging threads", 0.0, |step| {
+    taken("logging threads, µs", "in logging threads", 0.0, |step| {
         Some(Split::of(step)?.threads?.logger)
     }),
 ];
 
-const COUNTS: [Quantity; 9] = [
-    quantity("log lines", "log lines", 0.01, |step| {
+const COUNTS: [Taken; 9] = [
+    taken("log lines", "log lines", 0.01, |step| {
         per_request(step, step.grew(|sample| sample.log_lines)?)
     }),
-    quantity("backend requests", "backend requests", 0.01, |step| {
+    taken("backend requests", "backend requests", 0.01, |step| {
         per_request(step, backend_requests(step)?)
     }),
-    quantity("bytes received", "bytes received", 1.0, |step| {
+    taken("bytes received", "bytes received", 1.0, |step| {
         let grew = step.grew(|sample| Some(sample.network?.received_bytes))?;
         per_request(step, grew)
     }),
-    quantity("bytes sent", "bytes sent", 1.0, |step| {
+    taken("bytes sent", "bytes sent", 1.0, |step| {
         let grew = step.grew(|sample| Some(sample.network?.sent_bytes))?;
         per_request(step, grew)
     }),
-    quantity("TCP segments sent", "TCP segments sent", 0.01, |step| {
+    taken("TCP segments sent", "TCP segments sent", 0.01, |step| {
         per_request(step, step.grew(|sample| Some(sample.tcp?.sent_segments))?)
     }),
-    quantity(
+    taken(
         "voluntary context switches",
         "voluntary context switches",
         0.05,
@@ -125,7 +124,7 @@ const COUNTS: [Quantity; 9] = [
             per_request(step, step.grew(switches)?)
         },
     ),
-    quantity(
+    taken(
         "involuntary context switches",
         "involuntary context switches",
         0.05,
@@ -134,28 +133,25 @@ const COUNTS: [Quantity; 9] = [
             per_request(step, step.grew(switches)?)
         },
     ),
-    quantity(
-        "garbage collections in 1000 requests",
-        "garbage collections in 1000 requests",
-        0.5,
-        |step| {
-            let collections = step.grew(|sample| Some(sample.jvm?.gc_count))?;
-            Some(1000.0 * per_request(step, collections)?)
-        },
+    taken(
+        "garbage collections",
+        "garbage collections",
+        0.0005,
+        |step| per_request(step, step.grew(|sample| Some(sample.jvm?.gc_count))?),
     ),
-    quantity("µs throttled", "µs throttled", 0.1, |step| {
+    taken("µs throttled", "µs throttled", 0.1, |step| {
         let throttled_ns = step.grew(|sample| Some(sample.throttling?.throttled_ns))?;
         Some(per_request(step, throttled_ns)? / 1000.0)
     }),
 ];
 
-const fn quantity(
+const fn taken(
     name: &'static str,
     words: &'static str,
     floor: f64,
     value: fn(&StepData<'_>) -> Option<f64>,
-) -> Quantity {
-    Quantity {
+) -> Taken {
+    Taken {
         name,
         words,
         floor,
@@ -219,8 +215,8 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     Some(requests(&last.backend_after)?.saturating_sub(before))
 }
 
-/// The samples of a quantity of both contenders, where both have one.
-type Samples<'q> = (&'q Quantity, Sample, Sample);
+/// The samples of a taken of both contenders, where both have one.
+type Samples<'q> = (&'q Taken, Sample, Sample);
 
 /// The first row of a table against each of the others, then each contender against what it was,
 /// at the stated step; nothing about those for which that step says nothing.
@@ -269,31 +265,23 @@ fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     head_name(&one.contender) == Some(&other.contender) && one.parameters == other.parameters
 }
 
-/// What both take of each quantity: first the total.
+/// What both take of each taken: first the total.
 fn samples(
     first: &CaseData<'_>,
     second: &CaseData<'_>,
     label: &str,
 ) -> Option<Vec<Samples<'static>>> {
-    let of_both = |quantity: &'static Quantity| {
-        let first = sample(first, label, quantity)?;
-        Some((quantity, first, sample(second, label, quantity)?))
+    let of_both = |taken: &'static Taken| {
+        let first = sample(first, label, taken)?;
+        Some((taken, first, sample(second, label, taken)?))
     };
     let total = of_both(&TOTAL)?;
     let rest = PARTS.iter().chain(&COUNTS).filter_map(of_both);
     Some(iter::once(total).chain(rest).collect())
 }
 
-fn sample(case: &CaseData<'_>, label: &str, quantity: &Quantity) -> Option<Sample> {
-    let steps = case.completed().filter_map(|run| {
-        let step = run.step(label)?;
-        Some((run.with_block((quantity.value)(step)?), step))
-    });
-    let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
-    let metric = Metric::new(values, steps.into_iter())?;
-    validity::unranked(&metric.validity)
-        .is_none()
-        .then_some(metric.sample)
+fn sample(case: &CaseData<'_>, label: &str, taken: &Taken) -> Option<Sample> {
+    metric::at_label(case, label, taken.value).map(|metric| metric.sample)
 }
 
 fn of_pair(
@@ -304,15 +292,15 @@ fn of_pair(
 ) -> Option<Reasons> {
     let is_swapped = differences.first()?.estimate.point < 0.0;
     let both = samples.iter().zip(differences);
-    let mut all = both.map(|((quantity, first, second), difference)| {
+    let mut all = both.map(|((taken, first, second), difference)| {
         let (dearer, cheaper, difference) = match is_swapped {
             true => (second, first, inverse(difference)),
             false => (first, second, *difference),
         };
         Reason {
-            name: quantity.name,
-            words: quantity.words,
-            floor: quantity.floor,
+            name: taken.name,
+            words: taken.words,
+            floor: taken.floor,
             dearer: dearer.mean(),
             cheaper: cheaper.mean(),
             difference,
@@ -403,7 +391,7 @@ impl Reasons {
         };
         let counts = match enumerated(&self.counted()) {
             counts if counts.is_empty() => counts,
-            counts => format!(" Each of its requests has {counts}."),
+            counts => format!(" For each request it has {counts}."),
         };
         Some(format!("{about}{why}.{counts}"))
     }

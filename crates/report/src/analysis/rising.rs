@@ -7,6 +7,7 @@ use bakeoff_model::load::LoadInterval;
 use bakeoff_validity::RiseInTurns;
 
 use super::benchmark::{BenchmarkData, StepData};
+use super::groups::{self, Place};
 use super::validity;
 
 /// Requests for each second of CPU time, by block.
@@ -15,19 +16,26 @@ type Efficiency = BTreeMap<u64, f64>;
 /// Judges the steps of contenders that got faster once more, with that. The blocks of the sets that
 /// count must be known.
 pub(super) fn judge(benchmark: &mut BenchmarkData<'_>) {
-    let mut sets: BTreeMap<(u32, usize), Vec<Efficiency>> = BTreeMap::new();
+    let mut sets: BTreeMap<(Place, usize), Vec<Efficiency>> = BTreeMap::new();
     for run in benchmark.cases.iter().flat_map(|case| &case.runs) {
         for step in &run.steps {
-            let place = (run.repetition(), step.index);
-            sets.entry(place).or_default().push(efficiency(step));
+            // One that broke off, or whose number is invalid, must not take blocks from the others.
+            let has_say = run.completed() && validity::unranked(&step.validity).is_none();
+            let own = if has_say {
+                efficiency(step)
+            } else {
+                Efficiency::new()
+            };
+            let place = (groups::place(run), step.index);
+            sets.entry(place).or_default().push(own);
         }
     }
     // In the same order.
-    let mut places: BTreeMap<(u32, usize), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(Place, usize), usize> = BTreeMap::new();
     for run in benchmark.cases.iter_mut().flat_map(|case| &mut case.runs) {
-        let repetition = run.repetition();
+        let set = groups::place(run);
         for step in &mut run.steps {
-            let place = (repetition, step.index);
+            let place = (set, step.index);
             let own = places.entry(place).or_default();
             let rise = sets.get(&place).and_then(|set| rise(step, set, *own));
             *own += 1;

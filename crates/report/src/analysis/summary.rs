@@ -134,6 +134,16 @@ impl RankTable {
         Some(format!("in open load at {} requests/s", significant(mean)))
     }
 
+    /// Why requests of the two best differ in CPU, if that is known.
+    pub(crate) fn reasons_of_two_best(&self) -> Option<&Reasons> {
+        let [best, next, ..] = self.rows.as_slice() else {
+            return None;
+        };
+        let two = [&best.label, &next.label];
+        let is_of_two = |one: &&Reasons| two.contains(&&one.dearer) && two.contains(&&one.cheaper);
+        self.reasons.iter().find(is_of_two)
+    }
+
     /// What a verdict on a pair of the table by throughput asks.
     pub(crate) fn threshold(&self) -> Threshold {
         Threshold::of_family(self.throughput_matrix.pairs.compared())

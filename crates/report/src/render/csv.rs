@@ -27,7 +27,7 @@ type RunColumn = (&'static str, fn(&Line<'_, '_>) -> String);
 type StepColumn = (&'static str, fn(&StepData<'_>) -> String);
 
 /// What a run says of all its steps.
-const OF_RUN: [RunColumn; 27] = [
+const OF_RUN: [RunColumn; 28] = [
     ("suite", |line| line.run.records.begin.suite.clone()),
     ("suite_digest", |line| {
         line.run.records.begin.suite_digest.clone()
@@ -47,6 +47,7 @@ const OF_RUN: [RunColumn; 27] = [
         line.run.records.begin.run.control.to_string()
     }),
     ("repetition", |line| line.run.repetition().to_string()),
+    ("group", group),
     ("order", |line| line.run.records.begin.run.order.to_string()),
     ("outcome", outcome),
     ("started_at", |line| line.run.records.begin.at.clone()),
@@ -95,7 +96,7 @@ const OF_RUN: [RunColumn; 27] = [
 ];
 
 /// The load of a step. A column for each class of errors comes after these.
-const OF_LOAD: [StepColumn; 8] = [
+const OF_LOAD: [StepColumn; 9] = [
     ("step", |step| step.index.to_string()),
     ("step_label", |step| step.label.clone()),
     ("warm_up", |step| step.warm_up.to_string()),
@@ -107,6 +108,7 @@ const OF_LOAD: [StepColumn; 8] = [
     ("duration_s", |step| decimal(Some(step.totals.open_s()))),
     ("requests", |step| step.totals.requests.to_string()),
     ("requests_per_s", |step| decimal(Some(step.throughput()))),
+    ("group_scale", |step| decimal(Some(step.scale.rate))),
 ];
 
 /// Errors, times, cost and validity of a step.
@@ -299,6 +301,12 @@ fn parameters(line: &Line<'_, '_>) -> String {
     let parameters = line.case.label.strip_prefix(contender).unwrap_or_default();
     let parameters = parameters.trim_end_matches(|letter| letter != ']');
     parameters.trim_matches(['[', ']']).to_owned()
+}
+
+/// The group of a set, where that is split.
+fn group(line: &Line<'_, '_>) -> String {
+    let group = line.run.records.begin.run.group;
+    group.map_or_else(String::new, |group| group.to_string())
 }
 
 fn outcome(line: &Line<'_, '_>) -> String {

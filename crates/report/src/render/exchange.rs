@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use bakeoff_model::histogram::Histogram;
+use bakeoff_stats::Tie;
 use serde_json::{Map, Value, json};
 
 use crate::analysis::Analysis;
@@ -36,9 +37,9 @@ pub fn exchanged(analysis: &Analysis<'_>) -> Vec<Exchanged> {
         file("otava.csv", otava(analysis)),
         file("badge.json", badge(analysis)),
     ];
-    for load in &analysis.loads {
+    for (place, load) in analysis.loads.iter().enumerate() {
         for case in &load.data.cases {
-            let name = format!("{}.{}", safe(&load.data.name), safe(&case.label));
+            let name = format!("{}.{}", safe(&name_of(analysis, place)), safe(&case.label));
             for run in case.completed() {
                 let text = hlog(run);
                 let repetition = run.repetition();
@@ -60,11 +61,24 @@ fn safe(name: &str) -> String {
     name.chars().map(safe).collect()
 }
 
+/// The name of a benchmark, with a number from the second of that name on: there is one for each
+/// set of conditions.
+fn name_of(analysis: &Analysis<'_>, place: usize) -> String {
+    let name = &analysis.loads[place].data.name;
+    let before = analysis.loads[..place].iter();
+    match before.filter(|load| load.data.name == *name).count() {
+        0 => name.clone(),
+        before => format!("{name}-{}", before + 1),
+    }
+}
+
 /// Every ranked row with the name of its benchmark.
-fn rows<'s>(analysis: &'s Analysis<'_>) -> impl Iterator<Item = (&'s str, &'s Row)> {
-    analysis.loads.iter().flat_map(|load| {
+fn rows<'s>(analysis: &'s Analysis<'_>) -> impl Iterator<Item = (String, &'s Row)> {
+    let loads = analysis.loads.iter().enumerate();
+    loads.flat_map(|(place, load)| {
+        let name = name_of(analysis, place);
         let rows = load.summary.tables.iter().flat_map(|table| &table.rows);
-        rows.map(|row| (load.summary.name.as_str(), row))
+        rows.map(move |row| (name.clone(), row))
     })
 }
 
@@ -156,7 +170,11 @@ fn badge(analysis: &Analysis<'_>) -> String {
             let load = analysis.loads.first();
             let label = load.map_or("bakeoff", |load| load.summary.name.as_str());
             let rows = load.and_then(|load| load.summary.tables.first());
-            let message = rows.map(|table| first_of(&table.rows));
+            let is_void = load.is_some_and(|load| load.summary.void);
+            let message = rows.map(|table| match is_void {
+                true => "void: the control differs".to_owned(),
+                false => first_of(&table.rows),
+            });
             (
                 label.to_owned(),
                 message.unwrap_or_else(|| "no result".to_owned()),
@@ -173,7 +191,7 @@ fn badge(analysis: &Analysis<'_>) -> String {
     format!("{badge:#}\n")
 }
 
-/// `a: 1.20 times b`, `a = b`, `a: 5120 requests/s`.
+/// `a: 1.20 times b`, `a ≈ b`, `a: 5120 requests/s, b not significantly less`.
 fn first_of(rows: &[Row]) -> String {
     let alone = |row: &Row| {
         let rate = significant(row.throughput.mean());
@@ -187,7 +205,8 @@ fn first_of(rows: &[Row]) -> String {
                 let ratio = ratio_text(1.0 / found.ratio.point);
                 format!("{}: {ratio} times {}", best.label, next.label)
             }
-            None => format!("{} = {}", best.label, next.label),
+            None if next.tie == Tie::Equivalent => format!("{} ≈ {}", best.label, next.label),
+            None => format!("{}, {} not significantly less", alone(best), next.label),
         },
     }
 }

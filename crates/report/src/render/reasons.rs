@@ -28,3 +28,16 @@ pub(super) fn row(one: &Reason, mark: &str) -> [String; 5] {
         one.interval(),
     ]
 }
+
+/// Where layers come from.
+pub(super) const LAYERS_METHOD: &str = "\
+CPU per request at the stated step, divided as samples of stacks divide it, which were taken in \
+one more run. ± is the 95 % interval by the number of samples alone.";
+
+/// `12.1 ± 0.8`.
+pub(super) fn layer_text(cell: Option<(f64, f64)>) -> String {
+    cell.map_or_else(
+        || "–".to_owned(),
+        |(cpu_us, half)| format!("{} ± {}", significant(cpu_us), significant(half)),
+    )
+}

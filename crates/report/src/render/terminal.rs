@@ -215,7 +215,7 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
         wrap(text, "", &conclusion.sentence(), width);
     }
     // Of the two best; the documents have all.
-    if let Some(sentence) = table.reasons.first().and_then(Reasons::sentence) {
+    if let Some(sentence) = table.reasons_of_two_best().and_then(Reasons::sentence) {
         wrap(text, "", &sentence, width);
     }
     let mut unfair = table.rows.iter().filter(|row| !row.validity().is_fair());

@@ -8,6 +8,7 @@ use crate::analysis::Analysis;
 use crate::analysis::answer::{self, Part};
 use crate::analysis::control::Control;
 use crate::analysis::load::LoadAnalysis;
+use crate::analysis::lower_bounds::LowerBound;
 use crate::analysis::metric::Metric;
 use crate::analysis::reasons::{Reason, Reasons};
 use crate::analysis::row::Row;
@@ -67,7 +68,7 @@ pub struct Ranked {
     pub p99_ms: Option<f64>,
     /// Requests that failed.
     pub errors: u64,
-    /// Completed runs, or sets.
+    /// Runs, or sets, behind the requests per second.
     pub runs: usize,
 }
 
@@ -152,10 +153,14 @@ fn of_load(load: &LoadAnalysis<'_>, sentence: &[Part]) -> BenchmarkVerdict {
     let rows = summary.tables.iter().flat_map(|table| &table.rows);
     let fair = summary.tables.first().filter(|table| table.verdict.ranks());
     let unranked = summary.unranked.iter();
+    // A number that something else bounded can be above all fair ones.
+    let is_passed = summary.lower_bounds.iter().any(LowerBound::is_higher);
     BenchmarkVerdict {
         benchmark: summary.name.clone(),
         conditions: summary.conditions.clone(),
-        winner: fair.filter(|_| !summary.void).and_then(winner),
+        winner: fair
+            .filter(|_| !summary.void && !is_passed)
+            .and_then(winner),
         sentence: sentence.iter().map(Part::text).collect(),
         void: summary.void,
         control: summary.control.as_ref().map(Control::sentence),
@@ -193,7 +198,7 @@ fn ranked(row: &Row) -> Ranked {
         p50_ms: row.p50_ms,
         p99_ms: row.p99_ms,
         errors: row.errors,
-        runs: row.runs,
+        runs: row.throughput.estimate.runs,
     }
 }
 

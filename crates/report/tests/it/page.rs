@@ -212,6 +212,7 @@ fn flame_graphs_are_linked_where_the_contender_is() {
             file: "flame/a.svg".to_owned(),
             sampler: "perf".to_owned(),
             samples: 812,
+            layers: Vec::new(),
         },
     };
     let elsewhere = FlameGraph {

@@ -1,5 +1,9 @@
 //! Why requests of one contender cost more CPU than those of another.
 
+use std::collections::BTreeMap;
+
+use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::layers::LayerSamples;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::resource::{Network, ResourceSample, ThreadGroup};
 use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
@@ -109,7 +113,7 @@ fn what_a_request_does_besides_is_counted() {
         ..Extra::default()
     };
     let counts = [
-        "Each of its requests has ",
+        "For each request it has ",
         "2.00 more log lines (3.00 against 1.00)",
         "300 more bytes sent (500 against 200)",
     ];
@@ -136,4 +140,33 @@ fn documents_say_it_and_have_the_parts() {
     let terminal = analysed(&results, |analysis| terminal_table(analysis, 80));
     let unwrapped = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains(&sentence), "{terminal}");
+}
+
+#[test]
+fn samples_of_stacks_divide_the_cpu_of_a_request() {
+    let mut results = results(Extra::default());
+    let layer = |name: &str, samples| LayerSamples {
+        name: name.to_owned(),
+        samples,
+    };
+    results.flame_graphs = vec![FlameGraph {
+        benchmark: "city-get".to_owned(),
+        contender: "dear".to_owned(),
+        parameters: BTreeMap::new(),
+        connections: 64,
+        outcome: FlameOutcome::Drawn {
+            file: "flame/a.svg".to_owned(),
+            sampler: "perf".to_owned(),
+            samples: 400,
+            layers: vec![layer("JSON", 300), layer("own code", 100)],
+        },
+    }];
+    let row = "| dear | 75.0 ± 4.24 | 25.0 ± 4.24 | 400 |";
+    let text = analysed(&results, markdown);
+    assert!(
+        text.contains("| CPU µs/request | JSON | own code | samples |"),
+        "{text}"
+    );
+    assert!(text.contains(row), "{text}");
+    assert!(analysed(&results, html).contains("<td>75.0 ± 4.24</td>"));
 }

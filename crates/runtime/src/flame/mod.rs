@@ -202,7 +202,10 @@ async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, String>
 fn folded(text: &Path) -> io::Result<String> {
     let mut folded = Vec::new();
     let text = BufReader::new(File::open(text)?);
-    Folder::from(Options::default()).collapse(text, &mut folded)?;
+    let mut options = Options::default();
+    // So that a reader, and the rules of layers, know the kernel's functions.
+    options.annotate_kernel = true;
+    Folder::from(options).collapse(text, &mut folded)?;
     Ok(String::from_utf8_lossy(&folded).into_owned())
 }
 

@@ -151,14 +151,7 @@ async fn ask_side(
     let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
     ready.map_err(Unprepared::Services)?;
-    let mut answers = Ok(Vec::new());
-    for request in &duel.requests {
-        let asked = ask_twice(request, instance.as_ref(), name).await;
-        answers = answers.and_then(|mut all: Vec<Answers>| {
-            all.push(asked?);
-            Ok(all)
-        });
-    }
+    let answers = ask_all(duel, instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
     let answers = answers.map_err(Unprepared::Services)?;
     Ok((answers, took))
@@ -173,6 +166,15 @@ fn not_started(error: &StartError) -> anyhow::Error {
         ),
         _ => failed(&error.failure()),
     }
+}
+
+/// What a side answers to each request; the first that is not answered ends it.
+async fn ask_all(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::Result<Vec<Answers>> {
+    let mut answers = Vec::new();
+    for request in &duel.requests {
+        answers.push(ask_twice(request, instance, name).await?);
+    }
+    Ok(answers)
 }
 
 async fn ask_twice(

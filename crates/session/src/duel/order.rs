@@ -26,6 +26,8 @@ pub struct Duel {
     pub sides: Vec<Side>,
     /// What each of them is asked, at least one; each has another name.
     pub requests: Vec<Request>,
+    /// What the user should know about these before they are sent, a sentence each.
+    pub notes: Vec<String>,
     /// What may differ between the bodies of responses that are JSON.
     pub ignored: Vec<JsonPath>,
     /// Where those that are started listen; where a compose file says, or at 8080, when absent.

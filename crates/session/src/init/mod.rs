@@ -205,7 +205,12 @@ fn suite_file(
     texts: [&str; 2],
 ) -> (String, Vec<u8>) {
     let [analysis, describe] = texts;
-    let requests: Vec<Value> = asked.iter().map(benchmark_request).collect();
+    let is_titled = matches!(&init.origin, Origin::Described(described)
+        if described.source == Source::Requests);
+    let requests: Vec<Value> = asked
+        .iter()
+        .map(|operation| benchmark_request(operation, is_titled))
+        .collect();
     let benchmark = toml_text(&json!({
         "benchmark": [{ "name": "all", "describe": describe, "request": requests }],
     }));
@@ -237,13 +242,15 @@ fn suite_name(folder: &Path) -> String {
     }
 }
 
-/// A request with its share and the name that reports call it, where the path alone is not enough.
-fn benchmark_request(operation: &Operation) -> Value {
+/// A request with its share and the name that reports call it, where the path alone is not enough
+/// or the source gives it a title.
+fn benchmark_request(operation: &Operation, is_titled: bool) -> Value {
     let mut table = request(operation);
     if operation.weight != 1 {
         table["weight"] = json!(operation.weight);
     }
-    if operation.name.ends_with(')') {
+    let usual = format!("{} {}", operation.method, operation.path);
+    if is_titled && operation.name != usual || operation.name.ends_with(')') {
         table["name"] = json!(operation.name);
     }
     table

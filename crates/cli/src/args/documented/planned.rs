@@ -56,7 +56,11 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
             Ok(has_port)
         }
         Command::Duel(args) => {
-            let is_example = args.sides.iter().any(|side| is_placeholder(&side.0.name));
+            // Files of requests are the reader's own.
+            let source = &args.imported.source;
+            let reads =
+                source.requests.is_some() || source.har.is_some() || source.openapi.is_some();
+            let is_example = reads || args.sides.iter().any(|side| is_placeholder(&side.0.name));
             if !is_example {
                 duel::wanted(&args)?.validate()?;
             }

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_import::Operation;
+use bakeoff_import::{Described, Operation, another};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -71,7 +71,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
 /// What would let the sides take turns.
 const TURNS_HINT: &str = "turns decide sooner: listen on 0.0.0.0 and the port in PORT";
 
-/// Asks every side once, and tells the user about it.
+/// Asks every side, and tells the user about it.
 async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement, Unprepared> {
     let quiet = args.output.quiet || args.output.json;
     let say = |text: &str| {
@@ -81,7 +81,10 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     };
-    say(&format!("asking each once: {}", wanted.asked()));
+    for note in &wanted.notes {
+        say(&format!("note: {note}"));
+    }
+    say(&format!("asking each twice: {}", wanted.asked()));
     let agreement = duel::prepare(wanted, suite).await?;
     agreement.words.lines().for_each(say);
     if let Some(why) = &agreement.no_turns {
@@ -95,7 +98,9 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
 
 /// What the arguments ask for.
 pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
-    let requests = requests(args)?;
+    let imported = imported::read(&args.imported)?;
+    let notes = imported.as_ref().map(notes).transpose()?;
+    let requests = requests(args, imported.as_ref())?;
     let mut gets = requests.iter().filter(|request| request.method == GET);
     let ready_path = match (&args.ready, gets.next()) {
         (Some(ready), _) => ready.0.clone(),
@@ -107,6 +112,7 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
         requests,
+        notes: notes.unwrap_or_default(),
         ignored: args.ignore.clone(),
         port: args.port,
         ready_path,
@@ -133,8 +139,25 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     })
 }
 
+/// What the user should know about requests that are written down elsewhere.
+fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
+    let left_out = described.left_out.iter();
+    let left_out: Vec<String> = left_out.map(|one| format!("left out: {one}")).collect();
+    if described.operations.is_empty() {
+        let why = match left_out.is_empty() {
+            true => "there is none in it".to_owned(),
+            false => left_out.join("; "),
+        };
+        return Err(hinted(
+            format_args!("no request can be made of the {}", described.source.noun()),
+            why,
+        ));
+    }
+    Ok(described.notes.iter().cloned().chain(left_out).collect())
+}
+
 /// Every request that is named, each by another name.
-fn requests(args: &DuelArgs) -> anyhow::Result<Vec<Request>> {
+fn requests(args: &DuelArgs, imported: Option<&Described>) -> anyhow::Result<Vec<Request>> {
     let body = String::from_utf8(args.body.read()?)
         .context("--body: a suite file holds text, and this is none")?;
     let method = args.method.to_uppercase();
@@ -150,24 +173,13 @@ fn requests(args: &DuelArgs) -> anyhow::Result<Vec<Request>> {
         headers: headers.clone(),
         body: body.clone(),
     });
-    let imported = imported::read(&args.imported)?;
-    if let Some(described) = &imported
-        && described.operations.is_empty()
-    {
-        return Err(hinted(
-            format_args!("no request can be made of the {}", described.source.noun()),
-            described.left_out.join("; "),
-        ));
-    }
-    let imported = imported.into_iter().flat_map(|all| all.operations);
+    let imported = imported.map(|all| all.operations.clone());
+    let imported = imported.into_iter().flatten();
     let curl = args.curl.iter().map(|curl| curl.0.clone());
     let mut requests: Vec<Request> = Vec::new();
     for mut request in typed.chain(curl.chain(imported).map(request)) {
-        let like = |one: &&Request| one.name == request.name;
-        let before = requests.iter().filter(like).count();
-        if before > 0 {
-            request.name = format!("{} ({})", request.name, before + 1);
-        }
+        let is_taken = |name: &str| requests.iter().any(|one| one.name == name);
+        request.name = another(request.name, is_taken);
         requests.push(request);
     }
     Ok(requests)
@@ -218,7 +230,7 @@ fn order(args: &DuelArgs, runtime: RuntimeKind, suite: PathBuf, results: PathBuf
         slice: None,
         out: Some(results),
         round: None,
-        flame_graphs: false,
+        flame_graphs: args.profile_cpu,
         backend_url: None,
         baseline: None,
     }))

@@ -131,7 +131,7 @@ fn two_best(summary: &BenchmarkSummary) -> Vec<String> {
     let mut times = table.times.iter();
     let times = times.find(|one| is_of_two(&one.first) && is_of_two(&one.second));
     let times = times.map(|one| format!("{}.", one.sentence()));
-    let reasons = table.reasons.first().and_then(Reasons::sentence);
+    let reasons = table.reasons_of_two_best().and_then(Reasons::sentence);
     times.into_iter().chain(reasons).collect()
 }
 
@@ -161,7 +161,7 @@ fn worth(load: &LoadAnalysis<'_>) -> Vec<String> {
         }
     }
     let mut worth: Vec<String> = best_results(&verdicts).into_iter().collect();
-    let runs = || rows().map(|row| row.runs);
+    let runs = || rows().map(|row| row.throughput.estimate.runs);
     if let (Some(fewest), Some(most), Some(row)) = (runs().min(), runs().max(), rows().next()) {
         let unit = row.unit();
         let each = match fewest == most {

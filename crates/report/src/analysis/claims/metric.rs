@@ -166,7 +166,8 @@ fn warm_up_cpu_s(run: &RunData<'_>) -> Option<f64> {
     let warm_up: Vec<_> = run.steps.iter().filter(|step| step.warm_up).collect();
     let last = warm_up.last()?.slices.last()?.contender_after.as_ref()?;
     let requests: u64 = warm_up.iter().map(|step| step.totals.requests).sum();
-    let later = run.cpu_us_per_request()? * as_f64(requests) / 1e6;
+    let (each, _) = run.cpu_us_and_scale()?;
+    let later = each * as_f64(requests) / 1e6;
     Some(seconds(last.cpu?.total_ns()) - later)
 }
 

@@ -272,11 +272,11 @@ pub(super) fn happens(
             .iter()
             .filter(|(_, case)| names::matches(glob, &case.label))
         {
-            let event = match claim.metric {
-                Metric::KilledForMemory => killed,
-                _ => unserved,
+            let event = |run: &RunData<'_>| match claim.metric {
+                Metric::KilledForMemory => killed(run, at),
+                _ => unserved(run, at, claim.nth_step),
             };
-            let runs = case.runs.iter().filter_map(|run| event(run, at));
+            let runs = case.runs.iter().filter_map(event);
             seen.extend(runs.map(|happened| (case.label.clone(), happened)));
         }
         if seen.len() == before {
@@ -315,9 +315,9 @@ fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
 }
 
 /// Whether some connection of that step got no response at all.
-fn unserved(run: &RunData<'_>, at: u32) -> Option<bool> {
-    let mut steps = run.measured();
-    let step = steps.find(|step| step.connections == at)?;
+fn unserved(run: &RunData<'_>, at: u32, nth: u32) -> Option<bool> {
+    let mut steps = run.measured().filter(|step| step.connections == at);
+    let step = steps.nth(nth.checked_sub(1)? as usize)?;
     let last = step.slices.last()?;
     let each = last.load.requests_per_connection?;
     Some(each.min == 0 || last.load.connections.missing() > 0)

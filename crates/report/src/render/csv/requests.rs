@@ -1,17 +1,18 @@
 //! Rows for each request, and for each message of failed ones, in each step of each run.
 
-use super::{Line, StepData, decimal, lines, outcome, parameters, table};
+use super::{Line, StepData, decimal, group, lines, outcome, parameters, table};
 use crate::analysis::Analysis;
 use crate::analysis::errors::{self, Error};
 use crate::analysis::requests::{self, Block};
 
 /// What the rows of both files begin with.
-const FRONT: [&str; 9] = [
+const FRONT: [&str; 10] = [
     "suite",
     "benchmark",
     "contender",
     "parameters",
     "repetition",
+    "group",
     "outcome",
     "step",
     "step_label",
@@ -99,6 +100,7 @@ fn front(line: &Line<'_, '_>, step: &StepData<'_>) -> [String; FRONT.len()] {
         begin.run.contender.clone(),
         parameters(line),
         line.run.repetition().to_string(),
+        group(line),
         outcome(line),
         step.index.to_string(),
         step.label.clone(),

@@ -106,7 +106,7 @@ fn flame_graph(one: &FlameGraph) -> Markup {
     let of = format!("{case}, {}", one.benchmark);
     html! {
         @match &one.outcome {
-            FlameOutcome::Drawn { file, sampler, samples } => {
+            FlameOutcome::Drawn { file, sampler, samples, .. } => {
                 a href={ "../" (file) } { "flame graph of " (of) }
                 " at " (counted(one.connections as usize, "connection"))
                 ", " (samples) " samples by " (sampler)

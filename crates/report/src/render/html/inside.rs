@@ -7,8 +7,10 @@ use super::table::{self, Heading};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
+use crate::analysis::layers::Layers;
 use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
+use crate::render::reasons::{LAYERS_METHOD, layer_text};
 
 const SHARE_HEADINGS: [Heading; 6] = [
     ("contender", ""),
@@ -74,6 +76,34 @@ pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Markup {
                  measured step marks it."
             }
             (table::filled("", &CPU_HEADINGS, rows.iter().map(cpu_cells).collect()))
+        }
+    }
+}
+
+/// Empty without samples of stacks.
+pub(super) fn layers(layers: &Layers) -> Markup {
+    html! {
+        @if !layers.rows.is_empty() {
+            h4 { "Where CPU time goes, by layer" }
+            p.hint { (LAYERS_METHOD) }
+            (table::framed("", &html! {
+                thead {
+                    tr {
+                        th.label scope="col" { "CPU µs/request" }
+                        @for name in &layers.names { th scope="col" { (name) } }
+                        th scope="col" { "samples" }
+                    }
+                }
+                tbody {
+                    @for row in &layers.rows {
+                        tr {
+                            th scope="row" { (row.label) }
+                            @for cell in &row.cpu_us { td { (layer_text(*cell)) } }
+                            td { (row.samples) }
+                        }
+                    }
+                }
+            }))
         }
     }
 }

@@ -182,6 +182,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (charts::warm_up(&load.warm_ups))
                         (requests::section(&load.requests, &load.errors))
                         (inside::cpu_parts(&load.cpu_parts))
+                        (inside::layers(&load.layers))
                         (inside::shares(&load.shares))
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))

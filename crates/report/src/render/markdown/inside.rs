@@ -6,8 +6,10 @@ use super::{Column, escape, push_table_of};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
+use crate::analysis::layers::Layers;
 use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
+use crate::render::reasons::{LAYERS_METHOD, layer_text};
 
 const CPU_COLUMNS: [Column; 6] = [
     ("<", "contender"),
@@ -137,4 +139,28 @@ pub(super) fn push_database(text: &mut String, rows: &[DatabaseRow]) {
         ]
     };
     push_table_of(text, &DATABASE_COLUMNS, rows.iter().map(cells).collect());
+}
+
+/// Where CPU time goes by samples of stacks; nothing without any.
+pub(super) fn push_layers(text: &mut String, layers: &Layers) {
+    if layers.rows.is_empty() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\n### Where CPU time goes, by layer\n\n{LAYERS_METHOD}\n\n"
+    );
+    let names: Vec<String> = layers.names.iter().map(|name| escape(name)).collect();
+    let _ = writeln!(text, "| CPU µs/request | {} | samples |", names.join(" | "));
+    let _ = writeln!(text, "|---|{}--:|", "--:|".repeat(names.len()));
+    for row in &layers.rows {
+        let cells: Vec<String> = row.cpu_us.iter().map(|cell| layer_text(*cell)).collect();
+        let label = escape(&row.label);
+        let _ = writeln!(
+            text,
+            "| {label} | {} | {} |",
+            cells.join(" | "),
+            row.samples
+        );
+    }
 }

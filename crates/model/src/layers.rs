@@ -1,0 +1,235 @@
+//! Which part of a service its CPU time belongs to, by the functions that samples of its stacks
+//! show: the kernel, parsing, JSON, the framework, its own code.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+const BUILT_IN: &str = include_str!("layers.toml");
+
+/// Whatever no rule knows.
+pub const OWN_CODE: &str = "own code";
+
+/// What the kernel's functions end in.
+const KERNEL: &str = "_[k]";
+
+/// What functions of runtimes and standard libraries begin with: they belong to their callers.
+const TRANSPARENT: [&str; 33] = [
+    "core::",
+    "alloc::",
+    "std::",
+    "<core::",
+    "<alloc::",
+    "<std::",
+    "<&",
+    "__",
+    "_start",
+    "[",
+    "main",
+    "mem",
+    "bcmp",
+    "str",
+    "clone",
+    "start_thread",
+    "pthread",
+    "java.",
+    "java/",
+    "jdk",
+    "sun.",
+    "sun/",
+    "kotlin.",
+    "kotlin/",
+    "kotlinx.coroutines",
+    "kotlinx/coroutines",
+    "scala.",
+    "scala/",
+    "Interpreter",
+    "call_stub",
+    "JavaCalls",
+    "thread_native_entry",
+    "runtime.",
+];
+
+/// Rules by which functions belong to layers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerRules {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    layer: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: String,
+    #[serde(default)]
+    kernel: bool,
+    #[serde(default)]
+    threads: Vec<String>,
+    #[serde(default)]
+    functions: Vec<String>,
+}
+
+/// How many samples belong to a layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LayerSamples {
+    /// The layer.
+    pub name: String,
+    /// Samples.
+    pub samples: u64,
+}
+
+impl LayerRules {
+    /// The rules that come with bakeoff.
+    ///
+    /// # Panics
+    /// Never: a test reads them.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self::parse(BUILT_IN).expect("the rules that come with bakeoff are TOML")
+    }
+
+    /// Rules of a suite, asked before those that come with bakeoff.
+    ///
+    /// # Errors
+    /// Says what is no rule.
+    pub fn with(text: &str) -> Result<Self, String> {
+        let mut own = Self::parse(text)?;
+        own.rules.extend(Self::built_in().rules);
+        Ok(own)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        Ok(Self { rules: file.layer })
+    }
+
+    /// The samples of each layer, most first, of folded stacks: `thread;caller;function 42`.
+    #[must_use]
+    pub fn samples(&self, folded: &str) -> Vec<LayerSamples> {
+        let mut layers: BTreeMap<&str, u64> = BTreeMap::new();
+        for line in folded.lines() {
+            let Some((stack, count)) = line.rsplit_once(' ') else {
+                continue;
+            };
+            let count: u64 = count.parse().unwrap_or_default();
+            if count > 0 {
+                *layers.entry(self.layer_of(stack)).or_default() += count;
+            }
+        }
+        let mut layers: Vec<LayerSamples> = layers
+            .into_iter()
+            .map(|(name, samples)| LayerSamples {
+                name: name.to_owned(),
+                samples,
+            })
+            .collect();
+        layers.sort_by_key(|layer| std::cmp::Reverse(layer.samples));
+        layers
+    }
+
+    /// The layer of a stack, `thread;caller;function`.
+    fn layer_of(&self, stack: &str) -> &str {
+        let (thread, functions) = stack.split_once(';').unwrap_or((stack, ""));
+        let begins = |rule: &&Rule| {
+            rule.threads
+                .iter()
+                .any(|name| thread.starts_with(name.as_str()))
+        };
+        if let Some(rule) = self.rules.iter().find(begins) {
+            return &rule.name;
+        }
+        let functions: Vec<&str> = functions.rsplit(';').collect();
+        let of_kernel = functions.iter().take_while(|name| name.ends_with(KERNEL));
+        let of_kernel: Vec<&str> = of_kernel.copied().collect();
+        if !of_kernel.is_empty() {
+            let mut kernel = self.rules.iter().filter(|rule| rule.kernel);
+            let found = kernel.find(|rule| of_kernel.iter().any(|name| rule.has(name)));
+            return found.map_or(OWN_CODE, |rule| &rule.name);
+        }
+        for name in functions {
+            let mut others = self.rules.iter().filter(|rule| !rule.kernel);
+            if let Some(rule) = others.find(|rule| rule.has(name)) {
+                return &rule.name;
+            }
+            if !TRANSPARENT.iter().any(|begin| name.starts_with(begin)) {
+                return OWN_CODE;
+            }
+        }
+        OWN_CODE
+    }
+}
+
+impl Rule {
+    fn has(&self, function: &str) -> bool {
+        let mut texts = self.functions.iter();
+        texts.any(|text| function.contains(text.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LayerRules;
+
+    #[track_caller]
+    fn check(rules: &LayerRules, stack: &str, layer: &str) {
+        assert_eq!(rules.layer_of(stack), layer, "{stack}");
+    }
+
+    #[test]
+    fn the_function_that_was_running_decides_but_for_those_of_runtimes() {
+        let rules = LayerRules::built_in();
+        for (stack, layer) in [
+            ("web;main;tokio::run;shop::price", "own code"),
+            ("web;tokio::run;shop::price;core::fmt::write", "own code"),
+            ("web;shop::price;serde_json::to_vec;__memcpy_avx", "JSON"),
+            ("web;serde_json::to_vec;_int_malloc", "allocation"),
+            ("web;shop::get;hyper::client::get", "database client"),
+            ("web;main;tokio::run;mio::poll", "framework"),
+            (
+                "web;write;entry_[k];tcp_sendmsg_[k];copy_[k]",
+                "kernel: network",
+            ),
+            ("web;read;entry_[k];vfs_read_[k]", "kernel: other"),
+            ("VM Thread;Mark::run", "garbage collection"),
+            ("C2 CompilerThre;Compile", "compilation"),
+            (
+                "java;java.lang.Thread.run;shop.Price.of;java.util.HashMap.get",
+                "own code",
+            ),
+            (
+                "java;io.netty.HttpObjectDecoder.decode;java.util.HashMap.get",
+                "HTTP parsing",
+            ),
+            ("web", "own code"),
+        ] {
+            check(&rules, stack, layer);
+        }
+    }
+
+    #[test]
+    fn rules_of_a_suite_come_first() {
+        let text = "[[layer]]\nname = \"prices\"\nfunctions = [\"shop::price\"]\n";
+        let rules = LayerRules::with(text).unwrap();
+        check(&rules, "web;tokio::run;shop::price", "prices");
+        check(&rules, "web;tokio::run;shop::item", "own code");
+        let error = LayerRules::with("[[layer]]\nnane = \"a\"\n").unwrap_err();
+        assert!(error.contains("nane"), "{error}");
+    }
+
+    #[test]
+    fn samples_are_added_up_most_first() {
+        let folded = "web;shop::a 3\nweb;serde_json::b 5\nweb;shop::c 1\nno count\n";
+        let found = LayerRules::built_in().samples(folded);
+        let found: Vec<(&str, u64)> = found
+            .iter()
+            .map(|layer| (layer.name.as_str(), layer.samples))
+            .collect();
+        assert_eq!(found, [("JSON", 5), ("own code", 4)]);
+    }
+}
