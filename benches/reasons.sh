@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does the report name why requests of one service cost more CPU, where the reason is known? Real
-# sessions of a service of the suite benches/reasons and of the same one doing one thing more for
+# sessions of a service of the suite benches/verdicts and of the same one doing one thing more for
 # each request. Prints for each what the report says, and whether the known reason is in it.
 #
 #   native   5 % more work, a log line, three system calls, a header of 2000 bytes, nothing
@@ -48,14 +48,14 @@ found=0 asked=0
 for session in $(seq "$sessions"); do
     for variant in $variants; do
         out=${KEEP:-$folder}/$kind-$variant-$session
-        "$BAKEOFF" run benches/reasons --profile "$kind" --contender "$kind" \
-            --contender "$kind/$variant" --seed "$session" --out "$out" --quiet >"$out.log" 2>&1 ||
+        "$BAKEOFF" run benches/verdicts --profile "reasons-$kind" --contender "$kind/little" \
+            --contender "$kind/little-$variant" --seed "$session" --out "$out" --quiet >"$out.log" 2>&1 ||
             { cat "$out.log" >&2 && exit 1; }
         said=$(sed --quiet "s/^- \(.* needs .* more CPU per request than .*\)/\1/p" "$out/results.md")
         asked=$((asked + 1)) verdict=wrong
         if [ "$variant" = same ]; then
             [ -n "$said" ] || verdict=right
-        elif [[ $said == "$kind/$variant needs "* ]] && grep --quiet "$(expected "$variant")" <<<"$said"; then
+        elif [[ $said == "$kind/little-$variant needs "* ]] && grep --quiet "$(expected "$variant")" <<<"$said"; then
             verdict=right
         fi
         [ "$verdict" = wrong ] || found=$((found + 1))
