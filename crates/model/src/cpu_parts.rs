@@ -35,6 +35,31 @@ const LOGGERS: [&str; 6] = [
     "slog-async",
 ];
 
+/// What a thread works for, besides the requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadWork {
+    /// Compiling while the program runs.
+    Compiling,
+    /// Collecting garbage.
+    Collecting,
+    /// Writing logs.
+    Logging,
+}
+
+impl ThreadWork {
+    /// Of a thread with this name; `None` where it serves requests, as far as its name says.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let begins = |names: &[&str]| names.iter().any(|one| name.starts_with(one));
+        match () {
+            () if begins(&COMPILERS) => Some(Self::Compiling),
+            () if begins(&COLLECTORS) => Some(Self::Collecting),
+            () if begins(&LOGGERS) => Some(Self::Logging),
+            () => None,
+        }
+    }
+}
+
 /// CPU time of a contender over some time, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuParts {
@@ -57,9 +82,9 @@ impl CpuParts {
         let total_ns = total_ns(after)?.saturating_sub(total_ns(before)?);
         let was_read = !before.threads.is_empty() && !after.threads.is_empty();
         was_read.then(|| {
-            let used_ns = |names: &[&str]| -> u64 {
+            let used_ns = |work: ThreadWork| -> u64 {
                 let named = after.threads.iter();
-                let named = named.filter(|(name, _)| names.iter().any(|one| name.starts_with(one)));
+                let named = named.filter(|(name, _)| ThreadWork::of(name) == Some(work));
                 let used = named.map(|(name, group)| {
                     let before = before.threads.get(name).map_or(0, |group| group.cpu_ns);
                     group.cpu_ns.saturating_sub(before)
@@ -67,13 +92,13 @@ impl CpuParts {
                 // Threads are read a little later than the whole group.
                 used.sum::<u64>().min(total_ns)
             };
-            let jit_ns = used_ns(&COMPILERS);
-            let gc_ns = used_ns(&COLLECTORS).min(total_ns - jit_ns);
+            let jit_ns = used_ns(ThreadWork::Compiling);
+            let gc_ns = used_ns(ThreadWork::Collecting).min(total_ns - jit_ns);
             Self {
                 total_ns,
                 jit_ns,
                 gc_ns,
-                logging_ns: used_ns(&LOGGERS).min(total_ns - jit_ns - gc_ns),
+                logging_ns: used_ns(ThreadWork::Logging).min(total_ns - jit_ns - gc_ns),
             }
         })
     }

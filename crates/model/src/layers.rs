@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_parts::ThreadWork;
+
 const BUILT_IN: &str = include_str!("layers.toml");
 
 /// Whatever no rule knows.
@@ -144,6 +146,9 @@ impl LayerRules {
         if let Some(rule) = self.rules.iter().find(begins) {
             return &rule.name;
         }
+        if let Some(work) = ThreadWork::of(thread) {
+            return of_work(work);
+        }
         let functions: Vec<&str> = functions.rsplit(';').collect();
         let of_kernel = functions.iter().take_while(|name| name.ends_with(KERNEL));
         let of_kernel: Vec<&str> = of_kernel.copied().collect();
@@ -162,6 +167,15 @@ impl LayerRules {
             }
         }
         OWN_CODE
+    }
+}
+
+/// The layer of a thread that does not serve requests.
+fn of_work(work: ThreadWork) -> &'static str {
+    match work {
+        ThreadWork::Compiling => "compilation",
+        ThreadWork::Collecting => "garbage collection",
+        ThreadWork::Logging => "logging",
     }
 }
 
