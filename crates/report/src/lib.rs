@@ -53,6 +53,5 @@ pub use render::markdown::markdown;
 pub use render::sentence::sentence;
 pub use render::terminal::{terminal_comparison, terminal_table};
 pub use render::verdict::{
-    BenchmarkVerdict, Compared as ComparedBy, Interval, NotRanked, Ranked, TakenByBoth, Why,
-    verdicts,
+    AgainstBest, BenchmarkVerdict, NotRanked, Ranked, TakenByBoth, Why, WithInterval, verdicts,
 };

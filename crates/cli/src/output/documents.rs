@@ -30,8 +30,13 @@ impl<O: Observer> Observer for WithDocuments<O> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         if let Event::SessionEnded { results, .. } = event {
             let recorded = results::read(results)?;
-            write(results, &recorded)?;
-            let analysis = analysis(&recorded);
+            let (title, rounds) = (title(&recorded), beside(results, &recorded)?);
+            let analysis = Analysis::of(&ReportInput {
+                results: &recorded,
+                title: &title,
+                rounds: &rounds,
+            });
+            write_documents(results, &analysis)?;
             // What was measured must not fail by it.
             if let Err(error) = add_to_job(&analysis) {
                 let mut stderr = std::io::stderr();
@@ -130,20 +135,24 @@ pub(crate) fn write_with(
         title: &title,
         rounds,
     });
+    write_documents(folder, &analysis)
+}
+
+fn write_documents(folder: &Path, analysis: &Analysis<'_>) -> anyhow::Result<()> {
     let report = folder.join("report");
     fs::create_dir_all(&report).with_context(|| format!("{}", report.display()))?;
-    write_whole(&page(folder), bakeoff_report::html(&analysis).as_bytes())?;
+    write_whole(&page(folder), bakeoff_report::html(analysis).as_bytes())?;
     write_whole(
         &folder.join("results.csv"),
-        bakeoff_report::csv(&analysis).as_bytes(),
+        bakeoff_report::csv(analysis).as_bytes(),
     )?;
     let more = [
-        ("benchmarks.csv", bakeoff_report::benchmarks_csv(&analysis)),
-        ("overhead.csv", bakeoff_report::overhead_csv(&analysis)),
-        ("requests.csv", bakeoff_report::requests_csv(&analysis)),
-        ("errors.csv", bakeoff_report::errors_csv(&analysis)),
-        ("capacity.csv", bakeoff_report::capacity_csv(&analysis)),
-        ("trials.csv", bakeoff_report::trials_csv(&analysis)),
+        ("benchmarks.csv", bakeoff_report::benchmarks_csv(analysis)),
+        ("overhead.csv", bakeoff_report::overhead_csv(analysis)),
+        ("requests.csv", bakeoff_report::requests_csv(analysis)),
+        ("errors.csv", bakeoff_report::errors_csv(analysis)),
+        ("capacity.csv", bakeoff_report::capacity_csv(analysis)),
+        ("trials.csv", bakeoff_report::trials_csv(analysis)),
     ];
     for (name, text) in more {
         if let Some(text) = text {
@@ -152,10 +161,10 @@ pub(crate) fn write_with(
     }
     write_whole(
         &folder.join("results.md"),
-        bakeoff_report::markdown(&analysis).as_bytes(),
+        bakeoff_report::markdown(analysis).as_bytes(),
     )?;
     if analysis.against_base.is_some() {
-        write_for_integration(&folder.join("ci"), &analysis)?;
+        write_for_integration(&folder.join("ci"), analysis)?;
     }
     Ok(())
 }

@@ -67,93 +67,80 @@ struct Taken {
     value: fn(&StepData<'_>) -> Option<f64>,
 }
 
-const TOTAL: Taken = Taken {
-    name: "CPU, µs",
-    words: "CPU",
-    floor: 0.0,
-    value: |step| step.cpu_us_per_request(),
-};
+const TOTAL: Taken = part("CPU, µs", "CPU", |step| step.cpu_us_per_request());
 
 /// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
 /// compiler and a logger count as user time, which they nearly are.
 const PARTS: [Taken; 5] = [
-    taken("own code, µs", "in its own code", 0.0, |step| {
+    part("own code, µs", "in its own code", |step| {
         Some(Split::of(step)?.own)
     }),
-    taken("kernel, µs", "in the kernel", 0.0, |step| {
+    part("kernel, µs", "in the kernel", |step| {
         Some(Split::of(step)?.kernel)
     }),
-    taken(
-        "garbage collection, µs",
-        "collecting garbage",
-        0.0,
-        |step| Some(Split::of(step)?.threads?.collector),
-    ),
-    taken("compilation, µs", "compiling", 0.0, |step| {
+    part("garbage collection, µs", "collecting garbage", |step| {
+        Some(Split::of(step)?.threads?.collector)
+    }),
+    part("compilation, µs", "compiling", |step| {
         Some(Split::of(step)?.threads?.compiler)
     }),
-    taken("logging threads, µs", "in logging threads", 0.0, |step| {
+    part("logging threads, µs", "in logging threads", |step| {
         Some(Split::of(step)?.threads?.logger)
     }),
 ];
 
 const COUNTS: [Taken; 9] = [
-    taken("log lines", "log lines", 0.01, |step| {
+    count("log lines", 0.01, |step| {
         per_request(step, step.grew(|sample| sample.log_lines)?)
     }),
-    taken("backend requests", "backend requests", 0.01, |step| {
+    count("backend requests", 0.01, |step| {
         per_request(step, backend_requests(step)?)
     }),
-    taken("bytes received", "bytes received", 1.0, |step| {
+    count("bytes received", 1.0, |step| {
         let grew = step.grew(|sample| Some(sample.network?.received_bytes))?;
         per_request(step, grew)
     }),
-    taken("bytes sent", "bytes sent", 1.0, |step| {
+    count("bytes sent", 1.0, |step| {
         let grew = step.grew(|sample| Some(sample.network?.sent_bytes))?;
         per_request(step, grew)
     }),
-    taken("TCP segments sent", "TCP segments sent", 0.01, |step| {
+    count("TCP segments sent", 0.01, |step| {
         per_request(step, step.grew(|sample| Some(sample.tcp?.sent_segments))?)
     }),
-    taken(
-        "voluntary context switches",
-        "voluntary context switches",
-        0.05,
-        |step| {
-            let switches = |sample: &ResourceSample| Some(sample.context_switches?.voluntary);
-            per_request(step, step.grew(switches)?)
-        },
-    ),
-    taken(
-        "involuntary context switches",
-        "involuntary context switches",
-        0.05,
-        |step| {
-            let switches = |sample: &ResourceSample| Some(sample.context_switches?.involuntary);
-            per_request(step, step.grew(switches)?)
-        },
-    ),
-    taken(
-        "garbage collections",
-        "garbage collections",
-        0.0005,
-        |step| per_request(step, step.grew(|sample| Some(sample.jvm?.gc_count))?),
-    ),
-    taken("µs throttled", "µs throttled", 0.1, |step| {
+    count("voluntary context switches", 0.05, |step| {
+        let switches = |sample: &ResourceSample| Some(sample.context_switches?.voluntary);
+        per_request(step, step.grew(switches)?)
+    }),
+    count("involuntary context switches", 0.05, |step| {
+        let switches = |sample: &ResourceSample| Some(sample.context_switches?.involuntary);
+        per_request(step, step.grew(switches)?)
+    }),
+    count("garbage collections", 0.0005, |step| {
+        per_request(step, step.grew(|sample| Some(sample.jvm?.gc_count))?)
+    }),
+    count("µs throttled", 0.1, |step| {
         let throttled_ns = step.grew(|sample| Some(sample.throttling?.throttled_ns))?;
         Some(per_request(step, throttled_ns)? / 1000.0)
     }),
 ];
 
-const fn taken(
+const fn part(
     name: &'static str,
     words: &'static str,
-    floor: f64,
     value: fn(&StepData<'_>) -> Option<f64>,
 ) -> Taken {
     Taken {
         name,
         words,
+        floor: 0.0,
+        value,
+    }
+}
+
+const fn count(name: &'static str, floor: f64, value: fn(&StepData<'_>) -> Option<f64>) -> Taken {
+    Taken {
+        name,
+        words: name,
         floor,
         value,
     }
@@ -215,7 +202,7 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     Some(requests(&last.backend_after)?.saturating_sub(before))
 }
 
-/// The samples of a taken of both contenders, where both have one.
+/// What is taken, with the samples of both contenders.
 type Samples<'q> = (&'q Taken, Sample, Sample);
 
 /// The first row of a table against each of the others, then each contender against what it was,
@@ -265,7 +252,7 @@ fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     head_name(&one.contender) == Some(&other.contender) && one.parameters == other.parameters
 }
 
-/// What both take of each taken: first the total.
+/// The samples of both contenders of everything that both take, the total first.
 fn samples(
     first: &CaseData<'_>,
     second: &CaseData<'_>,

@@ -35,7 +35,7 @@ pub struct BenchmarkVerdict {
     /// Ranked contenders, best first; after the fair ones those whose numbers are lower bounds.
     pub contenders: Vec<Ranked>,
     /// The best of each table against each other contender of it.
-    pub comparisons: Vec<Compared>,
+    pub comparisons: Vec<AgainstBest>,
     /// Why requests of the best and of each other contender differ in CPU.
     pub reasons: Vec<Why>,
     /// Contenders without a rank.
@@ -53,13 +53,13 @@ pub struct Ranked {
     /// `fair`, `degraded`, `host-bound`, `backend-bound` or `generator-bound`.
     pub validity: String,
     /// Successful requests per second at the best step.
-    pub requests_per_s: Interval,
+    pub requests_per_s: WithInterval,
     /// CPU per request at the stated step, us.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_us_per_request: Option<Interval>,
+    pub cpu_us_per_request: Option<WithInterval>,
     /// Highest memory up to the end of the stated step, MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_mib: Option<Interval>,
+    pub memory_mib: Option<WithInterval>,
     /// Median response time, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<f64>,
@@ -74,7 +74,7 @@ pub struct Ranked {
 
 /// A number with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Interval {
+pub struct WithInterval {
     /// The number.
     pub point: f64,
     /// The lower end; absent where there are too few runs.
@@ -87,7 +87,7 @@ pub struct Interval {
 
 /// Two contenders by one metric.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Compared {
+pub struct AgainstBest {
     /// The best.
     pub first: String,
     /// The other.
@@ -95,7 +95,7 @@ pub struct Compared {
     /// `requests-per-s`, `cpu-us-per-request` or `p99-ms`.
     pub metric: &'static str,
     /// First over second.
-    pub ratio: Interval,
+    pub ratio: WithInterval,
     /// On the first: `faster`, `slower`, `equivalent`, `inconclusive` or `void`. Less CPU and
     /// shorter times are `faster`.
     pub verdict: &'static str,
@@ -125,7 +125,7 @@ pub struct TakenByBoth {
     /// What the cheaper one takes.
     pub cheaper: f64,
     /// The dearer minus the cheaper one.
-    pub difference: Interval,
+    pub difference: WithInterval,
     /// Significant among all differences of the table.
     pub significant: bool,
 }
@@ -202,19 +202,19 @@ fn ranked(row: &Row) -> Ranked {
     }
 }
 
-fn of_metric(metric: &Metric) -> Interval {
+fn of_metric(metric: &Metric) -> WithInterval {
     interval(&metric.estimate)
 }
 
-fn interval(estimate: &bakeoff_stats::Estimate) -> Interval {
-    Interval {
+fn interval(estimate: &bakeoff_stats::Estimate) -> WithInterval {
+    WithInterval {
         point: estimate.point,
         low: estimate.interval.map(|ends| ends.low),
         high: estimate.interval.map(|ends| ends.high),
     }
 }
 
-fn comparisons(table: &RankTable) -> Vec<Compared> {
+fn comparisons(table: &RankTable) -> Vec<AgainstBest> {
     let Some((best, others)) = table.rows.split_first() else {
         return Vec::new();
     };
@@ -241,8 +241,8 @@ fn compared(
     second: &Row,
     metric: &'static str,
     found: &Comparison,
-) -> Option<Compared> {
-    found.ratio.point.is_finite().then(|| Compared {
+) -> Option<AgainstBest> {
+    found.ratio.point.is_finite().then(|| AgainstBest {
         first: first.label.clone(),
         second: second.label.clone(),
         metric,
