@@ -359,11 +359,15 @@ impl<W: Write> Observer for Progress<W> {
             | Event::CoreSharingUnknown { .. } => self.preparation(event),
             Event::RunsDecided {
                 decision,
+                runs,
                 expected_ns,
                 ..
             } => {
                 self.pace.decided(Duration::from_nanos(*expected_ns));
-                self.decided(decision);
+                // Where nothing is left to make, the table that follows says it.
+                if *runs > 0 {
+                    self.decided(decision);
+                }
             }
             Event::SetsReplaced { sets, expected_ns } => {
                 let expected = Duration::from_nanos(*expected_ns);
