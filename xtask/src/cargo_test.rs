@@ -44,7 +44,7 @@ pub(crate) fn cargo_test(chores: &mut Chores<'_>, env: &[(&str, &str)]) -> anyho
     })
 }
 
-/// What `cargo test` told.
+/// The output of `cargo test`.
 #[derive(Debug, Default)]
 struct Told {
     success: bool,

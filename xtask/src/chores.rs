@@ -18,7 +18,7 @@ pub(crate) struct Chores<'a> {
     root: &'a Path,
     began: Instant,
     steps: Vec<Step>,
-    /// What could not be done, to be repeated at the end.
+    /// Notes on what could not be done, repeated at the end.
     notes: Vec<String>,
 }
 

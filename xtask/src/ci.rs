@@ -60,7 +60,7 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// What runs the tests of the workspace.
+/// The program that runs the tests of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runner {
     /// `cargo test`.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::chores::{command, works};
 use crate::workspace::say;
 
-/// What the tests need.
+/// The needs of the tests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Needs {
@@ -23,7 +23,7 @@ struct Package {
     name: String,
     /// A file that is there once it is installed.
     file: String,
-    /// What does as well.
+    /// Alternatives.
     #[serde(default)]
     or: Vec<String>,
     why: String,
@@ -38,7 +38,7 @@ struct Toolchain {
     contender: String,
 }
 
-/// What could not be installed, and what is left out.
+/// Failed installations, and the parts that are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     /// A line about each.

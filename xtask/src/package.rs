@@ -113,7 +113,8 @@ fn install(crates: &Path, prefix: &Path) -> anyhow::Result<(std::path::PathBuf, 
     Ok((program, line))
 }
 
-/// What must work with the program alone: a duel, a suite, the machine's description.
+/// Tries everything that must work with the program alone: a duel, a suite, the machine's
+/// description.
 fn tried(program: &Path, folder: &Path) -> anyhow::Result<()> {
     let name = program.display();
     command(folder, &format!("{name} doctor"), &[])?;

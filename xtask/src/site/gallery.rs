@@ -19,7 +19,7 @@ const SHOWN: [&str; 6] = [
     "-capacity.svg",
 ];
 
-/// What was written.
+/// The gallery as written.
 pub(super) struct Gallery {
     /// Lines of the summary.
     pub(super) summary: String,

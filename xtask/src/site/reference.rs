@@ -46,7 +46,7 @@ fn page(name: &str, schema: &Value) -> String {
     page
 }
 
-/// What one object is, its keys, or the values that it may have.
+/// Returns a part of the page: an object, its keys, or the values that it may have.
 fn part(schema: &Value) -> String {
     let mut text = String::new();
     if let Some(describe) = schema.get("description").and_then(Value::as_str) {
@@ -93,7 +93,7 @@ fn table(keys: &Map<String, Value>, schema: &Value) -> String {
     text
 }
 
-/// What a value is, with links to the parts of the page.
+/// Returns the kind of a value, with links to the parts of the page.
 fn kind(schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let name = name.rsplit('/').next().unwrap_or_default();

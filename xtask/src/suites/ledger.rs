@@ -193,7 +193,7 @@ fn base(root: &Path) -> anyhow::Result<Option<String>> {
         .filter(|commit| !commit.is_empty()))
 }
 
-/// What git prints; `None` where it fails.
+/// Returns the output of git; `None` where it fails.
 fn git(root: &Path, arguments: &[&str]) -> anyhow::Result<Option<String>> {
     let output = Command::new("git")
         .args(arguments)

@@ -200,7 +200,7 @@ fn folders(folder: &Path, with: &str) -> anyhow::Result<Vec<String>> {
 }
 
 impl Suite {
-    /// What is about to be built and started, in a few words.
+    /// Returns a few words on what is about to be built and started.
     pub(crate) fn describe(&self) -> String {
         let backend = self.backend.as_deref().unwrap_or("no backend");
         let names: Vec<&str> = self.contenders.iter().map(Contender::folder).collect();

@@ -9,7 +9,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 500;
 
-/// What is too long in a file.
+/// Returns the findings on what is too long in a file.
 pub(super) fn check(file: &SourceFile) -> Vec<String> {
     let name = file.path.display();
     let mut findings = Vec::new();

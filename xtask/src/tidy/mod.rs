@@ -1,12 +1,14 @@
 //! The house style that no linter of the ecosystem checks: line, function and file length, import
 //! circles between modules, files of contenders that must be equal, contenders that changed
-//! since they were verified, words that texts do without, and the map of the code.
+//! since they were verified, words that texts do without, the map of the code, and the size of the
+//! committed results.
 
 mod circles;
 mod lengths;
 mod map;
 mod modules;
 mod paths;
+mod records;
 mod same_files;
 mod source;
 mod words;
@@ -29,6 +31,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     findings.extend(same_files::check(root)?);
     findings.extend(words::check(root)?);
     findings.extend(map::check(root)?);
+    findings.extend(records::check(root)?);
     findings.extend(suites::findings(root, &suites::suites(root)?)?);
     for finding in &findings {
         say(finding);

@@ -16,7 +16,7 @@ pub(super) struct Module {
     pub(super) file: PathBuf,
     /// `pub use path::Name`, `pub use path::Name as Other`: the name here, and the path.
     pub(super) exports: BTreeMap<String, Vec<String>>,
-    /// What it names that may be of another module.
+    /// References that may be to another module.
     pub(super) references: Vec<Reference>,
 }
 

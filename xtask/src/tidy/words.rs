@@ -14,7 +14,8 @@ use super::source;
 /// The list, relative to the root.
 const LIST: &str = "xtask/words.toml";
 
-/// What is read. Quotations are their authors' own, and records are what was written then.
+/// The patterns of the files that are read. Quotations are their authors' own, and records are what
+/// was written then.
 const PATTERNS: [&str; 4] = ["*.rs", "*.md", "*.toml", "*.sh"];
 const LEFT_OUT: [&str; 3] = ["published.toml", LIST, "records/"];
 
@@ -34,8 +35,11 @@ struct Word {
     text: String,
     /// How often it occurs today.
     count: usize,
-    /// What to write instead.
+    /// The replacement.
     instead: String,
+    /// It counts only where a line of a doc comment begins with it.
+    #[serde(default)]
+    opens_docs: bool,
 }
 
 /// Words that occur more often, or less often, than the list says.
@@ -67,7 +71,11 @@ fn finding(word: &Word, texts: &BTreeMap<PathBuf, String>) -> Option<String> {
     let places: Vec<String> = texts
         .iter()
         .flat_map(|(path, text)| {
-            let lines = occurrences(&word.text, text).into_iter();
+            let lines = match word.opens_docs {
+                true => openings(&word.text, text),
+                false => occurrences(&word.text, text),
+            };
+            let lines = lines.into_iter();
             lines.map(move |line| format!("{}:{line}", path.display()))
         })
         .collect();
@@ -75,18 +83,25 @@ fn finding(word: &Word, texts: &BTreeMap<PathBuf, String>) -> Option<String> {
         text,
         count,
         instead,
+        opens_docs,
     } = word;
+    let place = if *opens_docs {
+        " at the beginning of docs"
+    } else {
+        ""
+    };
     match places.len() {
         found if found > *count => {
             let shown = places.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>();
             let more = if found > NAMED_MAX { ", ..." } else { "" };
             Some(format!(
-                "\"{text}\" occurs {found} times, {LIST} allows {count}; write {instead}: {}{more}",
+                "\"{text}\" occurs {found} times{place}, {LIST} allows {count}; write {instead}: \
+                 {}{more}",
                 shown.join(", ")
             ))
         }
         found if found < *count => Some(format!(
-            "\"{text}\" occurs {found} times only: lower its count in {LIST} from {count}"
+            "\"{text}\" occurs {found} times{place} only: lower its count in {LIST} from {count}"
         )),
         _ => None,
     }
@@ -114,9 +129,28 @@ fn occurrences(words: &str, text: &str) -> Vec<usize> {
     found
 }
 
+/// The lines, from 1, of doc comments that begin with a word.
+fn openings(word: &str, text: &str) -> Vec<usize> {
+    let begins = |line: &str| {
+        let words = line.trim_start().strip_prefix("/// ");
+        words.is_some_and(|words| words.split(' ').next() == Some(word))
+    };
+    let lines = (1..).zip(text.lines());
+    lines
+        .filter(|(_, line)| begins(line))
+        .map(|(number, _)| number)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::occurrences;
+    use super::{occurrences, openings};
+
+    #[test]
+    fn openings_are_those_of_doc_comments() {
+        let text = "/// what it is\n// what else\n    /// what for, and\n/// whatever what\n";
+        assert_eq!(openings("what", text), [1, 3]);
+    }
 
     #[test]
     fn words_are_found_whole_and_across_lines() {
