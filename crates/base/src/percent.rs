@@ -4,10 +4,11 @@ use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
 };
 
-/// What may not stand in a request line. A percent sign may: it begins what is encoded already.
+/// Characters that must not stand in a request line. A percent sign may: it begins what is encoded
+/// already.
 const NOT_IN_A_LINE: &AsciiSet = &CONTROLS.add(b' ');
 
-/// What may not stand in a URI either.
+/// Characters that must not stand in a URI either.
 const NOT_IN_A_URI: &AsciiSet = &NOT_IN_A_LINE
     .add(b'"')
     .add(b'<')
@@ -19,7 +20,7 @@ const NOT_IN_A_URI: &AsciiSet = &NOT_IN_A_LINE
     .add(b'|')
     .add(b'}');
 
-/// What [`normal`] encodes.
+/// Characters that [`normal`] encodes.
 const NOT_PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

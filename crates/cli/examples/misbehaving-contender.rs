@@ -161,7 +161,7 @@ fn has_cached(mode: &str) -> bool {
     mode == "caches" && under_load().is_some()
 }
 
-/// What stands before the item's name: a space that one response in a thousand lacks.
+/// Returns the text before the item's name: a space that one response in a thousand lacks.
 fn space(mode: &str) -> &'static str {
     match mode {
         // One in a thousand, the first of them soon: a busy host serves few requests in a step.

@@ -7,13 +7,13 @@ pub(crate) fn schemas() -> Vec<(&'static str, String)> {
     schemas
 }
 
-/// What a format is called on the command line: its file's name up to the first dot.
+/// Returns the name of a format on the command line: its file's name up to the first dot.
 pub(crate) fn name(file: &'static str) -> &'static str {
     file.split('.').next().unwrap_or(file)
 }
 
-/// What the formats are called on the command line. Written down, because every start of the
-/// program needs them and none should have to make the schemas for it.
+/// The names of the formats on the command line. Written down, because every start of the program
+/// needs them and none should have to make the schemas for it.
 pub(crate) const NAMES: [&str; 9] = [
     "suite",
     "published",

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     exit::code(match cli.command {
         Command::Run(args) => commands::run::run(args),
         Command::Duel(args) => commands::duel::duel(&args),
+        Command::Bisect(args) => commands::bisect::bisect(&args),
         Command::Init(args) => commands::init::init(&args),
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Up(args) => commands::up::up(&args),

@@ -38,7 +38,7 @@ impl From<RuntimeKind> for conditions::RuntimeKind {
     }
 }
 
-/// What a condition that is undecided does.
+/// The effect of a condition that is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
     /// It passes, and the summary says so.
@@ -292,9 +292,36 @@ impl FromStr for Body {
     }
 }
 
+/// Two revisions: `GOOD..BAD`, or `GOOD..` up to HEAD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) good: String,
+    pub(crate) bad: String,
+}
+
+impl FromStr for Range {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wanted = "write GOOD..BAD, as in v1.4..main";
+        let (good, bad) = text.split_once("..").ok_or(wanted)?;
+        let is_revision = |name: &str| !name.starts_with(['.', '-']);
+        if good.is_empty() || !is_revision(good) || !is_revision(bad) {
+            return Err(wanted);
+        }
+        let bad = if bad.is_empty() { "HEAD" } else { bad };
+        Ok(Self {
+            good: good.to_owned(),
+            bad: bad.to_owned(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Body, Header, Positive, Rate, RequestPath, Share, Size, Time, Variable, WarmUp};
+    use super::{
+        Body, Header, Positive, Range, Rate, RequestPath, Share, Size, Time, Variable, WarmUp,
+    };
 
     #[test]
     fn what_a_flag_cannot_take_is_refused() {
@@ -313,6 +340,9 @@ mod tests {
         for wrong in ["", "items", "http://a/", "/a b", "/Plzeň"] {
             assert!(wrong.parse::<RequestPath>().is_err(), "{wrong}");
         }
+        for wrong in ["", "main", "..main", "a...b", "a..-b"] {
+            assert!(wrong.parse::<Range>().is_err(), "{wrong}");
+        }
         assert!("=a".parse::<Variable>().is_err());
         assert!("no colon".parse::<Header>().is_err());
     }
@@ -323,6 +353,8 @@ mod tests {
         assert_eq!("3%".parse(), Ok(Share(0.03)));
         assert_eq!("1e3".parse(), Ok(Rate(1000.0)));
         assert_eq!("none".parse(), Ok(WarmUp(None)));
+        let range: Range = "v1.2..".parse().unwrap();
+        assert_eq!((&*range.good, &*range.bad), ("v1.2", "HEAD"));
         for text in ["512MiB", "512m", "512M", "512Mi", "512mb"] {
             assert_eq!(text.parse(), Ok(Size(512 << 20)), "{text}");
         }

@@ -73,7 +73,7 @@ const WITH_VALUE: [&str; 10] = [
     "--url",
 ];
 
-/// What a command line says so far.
+/// A command line as read so far.
 #[derive(Default)]
 struct Command {
     url: Option<String>,

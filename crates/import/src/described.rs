@@ -26,7 +26,7 @@ impl Source {
     }
 }
 
-/// What a description or a recording says that can be asked.
+/// The requests that a description or a recording allows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Described {
     /// Where it says so.
@@ -35,7 +35,7 @@ pub struct Described {
     pub operations: Vec<Operation>,
     /// `POST /cities: it may change data`: the others, each with the reason.
     pub left_out: Vec<String>,
-    /// What the user should know about what was taken, a sentence each.
+    /// Notes for the user about what was taken, a sentence each.
     pub notes: Vec<String>,
 }
 

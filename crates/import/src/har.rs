@@ -49,7 +49,7 @@ const NOT_OF_THE_REQUEST: [&str; 24] = [
     "x-forwarded-for",
 ];
 
-/// What names of headers and of query parameters have in them that are credentials.
+/// Parts of names of headers and query parameters that are credentials.
 const SECRET: [&str; 14] = [
     "api-key",
     "api_key",
@@ -66,10 +66,10 @@ const SECRET: [&str; 14] = [
     "token",
     "xsrf",
 ];
-/// What they are called that is too short to be looked for inside of names.
+/// Names of credentials that are too short to be looked for inside of names.
 const SECRET_WHOLE: [&str; 5] = ["auth", "key", "sid", "sig", "x-auth"];
 
-/// What of a recording is taken.
+/// The part of a recording that is taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The host whose requests are taken; the one that was asked most when absent.
@@ -431,7 +431,7 @@ fn essence(content_type: Option<&str>) -> String {
     shown(text.trim()).to_ascii_lowercase()
 }
 
-/// What is put into messages and comments: no line may end in it.
+/// Returns a text as it stands in messages and comments: without line ends.
 fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
@@ -488,7 +488,7 @@ mod tests {
 
     const JSON: &str = "application/json; charset=utf-8";
 
-    /// What a browser records of a shop.
+    /// Returns a recording as a browser makes it of a shop.
     fn visit() -> String {
         let item = "https://shop.example:8443/items?page=2&q=a%20b#top";
         let headers = [

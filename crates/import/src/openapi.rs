@@ -68,7 +68,7 @@ pub fn read(text: &str, base: Option<&str>) -> Result<Described, String> {
     Ok(described)
 }
 
-/// What goes before every path: of OpenAPI 3 the path of the first server, of 2 `basePath`.
+/// Returns the prefix of every path: of OpenAPI 3 the path of the first server, of 2 `basePath`.
 fn base_path(document: &Value) -> String {
     let base = match document.pointer("/servers/0/url").and_then(Value::as_str) {
         Some(url) => match url.split_once("://") {
@@ -89,7 +89,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// What a value stands for, when it is a reference into this document.
+    /// Returns the value that a reference into this document stands for; any other value as it is.
     fn resolved(&self, mut value: &'a Value) -> &'a Value {
         for _ in 0..REFERENCES_MAX {
             let reference = value.get("$ref").and_then(Value::as_str);

@@ -1,5 +1,5 @@
 //! The null server by hand: `null-server ADDRESS [BODY_BYTES] [WORK_US]`. With work, each response
-//! keeps the core busy for so long, and the server is the bottleneck of any generator.
+//! keeps the core busy for this long, and the server is the bottleneck of any generator.
 
 use std::net::TcpListener;
 use std::time::Duration;

@@ -412,7 +412,7 @@ fn start_ns(asked_ns: Option<u64>) -> Result<u64, LoadError> {
     Ok(at_ns.max(soon_ns))
 }
 
-/// What is said of a window that was to open at an instant of the wall clock.
+/// Returns the event of a window that had to open at an instant of the wall clock.
 fn began(step: usize, at_ns: u64, asked_ns: u64) -> LoadEvent {
     let unix_ns = at_ns + wall_ahead_ns();
     LoadEvent::Began {

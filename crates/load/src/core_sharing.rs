@@ -35,7 +35,7 @@ const SUMMAND: u64 = 1_442_695_040_888_963_407;
 /// The speeds of a core in the two windows of a pair: others idle, others working.
 type Pair = [f64; 2];
 
-/// What a thread reports: its number and its speed in a window, or why it cannot work.
+/// The report of a thread: its number and its speed in a window, or why it cannot work.
 type Reported = Result<(usize, f64), LoadError>;
 
 /// Measures for one second how much slower the contender's cores are while the load generator's

@@ -25,7 +25,7 @@ pub(crate) struct Crew<'a, R> {
     pub(crate) spec: &'a LoadSpec,
     /// The index of the thread.
     pub(crate) thread: usize,
-    /// What to do next.
+    /// Commands of the coordinator.
     pub(crate) commands: Receiver<Command>,
     /// Takes reports, with the index of the thread.
     pub(crate) reports: Sender<(usize, Report)>,

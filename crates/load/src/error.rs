@@ -10,13 +10,13 @@ pub enum LoadError {
     /// The spec makes no sense or asks for what the engine cannot do.
     #[error("{message}")]
     Spec {
-        /// What is wrong, a lower-case fragment.
+        /// The mistake, a lower-case fragment.
         message: String,
     },
     /// The host refused something that the engine cannot do without.
     #[error("{what}: {source}")]
     System {
-        /// What was refused.
+        /// The system call or the setting that was refused.
         what: String,
         /// The refusal.
         source: std::io::Error,

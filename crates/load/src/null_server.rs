@@ -21,7 +21,7 @@ const LISTENER: u64 = u64::MAX;
 /// Connections that may wait to be accepted; the standard library's 128 would make thousands wait.
 const BACKLOG: i32 = 4096;
 
-/// What the null server responds.
+/// The response of the null server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NullServer {
     /// Length of the body.
@@ -50,7 +50,7 @@ struct Client {
     counter: RequestCounter,
 }
 
-/// What has come of a request that is not complete.
+/// The bytes so far of a request that is not complete.
 #[derive(Debug, Default)]
 struct RequestCounter {
     /// The beginning of its head.

@@ -13,7 +13,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// What a protocol has written; `None` when that is nothing.
+    /// Returns the bytes that a protocol has written; `None` when there are none.
     pub(crate) fn written(bytes: Vec<u8>) -> Option<Self> {
         (!bytes.is_empty()).then_some(Self::Owned(bytes))
     }

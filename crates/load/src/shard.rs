@@ -14,7 +14,7 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// What of the whole load is this thread's: every `threads`-th connection of the part.
+    /// Returns this thread's share of the whole load: every `threads`-th connection of the part.
     pub(crate) fn share(self) -> Part {
         self.part.part(Part {
             index: self.thread,

@@ -23,10 +23,10 @@ impl Stop {
     }
 }
 
-/// What a caller has a stepwise run do next.
+/// The next action of a stepwise run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Go {
-    /// What comes next in the spec.
+    /// The next step of the spec.
     On,
     /// The step that is done once more; where none is done, the same as [`Go::On`].
     Again,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::parse::duration;
 use crate::text_enum::text_enum;
 
-/// What the name of a contender ends with that is built from the baseline. No name in a suite's
-/// files has an `@`.
+/// The ending of names of contenders that are built from the baseline. No name in a suite's files
+/// has an `@`.
 const BASE: &str = "@base";
 
 /// Letters of a commit that people are shown.
@@ -28,7 +28,7 @@ pub fn head_name(contender: &str) -> Option<&str> {
     contender.strip_suffix(BASE)
 }
 
-/// What a session compares with, and when it has failed.
+/// The baseline of a session, and the conditions under which it fails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// As the user named it: a folder, or a revision.
@@ -62,7 +62,7 @@ impl Baseline {
 }
 
 text_enum! {
-    /// What a condition is about.
+    /// The subject of a condition.
     "figure" Figure {
         /// Requests per second, of which fewer are worse.
         Slower = "slower",
@@ -83,7 +83,7 @@ text_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Condition {
-    /// What it is about.
+    /// Its subject.
     pub figure: Figure,
     /// The bound as it was written, percent.
     pub percent: f64,

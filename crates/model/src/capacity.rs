@@ -12,7 +12,7 @@ use crate::slo::Slo;
 use crate::step::Step;
 use crate::text_enum::text_enum;
 
-/// What a benchmark of kind `capacity` asks.
+/// The question of a benchmark of kind `capacity`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// The objectives; each has a capacity of its own.
@@ -105,8 +105,8 @@ impl Capacity {
         self.trial.saturating_mul(Self::CONFIRMATION_TRIALS)
     }
 
-    /// What a fresh process is to confirm where this rate was found: a little less, because at the
-    /// capacity itself one trial in two fails.
+    /// Returns the rate that a fresh process confirms where this rate was found: a little less,
+    /// because at the capacity itself one trial in two fails.
     #[must_use]
     pub fn to_confirm(&self, rate_per_s: f64) -> f64 {
         rate_per_s / (1.0 + self.within)
@@ -125,7 +125,7 @@ impl Capacity {
 }
 
 text_enum! {
-    /// What a trial is for.
+    /// The purpose of a trial.
     "purpose" Purpose {
         /// To find the capacity of its own process.
         Search = "search",
@@ -135,7 +135,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What came of a trial.
+    /// The outcome of a trial.
     "outcome" TrialOutcome {
         /// The objective was met.
         Met = "met",
@@ -152,7 +152,7 @@ text_enum! {
 pub struct TrialRecord {
     /// The step that its slices name: trials follow the planned steps.
     pub step: usize,
-    /// What it was for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Requests per second that were due.
     pub rate_per_s: f64,
@@ -160,16 +160,16 @@ pub struct TrialRecord {
     pub verdicts: Vec<TrialVerdict>,
 }
 
-/// What came of a trial for one objective.
+/// The outcome of a trial for one objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialVerdict {
     /// The objective.
     pub slo: Slo,
     /// Whether it was met.
     pub outcome: TrialOutcome,
-    /// What was found: `p99 48.2 ms, errors 0 %`.
+    /// The measured values: `p99 48.2 ms, errors 0 %`.
     pub found: String,
-    /// What else than the service may be the reason; of `disturbed` only.
+    /// Another possible reason than the service; of `disturbed` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<String>,
     /// The capacity as it is known after this trial, requests per second; of searches only.
@@ -204,14 +204,14 @@ text_enum! {
     }
 }
 
-/// What the search of a run found for one objective.
+/// The result of the search of a run for one objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityRecord {
     /// The objective.
     pub slo: Slo,
     /// Why the search ended.
     pub ended: SearchEnd,
-    /// What it found; absent where it ended at an end of its range, or disturbed.
+    /// The capacity; absent where the search ended at an end of its range, or disturbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityRange>,
     /// The highest rate that was met below the lowest that was missed; absent where there is none.
@@ -219,7 +219,7 @@ pub struct CapacityRecord {
     pub last_before_failure_per_s: Option<f64>,
     /// Trials that count.
     pub trials: u32,
-    /// What disturbed it; of `disturbed` only.
+    /// The disturbance; of `disturbed` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<String>,
 }

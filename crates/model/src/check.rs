@@ -15,7 +15,7 @@ use crate::pattern::Pattern;
 pub struct Check {
     /// The group, selectable with `--group`.
     pub group: String,
-    /// What the check shows, unique in its group.
+    /// The behaviour that the check shows, unique in its group.
     pub name: String,
     /// The method, upper case.
     pub method: String,
@@ -25,11 +25,11 @@ pub struct Check {
     pub headers: Vec<(String, String)>,
     /// Request body.
     pub body: String,
-    /// What must come back.
+    /// The expected response.
     pub expect: Expect,
 }
 
-/// What an answer must be. Every field that is given must hold.
+/// The requirements on a response. Every field that is given must hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Expect {
@@ -72,7 +72,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum CheckOutcome {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::text_enum::text_enum;
 
 text_enum! {
-    /// What starts and stops contenders.
+    /// The runtime that starts and stops contenders.
     "runtime" RuntimeKind {
         /// Local processes, each in a cgroup of its own.
         Process = "process",
@@ -22,7 +22,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What the contenders of a suite call.
+    /// The service that the contenders of a suite call.
     "backend" BackendName {
         /// Nothing.
         None = "none",

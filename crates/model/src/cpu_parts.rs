@@ -35,7 +35,7 @@ const LOGGERS: [&str; 6] = [
     "slog-async",
 ];
 
-/// What a thread works for, besides the requests.
+/// The work of a thread besides requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadWork {
     /// Compiling while the program runs.
@@ -74,8 +74,9 @@ pub struct CpuParts {
 }
 
 impl CpuParts {
-    /// What was used between two readings; `None` where threads or CPU time were not read. What a
-    /// thread used before it ended is gone from the later reading, so a part can be too small.
+    /// Returns the CPU time between two readings; `None` where threads or CPU time were not read.
+    /// What a thread used before it ended is gone from the later reading, so a part can be too
+    /// small.
     #[must_use]
     pub fn between(before: &ResourceSample, after: &ResourceSample) -> Option<Self> {
         let total_ns = |sample: &ResourceSample| Some(sample.cpu?.total_ns());

@@ -26,9 +26,9 @@ pub struct Diagnostic {
     pub line: usize,
     /// Column (in characters) of the start of the span, from 1; 0 where no place is known.
     pub column: usize,
-    /// What is wrong, a lower-case fragment without full stop.
+    /// The mistake, a lower-case fragment without full stop.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

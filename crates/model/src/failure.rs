@@ -27,7 +27,7 @@ text_enum! {
         Load = "load",
         /// The contender is stopped.
         Stop = "stop",
-        /// What it stored is counted.
+        /// The stored rows are counted.
         Count = "count",
     }
 }
@@ -37,11 +37,11 @@ text_enum! {
 pub struct Failure {
     /// The stage that failed.
     pub stage: Stage,
-    /// What happened, a lower-case fragment.
+    /// The event, a lower-case fragment.
     pub message: String,
     /// Last lines of a log, failing checks; may be empty.
     pub evidence: String,
-    /// What to do about it, a lower-case fragment each.
+    /// Remedies, a lower-case fragment each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// Whether the kernel killed the contender because its memory limit was reached.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::layers::LayerSamples;
+use crate::layers::NamedSamples;
 
 /// Where a contender spends its CPU time, by samples of its stacks in a run that is not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,17 @@ pub struct FlameGraph {
     pub outcome: FlameOutcome,
 }
 
-/// What came of a flame graph.
+/// A flame graph in which functions that take more of the CPU time than in another contender are
+/// red, and those that take less are blue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlameDifference {
+    /// The label of the other contender.
+    pub from: String,
+    /// The SVG, relative to the results folder.
+    pub file: String,
+}
+
+/// The outcome of a flame graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum FlameOutcome {
@@ -31,13 +41,19 @@ pub enum FlameOutcome {
     Drawn {
         /// The SVG, relative to the results folder.
         file: String,
-        /// What took the samples.
+        /// The program that took the samples.
         sampler: String,
         /// How many there are.
         samples: u64,
         /// Those of each part of the service, most first; empty in results of before 2026-11-26.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        layers: Vec<LayerSamples>,
+        layers: Vec<NamedSamples>,
+        /// Those of the functions that were at work themselves, most first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        functions: Vec<NamedSamples>,
+        /// How its stacks differ from those of another contender.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        difference: Option<FlameDifference>,
     },
     /// There is none.
     Failed {

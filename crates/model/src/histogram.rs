@@ -44,7 +44,7 @@ fn empty() -> hdrhistogram::Histogram<u64> {
         .expect("the bounds are constants inside what the library allows")
 }
 
-/// What knows the bounds of buckets.
+/// Returns a histogram that knows the bounds of buckets.
 fn bounds() -> &'static hdrhistogram::Histogram<u64> {
     static EMPTY: OnceLock<hdrhistogram::Histogram<u64>> = OnceLock::new();
     EMPTY.get_or_init(empty)

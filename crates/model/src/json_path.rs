@@ -128,7 +128,7 @@ fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v
     Ok(value)
 }
 
-/// What a JSON value is, in words.
+/// Returns the kind of a JSON value, in words.
 pub(crate) fn kind(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -150,7 +150,7 @@ pub(crate) fn kind(value: &Value) -> String {
     }
 }
 
-/// What a key after a dot is made of; others need brackets and quotes.
+/// Whether a character may be part of a key after a dot; other keys need brackets and quotes.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }

@@ -13,10 +13,10 @@ const BUILT_IN: &str = include_str!("layers.toml");
 /// Whatever no rule knows.
 pub const OWN_CODE: &str = "own code";
 
-/// What the kernel's functions end in.
+/// The ending of the kernel's functions.
 const KERNEL: &str = "_[k]";
 
-/// What functions of runtimes and standard libraries begin with: they belong to their callers.
+/// The beginnings of functions of runtimes and standard libraries: they belong to their callers.
 const TRANSPARENT: [&str; 33] = [
     "core::",
     "alloc::",
@@ -77,10 +77,10 @@ struct Rule {
     functions: Vec<String>,
 }
 
-/// How many samples belong to a layer.
+/// How many samples belong to a layer or a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LayerSamples {
-    /// The layer.
+pub struct NamedSamples {
+    /// The layer or the function.
     pub name: String,
     /// Samples.
     pub samples: u64,
@@ -113,7 +113,7 @@ impl LayerRules {
 
     /// The samples of each layer, most first, of folded stacks: `thread;caller;function 42`.
     #[must_use]
-    pub fn samples(&self, folded: &str) -> Vec<LayerSamples> {
+    pub fn samples(&self, folded: &str) -> Vec<NamedSamples> {
         let mut layers: BTreeMap<&str, u64> = BTreeMap::new();
         for line in folded.lines() {
             let Some((stack, count)) = line.rsplit_once(' ') else {
@@ -124,15 +124,7 @@ impl LayerRules {
                 *layers.entry(self.layer_of(stack)).or_default() += count;
             }
         }
-        let mut layers: Vec<LayerSamples> = layers
-            .into_iter()
-            .map(|(name, samples)| LayerSamples {
-                name: name.to_owned(),
-                samples,
-            })
-            .collect();
-        layers.sort_by_key(|layer| std::cmp::Reverse(layer.samples));
-        layers
+        most_first(layers)
     }
 
     /// The layer of a stack, `thread;caller;function`.
@@ -168,6 +160,45 @@ impl LayerRules {
         }
         OWN_CODE
     }
+}
+
+/// Returns the samples of each function that was at work itself, most first, of folded stacks: at
+/// most this number of functions.
+#[must_use]
+pub fn functions(folded: &str, most: usize) -> Vec<NamedSamples> {
+    let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
+    for line in folded.lines() {
+        let stack_and_count = line.rsplit_once(' ');
+        let count = stack_and_count.and_then(|(_, count)| count.parse::<u64>().ok());
+        let (Some((stack, _)), Some(count)) = (stack_and_count, count) else {
+            continue;
+        };
+        let innermost = stack.rsplit(';').next().unwrap_or(stack);
+        *functions.entry(without_hash(innermost)).or_default() += count;
+    }
+    let mut functions = most_first(functions);
+    functions.truncate(most);
+    functions
+}
+
+/// A function without the hash that Rust's compilers add, which is another one in each build.
+fn without_hash(function: &str) -> &str {
+    match function.rsplit_once("::h") {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            name
+        }
+        _ => function,
+    }
+}
+
+fn most_first(counts: BTreeMap<&str, u64>) -> Vec<NamedSamples> {
+    let named = counts.into_iter().map(|(name, samples)| NamedSamples {
+        name: name.to_owned(),
+        samples,
+    });
+    let mut named: Vec<NamedSamples> = named.collect();
+    named.sort_by_key(|one| std::cmp::Reverse(one.samples));
+    named
 }
 
 /// The layer of a thread that does not serve requests.

@@ -302,7 +302,7 @@ impl AddAssign for CpuTime {
     }
 }
 
-/// What the load generator counted in one slice of a step.
+/// The counts of the load generator in one slice of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadInterval {
     /// Index of the step in [`LoadSpec::steps`].
@@ -393,10 +393,10 @@ pub struct UserCount {
     pub gave_up: u64,
 }
 
-/// What the load generator counted for one of several requests in one slice of a step.
+/// The counts of the load generator for one of several requests in one slice of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestInterval {
-    /// What it is called, [`RequestSpec::label`].
+    /// Its name, [`RequestSpec::label`].
     pub name: String,
     /// How often it succeeded.
     pub requests: u64,
@@ -460,7 +460,7 @@ pub enum LoadEvent {
     StepDone {
         /// The step.
         step: usize,
-        /// What each load generator did in it, where there are several.
+        /// The receipt of each load generator, where there are several.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fleet: Option<Box<FleetReceipt>>,
     },

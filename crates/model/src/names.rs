@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {kind} `{name}`")]
 pub struct UnknownName {
-    /// What was named, in the singular: `profile`, `contender`, `check group`.
+    /// The kind of thing, in the singular: `profile`, `contender`, `check group`.
     pub kind: &'static str,
     /// The name or glob.
     pub name: String,
@@ -13,7 +13,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// What to do about it: the known names, after the one that was probably meant.
+    /// Returns the remedy: the known names, after the one that was probably meant.
     #[must_use]
     pub fn hint(&self) -> String {
         let known: Vec<&str> = self.known.iter().map(String::as_str).collect();

@@ -29,7 +29,7 @@ impl Pattern {
         self.0.is_match(text)
     }
 
-    /// What its first group matches, or all of the first match when it has no group.
+    /// Returns the match of its first group, or all of the first match when it has no group.
     pub(crate) fn first<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.0.captures(text)?;
         let group = found.get(1).or_else(|| found.get(0))?;

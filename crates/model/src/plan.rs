@@ -39,7 +39,7 @@ pub struct Plan {
     pub suite_digest: String,
     /// The profile.
     pub profile: String,
-    /// What starts the contenders.
+    /// The runtime of the contenders.
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
@@ -49,7 +49,7 @@ pub struct Plan {
     pub backend_delay: Option<Delay>,
     /// Seed of the order.
     pub seed: u64,
-    /// What is decided after a pilot: how many of these runs are made. Absent where all are.
+    /// The decision after a pilot: how many of these runs are made. Absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_until: Option<RunsUntil>,
     /// Why contenders that could take turns are measured in whole runs, one after the other. Absent
@@ -75,7 +75,7 @@ pub struct PlannedRun {
     pub repetition: u32,
     /// The benchmark.
     pub benchmark: String,
-    /// What the run is made of.
+    /// The kind of the run.
     #[serde(default, skip_serializing_if = "RunKind::is_load")]
     pub kind: RunKind,
     /// The contender.
@@ -107,13 +107,14 @@ pub struct PlannedRun {
     /// of scenarios, and where the profile goes without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyLoad>,
-    /// What is looked for after the steps, which are all warm-up then; of kind `capacity` only.
+    /// The capacity that is searched for after the steps, which are all warm-up then; of kind
+    /// `capacity` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
     /// How the requests travel.
     #[serde(default, skip_serializing_if = "Transport::is_usual")]
     pub transport: Transport,
-    /// What each successful request takes at least, where the suite says so.
+    /// The least work of each successful request, where the suite says so.
     #[serde(default, skip_serializing_if = "Work::is_unsaid")]
     pub work: Work,
     /// Whether the slow lifecycle checks belong to this run.
@@ -124,7 +125,7 @@ pub struct PlannedRun {
     pub expected: Duration,
 }
 
-/// What a run is made of.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunKind {
@@ -137,8 +138,8 @@ pub enum RunKind {
     Capacity,
 }
 
-/// What each successful request takes at least: who does less does other work. Absent where the
-/// suite does not say.
+/// The least work of each successful request: a contender that does less does other work. Absent
+/// where the suite does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
     /// Requests to the backend.
@@ -267,7 +268,7 @@ pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> Str
     format!("{contender}[{}]", list.join(","))
 }
 
-/// What the user chose.
+/// The choices of the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanOptions {
     /// The profile.
@@ -284,7 +285,7 @@ pub struct PlanOptions {
     pub runs: Option<u32>,
     /// Seed of the order.
     pub seed: u64,
-    /// What starts the contenders.
+    /// The runtime of the contenders.
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,

@@ -37,14 +37,14 @@ pub struct Source {
     pub conditions: String,
 }
 
-/// What was published about one system. Figures that were not are absent.
+/// The published figures of one system. Figures that were not are absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedResult {
     /// Name of the source.
     pub source: String,
     /// The benchmark of the suite that asks the same.
     pub benchmark: String,
-    /// What the source calls it.
+    /// The name in the source.
     pub name: String,
     /// The contender whose colour it takes: the one that is most like it.
     pub contender: String,
@@ -73,7 +73,7 @@ pub struct PublishedResult {
 /// Something that a source says, in a form that can be held against measured runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What is claimed, as a person reads it.
+    /// The claim, as a person reads it.
     pub text: String,
     /// The sentence of the source; absent where its figure says it.
     pub quote: Option<String>,
@@ -89,9 +89,9 @@ pub struct Claim {
     pub at: Option<u32>,
     /// The same for the lower half of a ratio, where it is another.
     pub second_at: Option<u32>,
-    /// Which of the measured steps with so many connections, counted from 1.
+    /// Which of the measured steps with this number of connections, counted from 1.
     pub nth_step: u32,
-    /// What has to hold.
+    /// The condition under which it is reproduced.
     pub test: ClaimTest,
     /// From what the suite's author worked it out, where the source does not say it itself.
     pub derived: Option<String>,
@@ -102,8 +102,8 @@ pub struct Claim {
     pub round: Option<String>,
     /// Why what it names cannot be measured here, as the suite's author found; absent where it can.
     pub absent: Option<String>,
-    /// What of ours stands in for what it named, where it is the same question asked again by the
-    /// suite and not by the source.
+    /// The contender that stands in for the named one, where it is the same question asked again by
+    /// the suite and not by the source.
     pub stand_in: Option<String>,
 }
 
@@ -128,8 +128,8 @@ impl LimitKind {
     }
 }
 
-/// What has to hold for a claim. Contenders are case labels; only `among` and `contenders` may be
-/// globs.
+/// The condition under which a claim is reproduced. Contenders are case labels; only `among` and
+/// `contenders` may be globs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimTest {
     /// The ratio of two contenders' figures.
@@ -138,14 +138,14 @@ pub enum ClaimTest {
         first: String,
         /// Below the line.
         second: String,
-        /// What it has to be.
+        /// The expected value.
         expected: Expected,
     },
     /// A contender's figure.
     Value {
         /// The contender.
         contender: String,
-        /// What it has to be.
+        /// The expected value.
         expected: Expected,
     },
     /// One is the best of some.
@@ -160,8 +160,7 @@ pub enum ClaimTest {
         /// The contenders.
         order: Vec<String>,
     },
-    /// What is claimed happens to each of these, or to none of them, at `at` connections: see
-    /// [`Metric`].
+    /// An event happens to each of these, or to none of them, at `at` connections: see [`Metric`].
     Happens {
         /// The contenders.
         contenders: Vec<String>,
@@ -170,7 +169,7 @@ pub enum ClaimTest {
     },
 }
 
-/// What a ratio or a figure has to be.
+/// The expected value of a ratio or a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expected {
     /// Within the source's own bounds.
@@ -190,13 +189,13 @@ pub struct Bounds {
     pub max: Option<f64>,
 }
 
-/// What a claim is about.
+/// The subject of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Requests per second at each contender's best step.
     PeakThroughput,
-    /// Requests per second at so many connections.
+    /// Requests per second at this number of connections.
     Throughput,
     /// CPU per request, microseconds, over all measured steps unless `at` says where.
     CpuPerRequest,
@@ -204,11 +203,11 @@ pub enum Metric {
     CpuPerRequestWhole,
     /// Memory at its highest, MiB.
     Memory,
-    /// 99th percentile at so many connections, ms.
+    /// 99th percentile at this number of connections, ms.
     P99,
-    /// Share of requests that failed at so many connections or users, 0 to 1.
+    /// Share of requests that failed at this number of connections or users, 0 to 1.
     FailedShare,
-    /// Apdex at so many users with T = 1.5 s, 0 to 1; a failure is a frustrated user.
+    /// Apdex at this number of users with T = 1.5 s, 0 to 1; a failure is a frustrated user.
     Apdex,
     /// Share of the time under load in which the garbage collector did not pause the contender,
     /// 0 to 1.
@@ -218,9 +217,9 @@ pub enum Metric {
     /// CPU seconds up to the end of the warm-up steps, start-up included, beyond what as many
     /// requests cost later: compiling, and running what is not compiled yet.
     WarmUpCpu,
-    /// The contender is killed for memory when so many connections are open.
+    /// The contender is killed for memory when this number of connections is open.
     KilledForMemory,
-    /// With so many connections open, some of them are never served.
+    /// With this number of connections open, some of them are never served.
     ConnectionsUnserved,
 }
 

@@ -54,7 +54,7 @@ pub enum Record {
     Fleet(FleetRecord),
     /// A trial of a search for a capacity ended.
     Trial(TrialRecord),
-    /// What a search for a capacity found for one objective.
+    /// The result of a search for a capacity for one objective.
     Capacity(CapacityRecord),
     /// The last line.
     End(EndRecord),
@@ -75,7 +75,7 @@ pub struct Begin {
     pub suite_digest: String,
     /// The profile.
     pub profile: String,
-    /// What started the contender.
+    /// The runtime of the contender.
     pub runtime: RuntimeKind,
     /// The backend.
     pub backend: BackendName,
@@ -166,10 +166,10 @@ pub struct Startup {
     pub pod: Option<PodStart>,
 }
 
-/// What a part of the work of requests costs a contender, measured alone, before the load.
+/// The cost of a part of the work of requests, measured alone, before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeRecord {
-    /// What the part is called.
+    /// The name of the part.
     pub name: String,
     /// The request that does the same work once.
     pub request: String,
@@ -239,13 +239,13 @@ pub struct IntervalRecord {
     /// How warm the contender was before it; absent in warm-up, and where that had a fixed length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmth: Option<Warmth>,
-    /// What the contenders that take turns with it did meanwhile; absent in whole runs.
+    /// The activity of the contenders that take turns with it; absent in whole runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
     /// Requests per second of the open load of a set; absent in all other slices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_rate_per_s: Option<f64>,
-    /// What the load generator counted.
+    /// The counts of the load generator.
     pub load: LoadInterval,
     /// The contender at the beginning of the slice.
     pub contender_before: Option<ResourceSample>,
@@ -258,7 +258,8 @@ pub struct IntervalRecord {
     /// Format 1: time stolen by the hypervisor from all cores in the slice, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_ns: Option<u64>,
-    /// What the host's cores did in the slice; absent in format 1, and where it cannot be read.
+    /// The times of the host's cores in the slice; absent in format 1, and where they cannot be
+    /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostTime>,
     /// Whether the number is fair.
@@ -312,11 +313,11 @@ pub struct RunRecords {
     pub idle: Vec<IdleRecord>,
     /// Slices of all steps in order.
     pub intervals: Vec<IntervalRecord>,
-    /// What each of several load generators did, by measured step; empty where there was one.
+    /// The receipts of several load generators, by measured step; empty where there was one.
     pub fleets: Vec<FleetRecord>,
     /// Trials of a search for a capacity in order; their slices are among the others.
     pub trials: Vec<TrialRecord>,
-    /// What that search found, by objective.
+    /// The result of that search, by objective.
     pub capacities: Vec<CapacityRecord>,
     /// The last line; `None` for a run that was killed.
     pub end: Option<EndRecord>,
@@ -341,11 +342,11 @@ pub struct Results {
     pub decides: Option<(String, Winner)>,
     /// How the qualification rounds ended that fed this one.
     pub qualifications: Vec<Qualification>,
-    /// What others published about the suite's workloads.
+    /// Published results on the suite's workloads.
     pub published: Option<Published>,
     /// Where contenders spend their CPU time, as far as that was sampled.
     pub flame_graphs: Vec<FlameGraph>,
-    /// What the contenders are compared with, where that is what they were.
+    /// The baseline with which the contenders are compared, where there is one.
     pub baseline: Option<Baseline>,
     /// How many runs a pilot found necessary, where one decided.
     pub runs_decision: Option<RunsDecision>,

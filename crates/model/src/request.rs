@@ -17,7 +17,7 @@ use crate::scenario::{Extract, Pause};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSpec {
-    /// What records and reports call it; method and path when absent.
+    /// The name in records and reports; method and path when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The method, upper case.
@@ -30,8 +30,8 @@ pub struct RequestSpec {
     /// The body.
     #[serde(default)]
     pub body: Body,
-    /// What the answer must be. The status is checked on every answer, the rest on the sampled
-    /// share; without an expectation 2xx and 3xx are right.
+    /// The expected response. The status is checked on every answer, the rest on the sampled share;
+    /// without an expectation 2xx and 3xx are right.
     #[serde(default)]
     pub expect: Option<Expect>,
     /// The body of every right answer is as long as that of the first, which is checked completely.
@@ -57,7 +57,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl RequestSpec {
-    /// What records and reports call it.
+    /// Returns the name in records and reports.
     #[must_use]
     pub fn label(&self) -> String {
         self.name
@@ -132,7 +132,7 @@ impl From<Body> for Written {
     }
 }
 
-/// What most counts are unless something else is given.
+/// Returns the default of most counts.
 pub(crate) fn one() -> u32 {
     1
 }

@@ -32,7 +32,7 @@ pub struct ResourceSample {
     /// Network bytes so far, where the group has a network of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// What TCP counted so far in the group's network namespace; absent in records of format 1.
+    /// The TCP counters so far of the group's network namespace; absent in records of format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounters>,
     /// Pressure stall information, where there is any.
@@ -161,7 +161,7 @@ pub struct Jvm {
     pub safepoint_ns: u64,
 }
 
-/// What a JVM wrote in its own log of garbage collections.
+/// The contents of a JVM's own log of garbage collections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GcLog {
     /// The collector as it calls itself: `Serial`, `G1`; empty where the log does not say.
@@ -200,19 +200,19 @@ pub struct GcPause {
     pub heap_capacity_bytes: Option<u64>,
 }
 
-/// What the host's cores did: counters since the boot, or their growth over some time. Their grain
-/// is the kernel's tick, 10 ms.
+/// The times of the host's cores: counters since the boot, or their growth over some time. Their
+/// grain is the kernel's tick, 10 ms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostTime {
     /// The time covered, ns.
     pub wall_ns: u64,
-    /// What bakeoff's own process used on whichever core: it reads meters, writes records, ns.
+    /// The CPU time of bakeoff's own process on any core: it reads meters, writes records, ns.
     pub own_ns: u64,
     /// Each core that is online.
     pub cores: Vec<CoreTime>,
 }
 
-/// What one core did.
+/// The times of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
     /// Its number.
@@ -224,7 +224,7 @@ pub struct CoreTime {
 }
 
 impl HostTime {
-    /// What was added since an earlier reading; `None` when the cores are not the same.
+    /// Returns the growth since an earlier reading; `None` when the cores are not the same.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Self> {
         let same = |(now, then): (&CoreTime, &CoreTime)| now.core == then.core;
@@ -262,7 +262,7 @@ pub struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// What was added since an earlier reading of the same namespace.
+    /// Returns the growth since an earlier reading of the same namespace.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

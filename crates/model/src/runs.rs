@@ -18,7 +18,7 @@ pub const DIFFERENCE_MIN: f64 = 0.03;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Runs {
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
     /// As many as a pilot finds necessary.
     Until(RunsUntil),
@@ -34,7 +34,7 @@ impl Runs {
         }
     }
 
-    /// What is decided after a pilot, if anything is.
+    /// Returns the decision after a pilot, if there is one.
     #[must_use]
     pub fn until(&self) -> Option<RunsUntil> {
         match self {
@@ -116,7 +116,7 @@ impl RunsUntil {
         )
     }
 
-    /// What is going to be decided, and when.
+    /// Returns the sentence on what is going to be decided, and when.
     #[must_use]
     pub fn sentence(&self) -> String {
         if self.sequential {
@@ -137,7 +137,7 @@ impl RunsUntil {
 /// How many runs are made, and why: decided once, after the pilot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunsDecision {
-    /// What was asked for.
+    /// The request.
     pub asked: RunsUntil,
     /// Runs of each contender that the decision rests on.
     pub pilot: u32,
@@ -145,11 +145,11 @@ pub struct RunsDecision {
     pub runs: u32,
     /// Why not more.
     pub because: DecisionReason,
-    /// What the pilot showed, for each benchmark and metric.
+    /// The results of the pilot, for each benchmark and metric.
     pub families: Vec<FamilyDecision>,
 }
 
-/// Why a session ends at so many runs.
+/// Why a session ends at this number of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionReason {
@@ -168,7 +168,7 @@ pub enum DecisionReason {
     NothingToCompare,
 }
 
-/// What the pilot showed of one benchmark by one metric, whose comparisons are one family.
+/// The results of the pilot for one benchmark by one metric, whose comparisons are one family.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FamilyDecision {
     /// The benchmark.
@@ -262,7 +262,7 @@ impl RunsDecision {
 }
 
 impl FamilyDecision {
-    /// What the pair that needs most runs comes to.
+    /// Returns the result of the pair that needs most runs.
     fn sentence(&self, decision: &RunsDecision) -> String {
         let ([a, b], pilot) = (&self.pair, decision.pilot);
         let (metric, benchmark) = (&self.metric, &self.benchmark);

@@ -9,8 +9,8 @@ use crate::check::Answer;
 use crate::json_path::JsonPath;
 use crate::pattern::Pattern;
 
-/// What makes the requests of a load a scenario: each user goes through all of them in order, on a
-/// connection of its own, and begins anew as another user.
+/// The rules that make the requests of a load a scenario: each user goes through all of them in
+/// order, on a separate connection, and begins anew as another user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
@@ -21,7 +21,7 @@ pub struct Scenario {
     /// matter: there is one service, and no user lives long.
     #[serde(default = "yes")]
     pub cookies: bool,
-    /// What a user does whose request failed.
+    /// The next step of a user whose request failed.
     #[serde(default)]
     pub after_failure: AfterFailure,
     /// When connections are opened.
@@ -33,7 +33,7 @@ fn yes() -> bool {
     true
 }
 
-/// What a user does whose request failed.
+/// The next step of a user whose request failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterFailure {
@@ -150,7 +150,7 @@ pub enum Extract {
     Json(String),
     /// The value of the header with this name, in any case.
     Header(String),
-    /// What the first group of this regular expression matches in the body, or all of the match
+    /// The match of the first group of this regular expression in the body, or all of the match
     /// when it has no group.
     Regex(Pattern),
 }

@@ -10,7 +10,7 @@ use url::{Position, Url};
 pub struct UrlError {
     /// The text.
     pub url: String,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub message: String,
 }
 
@@ -68,7 +68,7 @@ impl ServiceUrl {
         self.0.port().unwrap_or(80)
     }
 
-    /// What goes before every path of the suite; empty or beginning with a slash.
+    /// Returns the prefix of every path of the suite; empty or beginning with a slash.
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.0.path().trim_end_matches('/')

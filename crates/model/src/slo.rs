@@ -38,7 +38,7 @@ enum Figure {
     Errors,
 }
 
-/// What a service did in a stretch of load.
+/// The service in a stretch of load: its times and errors.
 #[derive(Debug, Clone, Default)]
 pub struct Served {
     /// Requests that succeeded.
@@ -46,16 +46,16 @@ pub struct Served {
     /// Requests that failed.
     pub failures: u64,
     /// Response times of the successful ones, and ages of those without a response: these take at
-    /// least so long. `None` when there was no request.
+    /// least this long. `None` when there was no request.
     pub times: Option<Histogram>,
 }
 
-/// What an objective came to.
+/// The outcome of an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Met {
     /// Whether all bounds hold.
     pub all: bool,
-    /// What was found, in the order of the bounds: `p99 48.2 ms, errors 0 %`.
+    /// The measured values, in the order of the bounds: `p99 48.2 ms, errors 0 %`.
     pub found: String,
 }
 

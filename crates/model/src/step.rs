@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::duration_ns;
 use crate::load::Pace;
 
-/// The stated step is the one nearest to so many connections: enough to fill one core, and far from
-/// where the length of the queue is all that is measured.
+/// The stated step is the one nearest to this number of connections: enough to fill one core, and
+/// far from where the length of the queue is all that is measured.
 const CONNECTIONS_STATED: f64 = 64.0;
 
 /// One step of a ladder.
@@ -46,8 +46,9 @@ impl Step {
         self.at_least.unwrap_or(self.duration)
     }
 
-    /// What the load generator plays at a time: the whole step, or of a warm-up that ends when the
-    /// contender is warm so many slices as make 2.5 s, or its shortest time where that is less.
+    /// Returns how long the load generator plays at a time: the whole step, or of a warm-up that
+    /// ends when the contender is warm whole slices that make 2.5 s, or its shortest time where
+    /// that is less.
     #[must_use]
     pub fn block(&self, slice: Duration) -> Duration {
         let Some(at_least) = self.at_least else {

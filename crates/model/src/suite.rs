@@ -59,7 +59,7 @@ pub struct Suite {
     pub rounds: Vec<Round>,
     /// The contenders, variants expanded (`http4k-3/undertow`), natural order.
     pub contenders: Vec<Contender>,
-    /// What others published about its workloads, where there is anything.
+    /// Published results on its workloads, where there are any.
     pub published: Option<Published>,
     /// SHA-256 over all files of the suite definition; results of other digests are not compared.
     pub digest: String,
@@ -121,7 +121,7 @@ pub struct BackendSpec {
     pub data: Option<String>,
     /// How the replay backend answers.
     pub settings: ReplaySettings,
-    /// What has to be in a contender's database after a run.
+    /// Rows that must be in a contender's database after a run.
     pub rows: Vec<Rows>,
 }
 
@@ -200,7 +200,7 @@ pub struct ProbedRequest {
 /// that took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// What the part is: `hashing`.
+    /// The name of the part: `hashing`.
     pub name: String,
     /// The command, with the placeholders of [`Contender::run`] and `{operations}`.
     pub command: Vec<String>,
@@ -238,7 +238,7 @@ impl StepOrder {
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub describe: String,
     /// Limits of the contender.
     pub limits: Limits,
@@ -274,7 +274,7 @@ pub struct Profile {
     pub lifecycle_every_run: bool,
     /// Length of a recorded slice.
     pub slice: Duration,
-    /// What `{jvm-options}` stands for in the commands of contenders.
+    /// The value of `{jvm-options}` in the commands of contenders.
     pub jvm_options: Vec<String>,
     /// How long a contender may take from its start to its first valid response.
     pub start_timeout: Duration,
@@ -325,11 +325,11 @@ pub struct StepsOf<'s> {
 pub struct Benchmark {
     /// Its name.
     pub name: String,
-    /// What it shows.
+    /// Its purpose.
     pub describe: String,
-    /// What is measured.
+    /// The kind of measurement.
     pub kind: BenchmarkKind,
-    /// What is looked for; of kind `Capacity` only.
+    /// The capacity that is searched for; of kind `Capacity` only.
     pub capacity: Option<Capacity>,
     /// The requests.
     pub requests: Vec<RequestSpec>,
@@ -347,7 +347,7 @@ pub struct Benchmark {
     pub step_order: StepOrder,
 }
 
-/// What a benchmark measures.
+/// The kind of measurement of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BenchmarkKind {
     /// How contenders bear a load: requests and steps.
@@ -366,7 +366,7 @@ pub enum BenchmarkKind {
 pub struct Round {
     /// Its name.
     pub name: String,
-    /// What it finds out.
+    /// The question that it answers.
     pub describe: String,
     /// A name that several rounds share, so that they can be run into one folder.
     pub group: Option<String>,
@@ -459,8 +459,8 @@ pub struct Contender {
     pub build: Vec<String>,
     /// Extra environment of the build.
     pub build_env: BTreeMap<String, String>,
-    /// What the build makes, relative to that copy: a file or a folder. `None` where the command
-    /// needs none.
+    /// The artifact of the build, relative to that copy: a file or a folder. `None` where the
+    /// command needs none.
     pub artifact: Option<String>,
     /// Command that starts it. `{artifact}` is the artifact's path, `{java}` the java of the
     /// wanted JDK, `{jvm-options}` the profile's JVM options. Empty where there is only an image or
@@ -478,7 +478,7 @@ pub struct Contender {
     pub jdk: Option<u32>,
     /// An image that is the service already, with an entry point of its own.
     pub image: Option<String>,
-    /// What replaces the arguments of that entry point. Empty = nothing.
+    /// Replaces the arguments of that entry point. Empty = nothing.
     pub image_arguments: Vec<String>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A warm-up is judged by so many slices at least,
+/// A warm-up is judged by this number of slices at least,
 pub const SLICES_MIN: u32 = 8;
-/// and by so much time.
+/// and by this much time.
 pub const TIME_MIN: Duration = Duration::from_secs(10);
 
 /// How warm a contender was at the end of a warm-up that lasts until it is.

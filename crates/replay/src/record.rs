@@ -45,7 +45,7 @@ pub struct RecordingProxy {
     log: Arc<Log>,
 }
 
-/// What a recording session brought.
+/// The outcome of a recording session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordSummary {
     /// Exchanges in the file now.

@@ -197,7 +197,7 @@ impl Shelf {
     }
 }
 
-/// What Elasticsearch says when its queue is full.
+/// Returns the response of Elasticsearch when its queue is full.
 fn rejection() -> Response<Full<Bytes>> {
     let reason = "rejected execution: the queue of the replay backend is full";
     let error = serde_json::json!({ "type": "es_rejected_execution_exception", "reason": reason });

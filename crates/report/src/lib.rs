@@ -12,6 +12,7 @@ mod input;
 mod number;
 mod render;
 
+pub use analysis::baseline::words::changed;
 pub use analysis::baseline::{
     AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, Judged, Outcome,
 };

@@ -54,7 +54,7 @@ pub(crate) fn ratio_text(ratio: f64) -> String {
     }
 }
 
-/// What a ratio makes more or less, in percent: `+9.5`, `−9.1`, `+0.0`.
+/// Returns the change that a ratio is, in percent: `+9.5`, `−9.1`, `+0.0`.
 pub(crate) fn change_text(ratio: f64) -> String {
     let percent = format!("{:+.1}", 100.0 * (ratio - 1.0));
     match percent.as_str() {

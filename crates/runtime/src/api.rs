@@ -32,7 +32,7 @@ pub struct StartSpec {
     pub command: Vec<String>,
     /// The complete environment: only `PATH`, `HOME`, `LANG` and `TMPDIR` are inherited beside it.
     pub env: BTreeMap<String, String>,
-    /// What replaces the arguments of the image's entry point; empty to leave them as they are.
+    /// Replace the arguments of the image's entry point; empty to leave them as they are.
     pub arguments: Vec<String>,
     /// Where the command starts; empty where the image says it.
     pub workdir: PathBuf,
@@ -82,9 +82,9 @@ pub trait Runtime: Send + Sync {
 /// of another host.
 #[derive(Debug, Clone, Default)]
 pub struct Sampled {
-    /// What the group has cost up to now.
+    /// The cost of the group so far.
     pub resources: ResourceSample,
-    /// What the cores of its host did up to now; `None` where the host does not say.
+    /// The times of its host's cores so far; `None` where the host does not say.
     pub host: Option<HostTime>,
 }
 
@@ -103,7 +103,7 @@ pub trait Instance: Send + Sync {
     /// Where it is reached.
     fn address(&self) -> SocketAddr;
 
-    /// What requests name in `Host`; the address when absent.
+    /// Returns the name for `Host` in requests; the address when absent.
     fn host(&self) -> Option<&str> {
         None
     }
@@ -115,8 +115,8 @@ pub trait Instance: Send + Sync {
     /// The group exited, nothing listened, or what answered was not HTTP.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>>;
 
-    /// What the group has cost up to now, and what the cores under it did. A figure that cannot be
-    /// read is absent.
+    /// Returns the cost of the group so far, and the times of the cores under it. A figure that
+    /// cannot be read is absent.
     fn sample(&self) -> BoxFuture<'_, Sampled>;
 
     /// Where a process of this host can read the CPU time of the group at any moment; `None` where
@@ -149,8 +149,8 @@ pub trait Instance: Send + Sync {
     /// Where its output is.
     fn log_path(&self) -> &Path;
 
-    /// What is in a file that it writes, by the path that it sees; `None` where that cannot be
-    /// read from here.
+    /// Returns the contents of a file that it writes, by the path that it sees; `None` where that
+    /// cannot be read from here.
     fn file(&self, path: &Path) -> Option<String> {
         let _ = path;
         None
@@ -226,15 +226,15 @@ pub enum StartError {
     Failed {
         /// The group.
         label: String,
-        /// What went wrong.
+        /// The event.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         hint: Option<String>,
     },
 }
 
 impl StartError {
-    /// What to do about it, where something can be said.
+    /// Returns the remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -299,7 +299,7 @@ pub enum ReadyError {
         label: String,
         /// How long was waited.
         limit: Duration,
-        /// What came instead, last.
+        /// The last response instead.
         found: String,
         /// Last lines of its log.
         log: String,
@@ -317,7 +317,7 @@ impl ReadyError {
         }
     }
 
-    /// What to do about it, where something can be said.
+    /// Returns the remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -340,7 +340,7 @@ impl ReadyError {
     }
 }
 
-/// What could not be removed.
+/// The thing that could not be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot remove {what} of a dead session: {message}")]
 pub struct SweepError {

@@ -126,7 +126,7 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
 /// 9.3).
 struct Listening(TcpStream);
 
-/// What was not taken counts as sent.
+/// Counts bytes that were not taken as sent.
 fn sent_anyway(outcome: Poll<io::Result<usize>>, length: usize) -> Poll<io::Result<usize>> {
     match outcome {
         Poll::Ready(Err(error)) if refuses_more(&error) => Poll::Ready(Ok(length)),

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest answer that is read.
 const ANSWER_MAX: usize = 16 << 20;
 
-/// What was reached, in monotonic ns as [`monotonic_ns`] gives them.
+/// The moments that were reached, in monotonic ns as [`monotonic_ns`] gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
     /// When the first connection was accepted.

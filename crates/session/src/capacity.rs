@@ -21,7 +21,7 @@ const RANGE: (f64, f64) = (0.001, 4.0);
 /// The first trial, of the rate of closed load.
 const START: f64 = 0.5;
 
-/// What a trial measured.
+/// The measurement of a trial.
 #[derive(Debug)]
 pub struct Measured {
     served: Served,
@@ -29,7 +29,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What the slices of a step of open load say.
+    /// Sums the slices of a step of open load.
     #[must_use]
     pub fn of(slices: &[(Judged, &LoadInterval)]) -> Self {
         let loads = || slices.iter().map(|(_, load)| *load);
@@ -90,7 +90,7 @@ struct Track {
 }
 
 impl Hunt {
-    /// A search that begins after so many `steps`, the last of which was closed load and got
+    /// A search that begins after this number of `steps`, the last of which was closed load and got
     /// `closed_per_s`.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Hunt {
         }
     }
 
-    /// What was found, for each objective.
+    /// Returns the result for each objective.
     #[must_use]
     pub fn found(&self) -> Vec<CapacityRecord> {
         let found = self.tracks.iter().map(|track| {

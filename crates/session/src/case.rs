@@ -20,7 +20,7 @@ pub struct Case {
     pub begin: Begin,
     /// How the contender is started, or why it cannot be.
     pub start: Result<StartSpec, Failure>,
-    /// What it is loaded with.
+    /// The requests of its load.
     pub requests: Vec<RequestSpec>,
     /// Makes the requests a scenario.
     pub scenario: Option<Scenario>,
@@ -33,14 +33,14 @@ pub struct Case {
     /// The file that `{gc-log}` stands for in its command, as the contender sees it; `None` where
     /// it is not asked for.
     pub gc_log: Option<PathBuf>,
-    /// What is measured alone before the contender is started.
+    /// The probes that are measured alone before the contender is started.
     pub probes: Vec<ReadyProbe>,
 }
 
 /// A probe of a contender, ready to be started.
 #[derive(Debug, Clone)]
 pub struct ReadyProbe {
-    /// What the part of the work is called.
+    /// The name of the part of the work.
     pub name: String,
     /// The request that does the same work once.
     pub request: String,

@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
@@ -28,7 +29,7 @@ pub trait Client: Send + Sync {
 
 /// A running backend, as far as a session needs it.
 pub trait BackendProbe: Send + Sync {
-    /// What it has cost up to now.
+    /// Returns its cost so far.
     fn sample(&self) -> BoxFuture<'_, ResourceSample>;
 
     /// Requests that the replay backend had no recording of since the last call.
@@ -40,7 +41,7 @@ pub trait BackendProbe: Send + Sync {
     /// What went wrong.
     fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>>;
 
-    /// What a query finds in the contender's database.
+    /// Returns the result of a query in the contender's database.
     ///
     /// # Errors
     /// What went wrong.
@@ -52,21 +53,20 @@ pub trait BackendProbe: Send + Sync {
 }
 
 /// Starts load generators.
+#[async_trait(?Send)]
 pub trait LoadGenerator {
-    /// A running load generator.
-    type Load: RunningLoad;
-
     /// Starts a load generator on a load spec.
-    fn start(&self, spec: &LoadSpec) -> impl Future<Output = anyhow::Result<Self::Load>>;
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>>;
 }
 
 /// A running load generator. Dropping it ends it.
+#[async_trait(?Send)]
 pub trait RunningLoad {
     /// The next event; `None` after the last one.
-    fn next(&mut self) -> impl Future<Output = anyhow::Result<Option<LoadEvent>>>;
+    async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>>;
 
     /// Tells it how to go on, after a [`LoadEvent::Ready`] or between steps.
-    fn tell(&mut self, command: StepCommand) -> impl Future<Output = anyhow::Result<()>>;
+    async fn tell(&mut self, command: StepCommand) -> anyhow::Result<()>;
 
     /// The wall clock of its machine; `None` where it is the session's.
     fn clock(&self) -> Option<ClockOffset> {
@@ -75,13 +75,13 @@ pub trait RunningLoad {
 }
 
 /// Everything a session works with.
-pub struct Parts<'a, L> {
+pub struct Parts<'a> {
     /// The suite.
     pub suite: &'a Suite,
-    /// What contenders run on.
+    /// The runtime of contenders.
     pub runtime: &'a dyn Runtime,
     /// Starts load generators.
-    pub generator: &'a L,
+    pub generator: &'a dyn LoadGenerator,
     /// Sends single requests.
     pub client: &'a dyn Client,
     /// The running backend, if the session has one.
@@ -99,7 +99,7 @@ pub struct PendingRun {
     pub attempt: u32,
 }
 
-/// What the session must know about a contender to start it: supplied by the test bed that built
+/// The knowledge of a session about a contender that it starts: supplied by the test bed that built
 /// it, or by a test.
 pub trait Cases {
     /// The case of a planned run.

@@ -11,7 +11,7 @@ use bakeoff_model::plan::{PlannedRun, RunKind};
 use bakeoff_model::record::{EndRecord, Outcome, Record};
 
 use crate::case::Case;
-use crate::contracts::{Cases, Halt, LoadGenerator, Parts, PendingRun};
+use crate::contracts::{Cases, Halt, Parts, PendingRun};
 use crate::event::{self, Event, Observer};
 use crate::sitting::Sitting;
 use crate::stages::{capacity, cold_start, run};
@@ -32,20 +32,20 @@ pub(crate) struct Part {
 }
 
 /// Plays the planned runs of one session; the caller has built and started everything else.
-pub struct Driver<'a, L> {
-    /// What it works with.
-    pub parts: Parts<'a, L>,
+pub struct Driver<'a> {
+    /// The parts with which it works.
+    pub parts: Parts<'a>,
     /// How contenders are started.
     pub cases: &'a dyn Cases,
     /// Makes the time stamp of a record.
     pub now: fn() -> String,
-    /// What searches for a capacity found in earlier runs of a run's case.
+    /// Returns the results of searches for a capacity in earlier runs of a run's case.
     pub former: &'a dyn Fn(&PlannedRun) -> anyhow::Result<Vec<CapacityRecord>>,
     /// The sitting, where the session ends with one.
     pub sitting: Option<&'a Sitting>,
 }
 
-impl<L: LoadGenerator> Driver<'_, L> {
+impl Driver<'_> {
     /// Makes all pending runs in order. A failed run is recorded and the next one begins.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl<L: LoadGenerator> Driver<'_, L> {
     }
 
     /// Notes on what the backend could not answer since the last time.
-    async fn unknown_requests(&self) -> impl Iterator<Item = String> + use<L> {
+    async fn unknown_requests(&self) -> impl Iterator<Item = String> + use<> {
         let unknown = match self.parts.backend {
             Some(backend) => backend.unknown_requests().await,
             None => Vec::new(),
@@ -182,7 +182,7 @@ impl<L: LoadGenerator> Driver<'_, L> {
     }
 }
 
-/// What these runs take at least and at most.
+/// Returns the least and the longest time of these runs.
 fn durations(pending: &[PendingRun]) -> (Duration, Duration) {
     let runs = pending.iter().map(|one| &one.run);
     let shortest = runs.clone().map(PlannedRun::shortest).sum();

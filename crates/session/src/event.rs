@@ -3,15 +3,18 @@
 //! records.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
-use bakeoff_model::record::{Qualification, Record};
+use bakeoff_model::record::{Qualification, Record, Results};
 use bakeoff_model::runs::RunsDecision;
 use bakeoff_report::BenchmarkVerdict;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::bisect::{Bisection, Candidate, Commit};
 
 /// Version of the event stream. A change that a reader could stumble over counts it up; new
 /// events and new fields do not.
@@ -32,13 +35,41 @@ pub enum Event {
     RoundBegan {
         /// The round.
         round: String,
-        /// What it is for; may be empty.
+        /// Its purpose; may be empty.
         describe: String,
     },
     /// A round that picks a winner is over, with or without one.
     WinnerPicked {
         /// The winner and the reasons.
         qualification: Box<Qualification>,
+    },
+    /// A commit is looked for that made a service worse; several sessions follow.
+    BisectionBegan {
+        /// The commit before the change.
+        good: Commit,
+        /// A commit after it.
+        bad: Commit,
+        /// Commits after the good one.
+        commits: usize,
+    },
+    /// Some of the commits are measured next.
+    BisectionNarrows {
+        /// Those.
+        measuring: Vec<Commit>,
+        /// The commits that hold the change with a probability of 95 % by what is known so far.
+        candidates: Vec<Candidate>,
+    },
+    /// The commit that was found is measured next, against the one before it.
+    BisectionConfirms {
+        /// The commit.
+        commit: Commit,
+        /// The one before it.
+        before: Commit,
+    },
+    /// The last event of a search for a commit.
+    BisectionEnded {
+        /// The outcome.
+        bisection: Box<Bisection>,
     },
     /// A session begins: the runs of one results folder.
     SessionBegan {
@@ -53,7 +84,7 @@ pub enum Event {
         expected_ns: u64,
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
-        /// What the user should know before it begins, one sentence each.
+        /// Warnings for the user before it begins, one sentence each.
         warnings: Vec<String>,
     },
     /// The build of a contender begins; not that of one that is up to date.
@@ -121,7 +152,7 @@ pub enum Event {
     },
     /// Something that a killed session left behind was removed.
     Swept {
-        /// What it was.
+        /// The thing.
         removed: String,
     },
     /// The backend is being started.
@@ -232,7 +263,7 @@ pub enum Event {
         /// The same where every contender is warm as soon as may be, ns.
         shortest_ns: u64,
     },
-    /// What a benchmark with load comes to, before the session ends: one for each, after the
+    /// The outcome of a benchmark with load, before the session ends: one for each, after the
     /// documents were written.
     Verdict {
         /// The results folder.
@@ -250,6 +281,9 @@ pub enum Event {
         failed: usize,
         /// Runs that were made now; 0 when nothing was left.
         made: usize,
+        /// Everything in the results folder, read once for all who need it; in no stream.
+        #[serde(skip)]
+        recorded: Arc<Results>,
     },
 }
 

@@ -11,16 +11,17 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
-use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
-use bakeoff_model::layers::LayerRules;
+use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
+use bakeoff_model::layers::{self, LayerRules};
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
+use bakeoff_runtime::Instance;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
 
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts, PendingRun, STOP_GRACE};
+use crate::contracts::{Halt, Parts, PendingRun, STOP_GRACE};
 use crate::driver::Driver;
 use crate::event::{Event, Observer, Unheard};
 use crate::hint::hinted;
@@ -31,7 +32,10 @@ use crate::store::flame_file;
 /// The file of a suite with rules of its own.
 const LAYERS: &str = "layers.toml";
 
-/// The step with the samples is at least so long: a thousand of them and more.
+/// The most functions of a contender that are kept: those that were seen most often.
+const FUNCTIONS_MAX: usize = 200;
+
+/// The step with the samples is at least this long: a thousand of them and more.
 const SAMPLED_MIN: Duration = Duration::from_secs(10);
 
 /// Whether contenders of a runtime can be sampled.
@@ -49,7 +53,7 @@ pub fn check(runtime: RuntimeKind) -> anyhow::Result<()> {
     }
 }
 
-/// What the user should know before hours have passed, one sentence each.
+/// Returns a warning for the user before hours have passed, one sentence each.
 pub(crate) fn not_to_be_had(plan: &Plan, suite: &Suite) -> Option<String> {
     let missing = perf_is_missing()?;
     let taking_part = |name: &str| plan.runs.iter().any(|run| run.contender == name);
@@ -119,9 +123,6 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
         expected: steps.iter().map(|step| step.duration).sum(),
         steps,
         step_order: Vec::new(),
-        in_turns: false,
-        group: None,
-        turn_ns: None,
         latency: None,
         lifecycle: false,
         ..run.clone()
@@ -132,91 +133,200 @@ fn sampled(run: &PlannedRun) -> PlannedRun {
 ///
 /// # Errors
 /// Only an observer's, and those of the results folder.
-pub(crate) async fn draw_all<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(crate) async fn draw_all(
+    driver: &Driver<'_>,
     runs: &[PlannedRun],
     rules: &LayerRules,
     results: &Path,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
-    for (index, run) in runs.iter().enumerate() {
-        observer.observe(&Event::FlameGraphBegan {
-            index,
-            flame_graphs: runs.len(),
-            case: run.case_label(),
-            benchmark: run.benchmark.clone(),
-            expected_ns: duration_ns::whole(run.expected),
-        })?;
-        let case = driver.cases.case(&PendingRun {
-            run: run.clone(),
-            attempt: 1,
+    let mut left = runs;
+    while let Some(first) = left.first() {
+        // Those that take turns are alive concurrently, and sampled at the same time.
+        let is_of_set = |one: &&PlannedRun| {
+            first.in_turns
+                && one.in_turns
+                && (&one.benchmark, one.group) == (&first.benchmark, first.group)
+        };
+        let of_set = left.iter().take_while(is_of_set).count().max(1);
+        let (set, rest) = left.split_at(of_set);
+        for (offset, run) in set.iter().enumerate() {
+            observer.observe(&Event::FlameGraphBegan {
+                index: runs.len() - left.len() + offset,
+                flame_graphs: runs.len(),
+                case: run.case_label(),
+                benchmark: run.benchmark.clone(),
+                expected_ns: duration_ns::whole(run.expected),
+            })?;
+        }
+        let case = |run: &PlannedRun| {
+            driver.cases.case(&PendingRun {
+                run: run.clone(),
+                attempt: 1,
+            })
+        };
+        let cases: Vec<Case> = set.iter().map(case).collect();
+        let sampled = stacks(&driver.parts, &cases).await;
+        let reference = set.iter().zip(&sampled).find_map(|(run, sampled)| {
+            let stacks = sampled.as_ref().ok()?;
+            Some((run.case_label(), stacks.clone()))
         });
-        let connections = run.steps.last().map_or(0, |step| step.connections);
-        let title = format!(
-            "{}: {}, {connections} connections",
-            run.case_label(),
-            run.benchmark
-        );
-        let drawn = stacks(&driver.parts, &case).await;
-        let drawn = drawn.and_then(|stacks| Ok((stacks.svg(&title)?, stacks)));
-        let outcome = match drawn {
-            Ok((svg, stacks)) => {
-                let file = format!("{}/{}.svg", flame_file::FOLDER, run.id);
-                flame_file::keep_svg(results, &file, &svg)?;
-                FlameOutcome::Drawn {
-                    file,
-                    sampler: stacks.sampler.to_owned(),
-                    samples: stacks.samples,
-                    layers: rules.samples(&stacks.folded),
-                }
-            }
-            Err(why) => FlameOutcome::Failed { why },
-        };
-        let flame_graph = FlameGraph {
-            benchmark: run.benchmark.clone(),
-            contender: run.contender.clone(),
-            parameters: run.parameters.clone(),
-            connections,
-            outcome,
-        };
-        flame_file::keep(results, &flame_graph)?;
-        observer.observe(&Event::FlameGraphEnded {
-            flame_graph: Box::new(flame_graph),
-        })?;
+        for (run, stacks) in set.iter().zip(sampled) {
+            let flame_graph = drawn(run, stacks, reference.as_ref(), rules, results)?;
+            flame_file::keep(results, &flame_graph)?;
+            observer.observe(&Event::FlameGraphEnded {
+                flame_graph: Box::new(flame_graph),
+            })?;
+        }
+        left = rest;
     }
     Ok(())
 }
 
-/// Starts the contender, loads it and takes samples in the last step.
-async fn stacks<L: LoadGenerator>(parts: &Parts<'_, L>, case: &Case) -> Result<Stacks, String> {
+/// Draws what was sampled in a run, and how it differs from the reference, unless it is that.
+fn drawn(
+    run: &PlannedRun,
+    stacks: Result<Stacks, String>,
+    reference: Option<&(String, Stacks)>,
+    rules: &LayerRules,
+    results: &Path,
+) -> anyhow::Result<FlameGraph> {
+    let connections = run.steps.last().map_or(0, |step| step.connections);
+    let label = run.case_label();
+    let title = format!("{label}: {}, {connections} connections", run.benchmark);
+    let drawn = stacks.and_then(|stacks| Ok((stacks.svg(&title)?, stacks)));
+    let outcome = match drawn {
+        Ok((svg, stacks)) => {
+            let file = format!("{}/{}.svg", flame_file::FOLDER, run.id);
+            flame_file::keep_svg(results, &file, &svg)?;
+            let other = reference.filter(|(other, _)| *other != label);
+            FlameOutcome::Drawn {
+                file,
+                sampler: stacks.sampler.to_owned(),
+                samples: stacks.samples,
+                layers: rules.samples(&stacks.folded),
+                functions: layers::functions(&stacks.folded, FUNCTIONS_MAX),
+                difference: match other {
+                    Some((other, of_other)) => difference(run, &stacks, other, of_other, results)?,
+                    None => None,
+                },
+            }
+        }
+        Err(why) => FlameOutcome::Failed { why },
+    };
+    Ok(FlameGraph {
+        benchmark: run.benchmark.clone(),
+        contender: run.contender.clone(),
+        parameters: run.parameters.clone(),
+        connections,
+        outcome,
+    })
+}
+
+/// `None` where samplers differ, whose stacks have nothing in common.
+fn difference(
+    run: &PlannedRun,
+    stacks: &Stacks,
+    other: &str,
+    of_other: &Stacks,
+    results: &Path,
+) -> anyhow::Result<Option<FlameDifference>> {
+    if stacks.sampler != of_other.sampler {
+        return Ok(None);
+    }
+    let title = format!("{}: more CPU (red) or less than {other}", run.case_label());
+    let Ok(svg) = stacks.svg_of_difference(of_other, &title) else {
+        return Ok(None);
+    };
+    let file = format!("{}/{}.difference.svg", flame_file::FOLDER, run.id);
+    flame_file::keep_svg(results, &file, &svg)?;
+    Ok(Some(FlameDifference {
+        from: other.to_owned(),
+        file,
+    }))
+}
+
+/// Starts the contenders, loads them and takes samples of all in the last step.
+async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>> {
+    let mut instances: Vec<Result<Box<dyn Instance>, String>> = Vec::new();
+    for case in cases {
+        instances.push(alive(parts, case).await);
+    }
+    let living = cases.iter().zip(&mut instances);
+    let mut ons: Vec<On<'_>> = living
+        .filter_map(|(case, instance)| {
+            let instance = instance.as_mut().ok()?.as_mut();
+            Some(On {
+                parts,
+                case,
+                instance,
+            })
+        })
+        .collect();
+    let mut sampled = loaded(&mut ons).await.into_iter();
+    drop(ons);
+    let mut stacks = Vec::new();
+    for instance in instances {
+        stacks.push(match instance {
+            Ok(mut instance) => {
+                instance.stop(STOP_GRACE).await;
+                let sampled = sampled.next();
+                sampled.unwrap_or_else(|| Err("it was not loaded".to_owned()))
+            }
+            Err(why) => Err(why),
+        });
+    }
+    stacks
+}
+
+/// Starts a contender.
+async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, String> {
     let spec = case.startable().map_err(|failure| failure.to_string())?;
     let started = start(parts.runtime, parts.backend, spec).await;
     let mut instance = started.map_err(|failure| failure.to_string())?;
     let ready = await_ready(instance.as_mut(), spec).await;
     ready.map_err(|failure| failure.to_string())?;
-    let mut on = On {
-        parts,
-        case,
-        instance: instance.as_mut(),
-    };
-    let stacks = loaded(&mut on).await;
-    instance.stop(STOP_GRACE).await;
-    stacks
+    Ok(instance)
 }
 
-async fn loaded<L: LoadGenerator>(on: &mut On<'_, L>) -> Result<Stacks, String> {
-    let mut loading = Loading::begin(std::slice::from_ref(on))
-        .await
-        .map_err(said)?;
-    for _ in 1..on.case.begin.run.steps.len() {
-        loading.play_alone(on, &mut Unheard).await.map_err(said)?;
+/// Loads contenders that are alive, and samples all of them in the last step.
+async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, String>> {
+    let mut samplings = Vec::new();
+    let played = played(ons, &mut samplings).await;
+    let mut stacks = Vec::new();
+    for sampling in samplings {
+        // A recorder in a JVM has to be stopped while that lives.
+        stacks.push(match sampling {
+            Ok(sampling) => sampling.end().await,
+            Err(why) => Err(why),
+        });
     }
-    let sampling = Sampling::begin(&on.instance.processes()).await?;
-    let played = loading.play_alone(on, &mut Unheard).await;
-    // A recorder in a JVM has to be stopped while that lives.
-    let stacks = sampling.end().await;
-    played.map_err(said)?;
-    stacks
+    match played {
+        Ok(()) => stacks,
+        Err(why) => ons.iter().map(|_| Err(why.clone())).collect(),
+    }
+}
+
+async fn played(
+    ons: &mut [On<'_>],
+    samplings: &mut Vec<Result<Sampling, String>>,
+) -> Result<(), String> {
+    let Some(first) = ons.first() else {
+        return Ok(());
+    };
+    let warm_ups = first.case.begin.run.steps.len().saturating_sub(1);
+    let mut loading = Loading::begin(ons).await.map_err(said)?;
+    for _ in 0..warm_ups {
+        loading.play(ons, &mut Unheard).await.map_err(said)?;
+    }
+    for on in ons.iter() {
+        samplings.push(Sampling::begin(&on.instance.processes()).await);
+    }
+    loading.play(ons, &mut Unheard).await.map_err(said)?;
+    match (0..ons.len()).find_map(|index| loading.lost(index)) {
+        Some(failure) => Err(failure.to_string()),
+        None => Ok(()),
+    }
 }
 
 fn said(halt: Halt) -> String {

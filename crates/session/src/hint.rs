@@ -13,7 +13,7 @@ pub struct Hinted {
 }
 
 impl Hinted {
-    /// What to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint

@@ -6,6 +6,7 @@
 //! of their own: `load -`, `null-server`, `replay` and `shim`.
 
 pub mod baseline;
+pub mod bisect;
 pub mod capacity;
 pub mod case;
 pub mod clock;
@@ -21,6 +22,7 @@ mod left;
 mod pilot;
 pub mod placement;
 pub mod recording;
+mod revision;
 mod rounds;
 pub mod run;
 mod runs_taken;

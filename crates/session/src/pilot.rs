@@ -11,7 +11,7 @@ use bakeoff_model::runs::{DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecisi
 use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
 
-use crate::contracts::{LoadGenerator, PendingRun};
+use crate::contracts::PendingRun;
 use crate::driver::{Driver, Part};
 use crate::event::Observer;
 use crate::runs_taken::{Decide, decided, taken};
@@ -20,8 +20,8 @@ use crate::store::session_file::SessionFile;
 
 /// Plays what is left of a session: all at once, or where a pilot is to decide its runs, then the
 /// decision, then what that leaves. Returns how many runs were made.
-pub(crate) async fn play<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(crate) async fn play(
+    driver: &Driver<'_>,
     session: &mut SessionFile,
     pending: &[PendingRun],
     decide: Decide<'_>,
@@ -127,7 +127,7 @@ impl<'a> Compared<'a> {
         Some(runs)
     }
 
-    /// What is written down; `None` where no pair can ever get a verdict.
+    /// Returns the decision as it is written down; `None` where no pair can ever get a verdict.
     fn decided(&self, asked: &RunsUntil, runs: u32, needed: Option<u32>) -> Option<FamilyDecision> {
         let of = |pair: &PilotPair| match pair {
             PilotPair::Known(spread) => Some(spread.exactness(runs)),
@@ -278,7 +278,7 @@ mod tests {
         assert!((DIFFERENCE_MIN - RELEVANCE).abs() < 1e-12);
     }
 
-    /// A run that took so many seconds.
+    /// A run that took this number of seconds.
     fn record(id: &str, repetition: u32, from_s: u64, seconds: u64) -> RunRecords {
         let at = |second: u64| format!("2026-11-23T10:{:02}:{:02}Z", second / 60, second % 60);
         let mut begin = case(&pending(id, false)).begin;

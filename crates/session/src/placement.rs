@@ -17,7 +17,7 @@ use bakeoff_runtime::host::topology::Topology;
 pub struct Placement {
     /// Which cores each part may use.
     pub cores: Cores,
-    /// What cannot be a fair measurement here, one sentence each.
+    /// Reasons why no measurement is fair here, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ pub struct Placement {
 /// took twelve beside a quota of 1.5 before it was no bottleneck.
 const BACKEND_CORES_EACH: usize = 8;
 
-/// What is given away at once: the CPUs of a physical core, or a single one of them.
+/// The unit that is given away at once: the CPUs of a physical core, or a single one of them.
 type Unit = Vec<usize>;
 
 /// The units of a package and NUMA node.

@@ -21,7 +21,7 @@ use crate::testbed::client::HttpClient;
 /// How often each request is sent, so that durations are more than one cold figure.
 const ROUNDS: usize = 5;
 
-/// What came of recording one contender.
+/// The result of recording one contender.
 #[derive(Debug)]
 pub struct Recorded {
     /// The recording.
@@ -30,7 +30,7 @@ pub struct Recorded {
     pub exchanges: usize,
     /// Those that it did not have before.
     pub new: usize,
-    /// What a reader should know, one sentence each.
+    /// Notes for the reader, one sentence each.
     pub notes: Vec<String>,
 }
 

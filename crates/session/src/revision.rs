@@ -25,22 +25,26 @@ pub(crate) fn trees_folder() -> PathBuf {
 
 /// The files of a commit; they go with this value, or with the next session's sweep.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// The commit, hexadecimal.
-    pub(super) commit: String,
+    pub(crate) commit: String,
     folder: RunFolder,
     /// Top of the repository's own files.
     top: PathBuf,
-    /// The suite's folder as seen from there.
+    /// The folder that is wanted, as seen from there.
     inside: PathBuf,
 }
 
 impl Tree {
     /// The files of the revision of that name in the repository that has this suite.
-    pub(super) fn of(revision: &str, suite: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn of(revision: &str, suite: &Path) -> anyhow::Result<Self> {
         let top = repository(revision, suite)?;
-        let inside = suite.strip_prefix(&top).unwrap_or(Path::new(""));
-        let commit = commit(revision, suite)?;
+        Self::of_commit(commit(revision, suite)?, &top, suite)
+    }
+
+    /// The files of a commit of the repository with this top, of which `folder` is a part.
+    pub(crate) fn of_commit(commit: String, top: &Path, folder: &Path) -> anyhow::Result<Self> {
+        let inside = folder.strip_prefix(top).unwrap_or(Path::new(""));
         let base = trees_folder();
         let folder = RunFolder::make(&base)
             .with_context(|| format!("{}: no folder can be made there", base.display()))?;
@@ -48,14 +52,14 @@ impl Tree {
             commit,
             inside: inside.to_owned(),
             folder,
-            top,
+            top: top.to_owned(),
         };
         tree.write()?;
         Ok(tree)
     }
 
-    /// The suite's folder in it.
-    pub(super) fn suite(&self) -> PathBuf {
+    /// The folder in it.
+    pub(crate) fn inside(&self) -> PathBuf {
         self.files().join(&self.inside)
     }
 
@@ -83,8 +87,8 @@ impl Tree {
         Ok(())
     }
 
-    /// What the user should know about head and base.
-    pub(super) fn notes(&self, words: &str) -> anyhow::Result<Vec<String>> {
+    /// Returns notes for the user about head and base.
+    pub(crate) fn notes(&self, words: &str) -> anyhow::Result<Vec<String>> {
         let inside = match self.inside.as_os_str().is_empty() {
             true => Path::new("."),
             false => &self.inside,
@@ -109,31 +113,33 @@ impl Tree {
     }
 }
 
-/// Top of the repository that a suite is in.
-fn repository(revision: &str, suite: &Path) -> anyhow::Result<PathBuf> {
-    let found = output(git(suite, &["rev-parse", "--show-toplevel"]))?;
+/// Top of the repository that a folder is in.
+pub(crate) fn repository(revision: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+    let found = output(git(folder, &["rev-parse", "--show-toplevel"]))?;
     let top = found.map_err(|said| {
-        let folder = suite.display();
-        let hint = "name the folder that holds the suite as it was, with its suite.toml";
+        let folder = folder.display();
+        let hint = "name the folder that holds the suite as it was, with its suite.toml, or make \
+                    the folder part of a repository";
         match said.contains("not a git repository") {
             true => hinted(
                 format_args!(
-                    "--baseline {revision}: there is no suite.toml at {revision}, and {folder} is \
-                     in no git repository of which it could be a revision"
+                    "{revision}: no folder of that name has a suite.toml, and {folder} is in no \
+                     git repository of which it could be a revision"
                 ),
                 hint,
             ),
             false => hinted(
-                format_args!("--baseline {revision}: git cannot read {folder}: {said}"),
+                format_args!("{revision}: git cannot read {folder}: {said}"),
                 hint,
             ),
         }
     })?;
-    // As the suite's own path, so that one is a part of the other.
+    // As the folder's own path, so that one is a part of the other.
     Ok(Path::new(&top).canonicalize()?)
 }
 
-fn commit(revision: &str, suite: &Path) -> anyhow::Result<String> {
+/// The commit that a revision is.
+pub(crate) fn commit(revision: &str, folder: &Path) -> anyhow::Result<String> {
     let name = format!("{revision}^{{commit}}");
     let arguments = [
         "rev-parse",
@@ -142,13 +148,13 @@ fn commit(revision: &str, suite: &Path) -> anyhow::Result<String> {
         "--end-of-options",
         name.as_str(),
     ];
-    let found = output(git(suite, &arguments))?;
+    let found = output(git(folder, &arguments))?;
     found.map_err(|_| {
-        let folder = suite.display();
+        let folder = folder.display();
         hinted(
             format_args!(
                 "unknown revision {revision}: the repository of {folder} has no such commit, and \
-                 there is no suite.toml at {revision}"
+                 no folder of that name has a suite.toml"
             ),
             "fetch it (`git fetch origin main`, then origin/main); clones for continuous \
              integration are often shallow (`fetch-depth: 0`)",
@@ -156,7 +162,7 @@ fn commit(revision: &str, suite: &Path) -> anyhow::Result<String> {
     })
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(arguments);
     for name in OF_HOOKS {
@@ -166,12 +172,12 @@ fn git(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What git prints, or what it says is wrong.
-fn output(mut command: Command) -> anyhow::Result<Result<String, String>> {
+/// Returns the output of git, or its complaint.
+pub(crate) fn output(mut command: Command) -> anyhow::Result<Result<String, String>> {
     let output = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => hinted(
-            "--baseline: git is not installed",
-            "install it, or name the folder that holds the suite as it was",
+            "a revision is named, and git is not installed",
+            "install it; a baseline may also be the folder that holds the suite as it was",
         ),
         _ => anyhow::Error::new(error).context("cannot start git"),
     })?;

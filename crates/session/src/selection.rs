@@ -35,8 +35,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// What the user chose, or what the round names: qualification variants and further benchmarks
-    /// take part only when they are asked for.
+    /// Returns the choices of the user, or those of the round: qualification variants and further
+    /// benchmarks take part only when they are asked for.
     #[must_use]
     pub fn plan_options(&self, suite: &Suite, round: Option<&Round>) -> PlanOptions {
         let or_round = |chosen: &[String], of_round: fn(&Round) -> &Vec<String>| match round {

@@ -15,15 +15,15 @@ use bakeoff_model::runs::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
 use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 
-use crate::contracts::{LoadGenerator, PendingRun};
+use crate::contracts::PendingRun;
 use crate::driver::{Driver, Part};
 use crate::event::Observer;
 use crate::runs_taken::{decided, taken};
 use crate::store::session_file::SessionFile;
 
 /// Plays sets until it is decided that there are enough. Returns how many runs were made.
-pub(crate) async fn play<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(crate) async fn play(
+    driver: &Driver<'_>,
     session: &mut SessionFile,
     pending: &[PendingRun],
     decide: &dyn Fn(&Plan) -> anyhow::Result<Option<RunsDecision>>,
@@ -48,7 +48,7 @@ pub(crate) async fn play<L: LoadGenerator>(
     Ok(pending.len() - left.len())
 }
 
-/// What is decided from the records up to now; `None` while the session goes on.
+/// Decides from the records so far; `None` while the session goes on.
 pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Option<RunsDecision> {
     let sets = results
         .runs
@@ -83,7 +83,7 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Opt
     because(&asked, &analysis.families(), &spent).map(decision)
 }
 
-/// What ends a session with a baseline before its time is over.
+/// Returns the reason why a session with a baseline ends before its time is over.
 fn of_baseline(baseline: &Baseline) -> DecisionReason {
     match baseline.fail_if.is_empty() {
         true => DecisionReason::Decided,
@@ -98,7 +98,7 @@ fn is_decided(results: &Results) -> bool {
     against.is_some_and(|against| against.is_decided())
 }
 
-/// What a session has spent.
+/// The sets and the time that a session has spent.
 struct Spent {
     sets: u32,
     /// The most sets that there may be.
@@ -109,8 +109,8 @@ struct Spent {
     last: Duration,
 }
 
-/// Why there may be no more sets: the time is over, after so many sets at least, or there are as
-/// many as there may be.
+/// Why there may be no more sets: the time is over, after this number of sets at least, or there
+/// are as many as there may be.
 fn over(asked: &RunsUntil, spent: &Spent, sets_min: usize) -> Option<DecisionReason> {
     let is_enough = spent.sets as usize >= sets_min;
     match asked.within {
@@ -169,7 +169,7 @@ mod tests {
         within: Some(Duration::from_secs(120)),
     };
 
-    /// What is decided of two contenders with these log ratios, after this time.
+    /// Checks the decision on two contenders with these log ratios, after this time.
     #[track_caller]
     fn check(log_ratios: &[f64], taken_s: u64, expect: Option<DecisionReason>) {
         let sample = |value: &dyn Fn(f64) -> f64| {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -36,12 +37,12 @@ use crate::store::suite_folder;
 use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
 use crate::together::{self, Abilities};
 
-/// What is measured.
+/// A session to begin.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// Folder of the suite.
     pub suite: PathBuf,
-    /// What of it.
+    /// The selection of contenders, benchmarks and conditions.
     pub selection: Selection,
     /// Length of a slice when it is not the profile's.
     pub slice: Option<Duration>,
@@ -53,14 +54,14 @@ pub struct NewSession {
     pub flame_graphs: bool,
     /// The database server of the user's own that is the backend.
     pub backend_url: Option<DatabaseUrl>,
-    /// What the contenders are compared with, if that is what they were.
+    /// The baseline of the contenders, if there is one.
     pub baseline: Option<Against>,
-    /// What the user says about the cluster, if contenders run in one.
+    /// The user's settings of the cluster, if contenders run in one.
     pub cluster: ClusterSettings,
 }
 
 impl NewSession {
-    /// What can be seen before anything is read.
+    /// Checks everything that shows before anything is read.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         match self.flame_graphs {
             true => flame::check(self.selection.runtime),
@@ -216,13 +217,14 @@ fn end(
     made: usize,
     watcher: &mut dyn Observer,
 ) -> anyhow::Result<Ended> {
-    let results = results::read(folder)?;
+    let results = Arc::new(results::read(folder)?);
     let failed = results::failed_runs(&results);
     watcher.observe(&Event::SessionEnded {
         results: folder.to_owned(),
         runs: session.plan.runs.len(),
         failed,
         made,
+        recorded: Arc::clone(&results),
     })?;
     let baseline = results.baseline.as_ref();
     let analysis = baseline.map(|_| Analysis::of(&ReportInput::new(&results, "")));
@@ -285,11 +287,12 @@ async fn play(
     let mut testbed = Testbed::prepare(folder, options, observers).await?;
     testbed.measure_generator(&program, observers).await?;
     testbed.measure_core_sharing(observers).await?;
+    let generator = testbed.generator(program);
     let driver = Driver {
         parts: Parts {
             suite: testbed.suite(),
             runtime: testbed.runtime(),
-            generator: &testbed.generator(program),
+            generator: generator.as_ref(),
             client: testbed.client(),
             backend: testbed.backend(),
             host_cores: testbed.host_cores(),
@@ -342,7 +345,7 @@ fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
     ))
 }
 
-/// What the user should know before it begins, beside where its parts are placed.
+/// Returns warnings for the user before it begins, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
     let together = together::note(&session.plan, host::describe().memory_bytes);
     let mut warnings: Vec<String> = together.into_iter().collect();
@@ -371,7 +374,7 @@ fn began(plan: &Plan, pending: &[PendingRun], warnings: Vec<String>) -> Event {
     }
 }
 
-/// What a server of the user's own cannot tell.
+/// Returns a note on what is not known of a server of the user's own.
 fn not_metered(url: &DatabaseUrl) -> String {
     format!(
         "the backend is a server that runs already, {}: its CPU, memory and connections are not \
@@ -456,7 +459,7 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     })
 }
 
-/// What a round that is run by itself goes without.
+/// Returns a note on the winners that a round misses when it is run by itself.
 fn without_winners(round: &Round) -> Option<String> {
     let names = round.winners_of.join(", ");
     (!names.is_empty())

@@ -67,7 +67,7 @@ impl Standing {
         self.instance.processes()
     }
 
-    /// What it has cost up to now.
+    /// Returns its cost so far.
     pub async fn sample(&self) -> ResourceSample {
         self.instance.sample().await.resources
     }

@@ -17,7 +17,7 @@ use crate::selection;
 /// rest is for the backend, the load generators and the kernel.
 const MEMORY_SHARE: f64 = 0.9;
 
-/// What turns take of a host and a runtime.
+/// The abilities of a host and a runtime for turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abilities {
     /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
@@ -31,7 +31,7 @@ pub struct Abilities {
 pub struct Obstacle {
     /// As a clause.
     pub why: String,
-    /// What would remove it.
+    /// The remedy.
     pub hint: &'static str,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn in_memory(plan: Plan, memory_bytes: u64) -> Plan {
     grouped.unwrap_or(plan)
 }
 
-/// Whether contenders that may take so much in all can be alive concurrently.
+/// Whether contenders that may take this much in all can be alive concurrently.
 fn fits(limits: u64, memory_bytes: u64) -> bool {
     as_f64(limits) <= MEMORY_SHARE * as_f64(memory_bytes)
 }
@@ -115,7 +115,8 @@ pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What keeps the contenders of a plan from taking turns, if anything does and they are to.
+/// Returns the obstacle that keeps the contenders of a plan from taking turns, if there is one and
+/// they should.
 #[must_use]
 pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
     let largest = largest(plan)?;
@@ -157,7 +158,7 @@ fn finds_port(suite: &Suite) -> bool {
     suite.env.get(PORT) == Some(&suite.port.to_string())
 }
 
-/// What the user should know about the turns of a plan, or about their absence.
+/// Returns a note for the user about the turns of a plan, or about their absence.
 #[must_use]
 pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
     if let Some(why) = &plan.no_turns {
@@ -203,7 +204,7 @@ fn groups_note(plan: &Plan, largest: &[&PlannedRun], memory_bytes: u64) -> Optio
     ))
 }
 
-/// What contenders may take together; `None` where one has no limit.
+/// Returns the memory that contenders may take together; `None` where one has no limit.
 fn memory_limits(together: &[&PlannedRun]) -> Option<u64> {
     together.iter().map(|run| run.limits.memory_bytes).sum()
 }

@@ -51,7 +51,7 @@ impl Wanted {
     }
 }
 
-/// What came of one contender.
+/// The result of one contender.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verified {
     /// The contender, or the URL of the service.
@@ -182,10 +182,11 @@ async fn check_one(
     checks: &mut Vec<CheckRecord>,
 ) -> Result<(), Halt> {
     let client = testbed.client();
+    let generator = testbed.generator(PathBuf::new());
     let parts = Parts {
         suite: testbed.suite(),
         runtime: testbed.runtime(),
-        generator: &testbed.generator(PathBuf::new()),
+        generator: generator.as_ref(),
         client,
         backend: testbed.backend(),
         host_cores: testbed.host_cores(),

@@ -23,7 +23,7 @@ struct Kind {
     deviation: f64,
     /// Share of the variance that is the block's.
     block_share: f64,
-    /// What is asked for, and how much slower the first one is: 0.05 = 5 %.
+    /// The difference that is asked for, and how much slower the first one is: 0.05 = 5 %.
     until: f64,
     at_most: u32,
 }

@@ -19,7 +19,7 @@ const SLICES: usize = 96;
 /// Log of the level at a time, s.
 type Curve = fn(f64) -> f64;
 
-/// What is simulated, and what of it is an error.
+/// The simulated curves, and what of each is an error.
 const CURVES: [(&str, Curve); 3] = [
     ("flat", |_| 0.0),
     ("rising", |at_s| 1.03_f64.ln() * at_s / 10.0),

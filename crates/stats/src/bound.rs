@@ -33,7 +33,7 @@ pub struct Bounded {
     pub ratio: Estimate,
     /// On which side it is.
     pub side: Side,
-    /// The interval is above, but with so many in one family that may be chance.
+    /// The interval is above, but with this number in one family that may be chance.
     pub alone_above: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn against_bounds(tests: &[(&Sample, &Sample, f64)]) -> Vec<Bounded> {
     held.collect()
 }
 
-/// What is known of a ratio and its bound.
+/// A ratio and its bound.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     ratio: LogRatio,

@@ -31,12 +31,12 @@ const RESOLUTION: f64 = 0.0025;
 const TRIALS_MIN: usize = 6;
 /// Distance of the quartiles, as a logarithm, at which a capacity is roughly known.
 const ROUGHLY: f64 = 0.03;
-/// What is tried then, in turn.
+/// The rates that are then tried, in turn.
 const BELOW_AND_ABOVE: [f64; 2] = [0.1, 0.9];
 /// How often the lowest rate has to be missed until the capacity is below it.
 const LOWEST_MISSED: usize = 2;
 
-/// What is known of a capacity. Rates are in any unit, the same everywhere.
+/// Everything known of a capacity. Rates are in any unit, the same everywhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     from_log: f64,
@@ -221,7 +221,7 @@ impl Search {
     }
 }
 
-/// Chance that a trial is met that lies so many spreads above the capacity.
+/// Chance that a trial is met that lies this number of spreads above the capacity.
 fn met_chance(distance: f64) -> f64 {
     let curve = 1.0 / (1.0 + distance.exp());
     MET_ANYHOW + (1.0 - MISSED_ANYHOW - MET_ANYHOW) * curve

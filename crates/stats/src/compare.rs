@@ -16,7 +16,7 @@ pub enum Better {
     Lower,
 }
 
-/// What a comparison of the first with the second comes to.
+/// The outcome of a comparison of the first with the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Better: significantly different, and by the point estimate by enough to matter.
@@ -55,7 +55,7 @@ impl Verdict {
     }
 }
 
-/// What counts as sure and as relevant.
+/// The limits of "significant" and "relevant".
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Criteria {
     /// Which direction is good.
@@ -94,7 +94,7 @@ pub struct Comparison {
     pub p_value: Option<f64>,
     /// The same after the correction for all comparisons of the family; the verdict rests on it.
     pub p_adjusted: Option<f64>,
-    /// What it comes to.
+    /// The outcome.
     pub verdict: Verdict,
 }
 

@@ -14,10 +14,10 @@ use crate::distribution::{student_cdf, student_quantile};
 use crate::power::Exactness;
 use crate::sample::{Interval, Sample, mean, variance};
 
-/// With at least so many common blocks the two are compared block by block. Pairs have n - 1
+/// With at least this number of common blocks the two are compared block by block. Pairs have n - 1
 /// degrees of freedom, Welch up to 2n - 2: with fewer blocks that costs more than what the blocks
-/// have in common can give back. Sets are compared by pairs always: what their contenders have
-/// in common is most of what there is.
+/// have in common can give back. Sets are compared by pairs always: what their contenders have in
+/// common is most of what there is.
 pub const PAIRED_BLOCKS_MIN: usize = 5;
 
 /// Less spread than this on the log scale is none: the last digits of equal values.

@@ -2,7 +2,7 @@
 //!
 //! The number is decided once, from the spread that the pilot shows, and not by looking at the
 //! ratio again and again until it is sure, which would find differences where there are none. The
-//! test whose power is planned is the one that [`mod@crate::compare`] makes of so many runs.
+//! test whose power is planned is the one that [`mod@crate::compare`] makes of this number of runs.
 
 use bakeoff_base::number::length_as_f64 as count;
 
@@ -25,7 +25,7 @@ pub const DECIDED_RUNS_MIN: u32 = 8;
 /// Less spread than this on the log scale is none: the last digits of equal values.
 const DEVIATION_MIN: f64 = 1e-12;
 
-/// What a pilot says about the noise between two contenders.
+/// The noise between two contenders, by a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PilotPair {
     /// They have fewer than two blocks in common, or a value that is not positive.
@@ -89,8 +89,8 @@ impl Spread {
         self.paired.sqrt()
     }
 
-    /// How exact the comparison would be with so many runs, by the upper bound of the variance:
-    /// of pairs as of pairs, and of few whole runs as of two samples.
+    /// How exact the comparison would be with this number of runs, by the upper bound of the
+    /// variance: of pairs as of pairs, and of few whole runs as of two samples.
     #[must_use]
     pub fn exactness(&self, runs: u32) -> Exactness {
         let number = f64::from(runs);
@@ -112,8 +112,9 @@ impl Spread {
     }
 }
 
-/// The variance that is not exceeded with [`BOUND_CONFIDENCE`], by an estimate with so many degrees
-/// of freedom: these times the estimate, divided by the variance, are distributed as chi-squared.
+/// The variance that is not exceeded with [`BOUND_CONFIDENCE`], by an estimate with this number of
+/// degrees of freedom: these times the estimate, divided by the variance, are distributed as
+/// chi-squared.
 fn upper_bound(variance: f64, freedom: f64) -> f64 {
     variance * freedom / chi_squared_quantile(1.0 - BOUND_CONFIDENCE, freedom)
 }

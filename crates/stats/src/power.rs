@@ -12,7 +12,7 @@ pub const POWER: f64 = 0.8;
 /// Parts of the interval over which is integrated: even, and enough for six digits.
 const PARTS: u32 = 400;
 
-/// What a verdict asks of a pair.
+/// The requirement that a verdict has of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
     /// The two-sided level of the test: 0.05 divided by the comparisons of the family, which is
@@ -24,7 +24,7 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// 5 % for a family of so many comparisons, and 3 %: those of the verdicts.
+    /// 5 % for a family of this number of comparisons, and 3 %: those of the verdicts.
     #[must_use]
     pub fn of_family(comparisons: usize) -> Self {
         let comparisons = bakeoff_base::number::length_as_f64(comparisons.max(1));
@@ -72,7 +72,7 @@ impl Exactness {
         (terms.sum::<f64>() * width / 3.0).min(1.0)
     }
 
-    /// What the estimate has to exceed for certainty, in standard errors.
+    /// Returns the size in standard errors that the estimate has to exceed.
     fn critical(&self, threshold: &Threshold) -> f64 {
         student_quantile(1.0 - threshold.level / 2.0, self.freedom)
     }

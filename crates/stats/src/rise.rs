@@ -56,7 +56,7 @@ impl Rise {
         self.guess <= FLAT && self.most <= EXCLUDED
     }
 
-    /// Growth at these slopes in so long; the limits are the slopes of these ranks.
+    /// Growth at these slopes in this long; the limits are the slopes of these ranks.
     fn at(slopes: &Slopes, ranks: [usize; 2], over_s: f64, points: usize) -> Self {
         let growth = |slope: f64| (slope * over_s).exp_m1();
         let [least, most] = ranks.map(|rank| growth(slopes.sorted[rank]));
@@ -126,8 +126,8 @@ impl Slopes {
         f64::midpoint(self.sorted[last / 2], self.sorted[self.sorted.len() / 2])
     }
 
-    /// The ranks of the limits at so many standard errors, rounded away from the median; `None`
-    /// where they are beyond all slopes.
+    /// The ranks of the limits at this number of standard errors, rounded away from the median;
+    /// `None` where they are beyond all slopes.
     fn limits(&self, errors: f64) -> Option<[usize; 2]> {
         let last = self.sorted.len() - 1;
         let above = (0..=last).find(|rank| {
@@ -179,8 +179,8 @@ pub fn rise(series: &[Point]) -> Option<Rise> {
 }
 
 /// How values of equally long times that follow each other rise from the first to the last, with
-/// limits at so many standard errors; `None` with fewer than eight values, and where these are too
-/// few for such limits.
+/// limits at this number of standard errors; `None` with fewer than eight values, and where these
+/// are too few for such limits.
 ///
 /// Of many values, the geometric means of neighbours are looked at.
 #[must_use]

@@ -208,6 +208,12 @@ impl Sample {
             .collect()
     }
 
+    /// Each value with its block; none where blocks are not known.
+    pub(crate) fn by_block(&self) -> impl Iterator<Item = (u32, f64)> {
+        let values = self.values.iter().copied();
+        self.blocks.iter().copied().zip(values)
+    }
+
     /// The values in the order of the runs.
     #[must_use]
     pub fn values(&self) -> &[f64] {

@@ -19,7 +19,7 @@ use crate::log_ratio::LogRatio;
 use crate::power::RELEVANCE;
 use crate::sample::{Budget, Interval};
 
-/// What may be wrong with which probability, and what counts as a difference.
+/// The errors that are allowed, and what counts as a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sequential {
     /// The chance of any false [`Decision::Different`] in a family, over all looks together, and
@@ -39,7 +39,7 @@ pub struct Sequential {
     pub early_sets_min: usize,
 }
 
-/// What a look at a pair comes to.
+/// The outcome of a look at a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Not sure yet, and there is time for more sets.
@@ -56,8 +56,8 @@ pub enum Decision {
 /// A look at a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// What it comes to. A difference that is found stays one at all later looks, and what lies
-    /// within the margin stays within, unless the sets contradict each other.
+    /// The outcome. A difference that is found stays one at all later looks, and what lies within
+    /// the margin stays within, unless the sets contradict each other.
     pub decision: Decision,
     /// The interval of the true log ratio; `None` where there are too few sets for one, or no
     /// spread, or where the sets contradict each other. It holds at all looks together, and
@@ -175,7 +175,7 @@ impl Sequential {
         }
     }
 
-    /// Returns what all looks until now say of a pair that is one of so many.
+    /// Returns what all looks until now say of a pair that is one of this number.
     ///
     /// The p-value is the smaller one of two, each divided by its share of the error: that of the
     /// e-process, and that of Student's t at the last look (Bonferroni's correction with weights;
@@ -232,7 +232,7 @@ impl Sequential {
     }
 }
 
-/// What is known of a log ratio before the first look.
+/// The evidence before the first look.
 const NOTHING_KNOWN: Evidence = Evidence {
     p_value: 1.0,
     interval_ln: Interval {
@@ -241,11 +241,11 @@ const NOTHING_KNOWN: Evidence = Evidence {
     },
 };
 
-/// What the looks at a pair say together.
+/// The evidence of all looks at a pair.
 #[derive(Clone, Copy)]
 struct Evidence {
     p_value: f64,
-    /// What their intervals have in common; `low` is above `high` where that is nothing.
+    /// The intersection of their intervals; `low` is above `high` where that is empty.
     interval_ln: Interval,
 }
 
@@ -257,7 +257,7 @@ impl Evidence {
         }
     }
 
-    /// Takes an interval into account that reaches so many standard errors to both sides.
+    /// Takes an interval into account that reaches this number of standard errors to both sides.
     fn narrow(&mut self, found: &LogRatio, reach: f64) {
         let Interval { low, high } = &mut self.interval_ln;
         *low = low.max(found.difference - reach * found.error);
@@ -265,8 +265,8 @@ impl Evidence {
     }
 }
 
-/// Returns the logarithm of the e-value of so many sets whose mean is `t` standard errors away from
-/// 0: at most that of `(1 + n g)^((n - 1) / 2)`, for an infinite `t`.
+/// Returns the logarithm of the e-value of this number of sets whose mean is `t` standard errors
+/// away from 0: at most that of `(1 + n g)^((n - 1) / 2)`, for an infinite `t`.
 ///
 /// This is the t test martingale with a normal prior of the effect (Wang and Ramdas, "Anytime-valid
 /// t-tests and Confidence Sequences for Gaussian Means with Unknown Variance", Sequential Analysis
@@ -290,8 +290,8 @@ pub fn ln_e_value(sets: usize, t: f64, prior_variance: f64) -> f64 {
     -0.5 * (shrink.ln_1p() + n * inverse.ln())
 }
 
-/// Returns the logarithm of the e-value of so many sets against "the true mean is at most 0", whose
-/// mean is `t` standard errors away from 0.
+/// Returns the logarithm of the e-value of this number of sets against "the true mean is at most
+/// 0", whose mean is `t` standard errors away from 0.
 ///
 /// It is that of [`ln_e_value`] with the half of the prior that is above 0 in the place of the
 /// whole, which is twice the e-value times the posterior probability of that half. With the prior
@@ -317,10 +317,10 @@ pub fn ln_e_value_above(sets: usize, t: f64, prior_variance: f64) -> f64 {
     ln_e_value(sets, t, prior_variance) + (2.0 * above).ln()
 }
 
-/// Returns how many standard errors the interval reaches to both sides of the mean of so many sets:
-/// the |t| at which the e-value is 1/α. With them the intervals after all numbers of sets hold
-/// together with 1 - α (the same source). Infinite where no data make the e-value that large, as
-/// with few sets.
+/// Returns how many standard errors the interval reaches to both sides of the mean of this number
+/// of sets: the |t| at which the e-value is 1/α. With them the intervals after all numbers of sets
+/// hold together with 1 - α (the same source). Infinite where no data make the e-value that large,
+/// as with few sets.
 #[must_use]
 pub fn critical(sets: usize, prior_variance: f64, alpha: f64) -> f64 {
     let n = count(sets);

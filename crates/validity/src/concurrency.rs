@@ -11,10 +11,10 @@ use bakeoff_model::load::ErrorClass;
 use crate::evidence::Evidence;
 use crate::reading::Reading;
 
-/// What passed with the service and with us, as numbers of requests at a time.
+/// Numbers of requests in flight: in the service, and in the load generator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Concurrency {
-    /// What was asked for.
+    /// The number that was asked for.
     pub(crate) asked: f64,
     /// With the service, or waiting for a connection to it.
     pub(crate) effective: f64,

@@ -24,12 +24,13 @@ use bakeoff_base::number::as_f64;
 /// is no pressure stall information, memory that stayed below this was not waited for.
 const MEMORY_ROOM: f64 = 0.9;
 
-/// What stays the same over a step.
+/// Everything that stays the same over a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Which cores each part may use; empty = all.
     pub cores: Cores,
-    /// What the contender's cores lose to the load generator's; `None` where it was not measured.
+    /// The slowdown of the contender's cores by the load generator's; `None` where it was not
+    /// measured.
     pub core_sharing: Option<CoreSharing>,
     /// Cores of the host; in a cluster of the contender's node.
     pub host_cores: usize,
@@ -46,7 +47,7 @@ pub struct Setting {
     pub metered: bool,
     /// Whether there is a backend, and whether its resources are metered.
     pub backend: Reading<()>,
-    /// What each successful request takes at least.
+    /// The least work of each successful request.
     pub work: Work,
     /// It is no measured step but warm-up.
     pub warm_up: bool,
@@ -59,21 +60,21 @@ pub struct Setting {
 /// A stretch of time as it was counted and read: the load, and readings at both of its ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Slice<'a> {
-    /// What the load generator counted.
+    /// Counts of the load generator.
     pub load: &'a LoadInterval,
     /// The contender.
     pub contender: Option<(&'a ResourceSample, &'a ResourceSample)>,
     /// The backend.
     pub backend: Option<(&'a ResourceSample, &'a ResourceSample)>,
-    /// What the host's cores did.
+    /// Times of the host's cores.
     pub host: Option<&'a HostTime>,
-    /// What the kernel's TCP counted.
+    /// TCP counters of the kernel.
     pub tcp: Option<&'a TcpCounters>,
-    /// What the contenders did that it takes turns with.
+    /// Activity of the contenders with which it takes turns.
     pub others: Option<Others>,
 }
 
-/// What was counted between two readings, monotonic ns.
+/// Counts between two readings, monotonic ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counted {
     /// How many.
@@ -130,9 +131,9 @@ pub struct Evidence {
     /// Of a contender that takes turns: CPU time in its turns, of their time, and outside of them,
     /// of the other time; `None` where it was not read turn by turn.
     pub(crate) turns: Option<TurnsUsed>,
-    /// What the contenders that it takes turns with did meanwhile; `None` in whole runs.
+    /// Activity of the contenders with which it takes turns; `None` in whole runs.
     pub(crate) others: Option<Others>,
-    /// What it went into; `None` where threads were not read.
+    /// Its parts; `None` where threads were not read.
     pub(crate) cpu_parts: Option<CpuParts>,
     /// Of a contender that takes turns, CPU time by the names of its threads, ns.
     pub(crate) threads_ns: BTreeMap<String, u64>,

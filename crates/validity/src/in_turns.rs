@@ -36,9 +36,9 @@ pub(crate) fn rising_in_turns(evidence: &Evidence) -> Measure {
     Some((rise, finding))
 }
 
-/// What a contender burns while others have their turns, in cores. Its threads are read at the
-/// edges of slices and not at those of turns, so the finding names all that used enough CPU to have
-/// done it, also those that mostly worked in its own turns.
+/// Measures the CPU that a contender uses while others have their turns, in cores. Its threads are
+/// read at the edges of slices and not at those of turns, so the finding names all that used enough
+/// CPU to have done it, also those that mostly worked in its own turns.
 pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
     if evidence.setting.warm_up {
         return None;
@@ -54,7 +54,7 @@ pub(crate) fn idle_work(evidence: &Evidence) -> Measure {
     (idle.wall_ns > 0).then(|| (idle.share(), finding))
 }
 
-/// The threads that used most, and at least so much.
+/// The threads that used most, and at least this much.
 fn largest(threads_ns: &BTreeMap<String, u64>, least_ns: f64) -> Vec<ThreadShare> {
     let all_ns = as_f64(threads_ns.values().sum::<u64>().max(1));
     let used = threads_ns

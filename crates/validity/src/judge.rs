@@ -94,8 +94,9 @@ impl Step {
         }
     }
 
-    /// What the slices say beyond the sums, which is worse or as bad for another reason: the worst
-    /// verdict that more than a tenth of the time has, or a diagnostic on less.
+    /// Returns the verdict of the slices beyond that of the sums, which is worse or as bad for
+    /// another reason: the worst verdict that more than a tenth of the time has, or a diagnostic on
+    /// less.
     fn part_of_time(&self, wall_ns: u64, by_sums: &Validity) -> Option<Reason> {
         let known: Vec<_> = by_sums
             .reasons()

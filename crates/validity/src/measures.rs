@@ -269,7 +269,7 @@ fn parts_beside(evidence: &Evidence, nodes: &Nodes, node: &str) -> f64 {
     evidence.generator_cores() * nodes.generators_on(node) + backend
 }
 
-/// What was measured before the first run: it is the same in all slices.
+/// Measures what was found before the first run: it is the same in all slices.
 pub(crate) fn shared_physical_core(evidence: &Evidence) -> Measure {
     let sharing = evidence.setting.core_sharing.clone()?;
     Some((sharing.slowdown, Finding::SharedPhysicalCore(sharing)))

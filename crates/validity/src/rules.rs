@@ -28,16 +28,16 @@ pub struct Limit {
     pub at: f64,
     /// The limit in words.
     pub words: &'static str,
-    /// What lies beyond; `fair` makes it a diagnostic.
+    /// The verdict beyond; `fair` makes it a diagnostic.
     pub verdict: Verdict,
 }
 
 /// One rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// What records call the finding.
+    /// The name of the finding in records.
     pub name: &'static str,
-    /// What is looked at, in words.
+    /// The subject of the rule, in words.
     pub condition: &'static str,
     /// On which side of the limits it is bad.
     pub side: Side,

@@ -18,7 +18,8 @@ const TURNS_MIN: usize = 8;
 /// How sure the limits of a rise are, in standard errors, as for slices.
 const ERRORS: f64 = 3.0;
 
-/// Over so much time it is asked whether compilers are at work, s: in single slices they often are.
+/// Over this much time it is asked whether compilers are at work, s: in single slices they often
+/// are.
 const COMPILING_S: f64 = 5.0;
 
 /// A warm-up so far.

@@ -10,8 +10,8 @@ use bakeoff_model::plan::Work;
 /// one, of a block for each thread.
 const LOG_LINES_SHARE_MIN: f64 = 0.99;
 
-/// Lines of the log that are due for so many successful requests; `None` where the suite asks for
-/// none, or nothing succeeded.
+/// Lines of the log that are due for this number of successful requests; `None` where the suite
+/// asks for none, or nothing succeeded.
 #[must_use]
 pub fn log_lines_due(work: &Work, requests: u64) -> Option<f64> {
     let due = work.log_lines_min? * as_f64(requests) * LOG_LINES_SHARE_MIN;

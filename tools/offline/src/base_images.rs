@@ -25,11 +25,11 @@ const JDKS: [u32; 2] = [17, 25];
 /// The one that runs Elasticsearch.
 const ELASTICSEARCH_JDK: u32 = 17;
 
-/// What contenders need beside Debian's essential packages: TLS with its roots of trust, the C++
-/// library that Debian's JDK links to, time zones. `usr-is-merged` spares us Perl.
+/// Packages that contenders need besides Debian's essential ones: TLS with its roots of trust, the
+/// C++ library that Debian's JDK links to, time zones. `usr-is-merged` spares us Perl.
 const PACKAGES: &str = "ca-certificates,libssl3,libstdc++6,tzdata,usr-is-merged,zlib1g";
 
-/// What the backend PostgreSQL needs beside: the newest server of the release.
+/// The package that the backend PostgreSQL needs besides: the newest server of the release.
 const POSTGRESQL: &str = "postgresql";
 
 /// Not for people to read in: documentation, translations, conversions of old character sets.

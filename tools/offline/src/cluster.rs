@@ -10,11 +10,11 @@ use bakeoff_runtime::build::cache_dir;
 
 use crate::host::{install, program, say};
 
-/// What the cluster is called, by kind and k3d too.
+/// The name of the cluster, also for kind and k3d.
 const NAME: &str = "bakeoff";
 
-/// What our own cluster is made of beside Kubernetes: packages of Debian, each with a program or
-/// file of it.
+/// The parts of our own cluster besides Kubernetes: packages of Debian, each with a program or file
+/// of it.
 const PACKAGES: [(&str, &str); 9] = [
     ("etcd-server", "etcd"),
     ("containerd", "containerd"),
@@ -34,7 +34,7 @@ apiVersion: kind.x-k8s.io/v1alpha4
 nodes: [{role: control-plane}, {role: worker}, {role: worker}]
 ";
 
-/// What is done with the cluster.
+/// An action on the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
     /// Say what `start` would install, build and start.

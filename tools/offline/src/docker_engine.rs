@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Longest path of a socket that Linux takes, with room for the names that the engine adds.
 const CACHE_PATH_MAX: usize = 60;
 
-/// What is done with the engine.
+/// An action on the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Action {
     /// Install it if need be, start it, and print the DOCKER_HOST line.

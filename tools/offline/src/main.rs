@@ -25,14 +25,14 @@ struct Cli {
 enum Tool {
     /// Install, start, stop or name the Docker engine.
     DockerEngine {
-        /// What is done with it.
+        /// The action.
         action: docker_engine::Action,
     },
     /// Make the base images without a registry.
     BaseImages,
     /// Build, start, stop or show a Kubernetes cluster for trying and for tests.
     Cluster {
-        /// What is done with it.
+        /// The action.
         action: cluster::Action,
     },
 }

@@ -11,8 +11,8 @@ use crate::values::RequestPath;
 pub(crate) struct ImportedArgs {
     #[command(flatten)]
     pub(crate) source: ImportedSource,
-    /// What stands before each path of a description, instead of the path of its first server; `/`
-    /// for nothing.
+    /// The prefix of each path of a description, instead of the path of its first server; `/` for
+    /// none.
     #[arg(long, value_name = "PATH", requires = "openapi")]
     pub(crate) base_path: Option<RequestPath>,
     /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.

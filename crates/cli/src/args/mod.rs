@@ -1,5 +1,7 @@
 //! What the user can type: names, shapes and the help of every command.
 
+mod asked;
+mod bisect;
 mod cluster;
 #[cfg(test)]
 mod documented;
@@ -27,6 +29,8 @@ use crate::exit;
 use crate::formats;
 use crate::values::{RuntimeKind, Time, Undecided};
 
+pub(crate) use asked::AskedArgs;
+pub(crate) use bisect::BisectArgs;
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
 pub(crate) use duel::DuelArgs;
 pub(crate) use imported::ImportedArgs;
@@ -48,6 +52,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Measure services of your own against each other, without a suite.
     Duel(Box<DuelArgs>),
+    /// Find the commit that made a service worse, by measuring some of a line of commits.
+    Bisect(Box<BisectArgs>),
     /// Write a suite to begin with: a template that runs, or the requests of a description.
     Init(InitArgs),
     /// Check how contenders behave, without load.
@@ -130,7 +136,7 @@ pub(crate) struct Selection {
     pub(crate) cluster: ClusterArgs,
 }
 
-/// What is measured, and how often.
+/// The parts of a suite that are measured, and how often.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuredArgs {
     #[command(flatten)]
@@ -232,7 +238,7 @@ pub(crate) struct RunArgs {
     /// `p99>20%`, or `errors>0.1%` (of all requests); may be repeated.
     #[arg(long, value_name = "CONDITION", requires = "baseline")]
     pub(crate) fail_if: Vec<Condition>,
-    /// What a condition does that this session cannot decide.
+    /// The effect of a condition that this session cannot decide.
     ///
     /// The more sets of processes, the fewer conditions are undecided.
     #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if")]
@@ -331,7 +337,7 @@ pub(crate) struct UpArgs {
     pub(crate) profile: String,
     /// Draw a flame graph of where it spends its CPU time.
     ///
-    /// Into `flame-NAME.svg`, from its first answer on for so long, or until Ctrl-C if that is
+    /// Into `flame-NAME.svg`, from its first answer on for this long, or until Ctrl-C if that is
     /// earlier.
     #[arg(
         long, value_name = "TIME", num_args = 0..=1, require_equals = true,
@@ -409,7 +415,7 @@ pub(crate) struct DocumentsArgs {
     pub(crate) exchange: Option<PathBuf>,
 }
 
-/// What the exit status of `audit` says.
+/// The exit status of `audit`, for its help.
 const AUDIT_HELP: &str = "\
 Exit status 2 when a reader who trusts the figures is misled: a number that was ranked and is not
 fair, or one that cannot be. Verdicts that differ without that are listed and leave it at 0.";

@@ -39,7 +39,7 @@ pub(crate) struct ReplayArgs {
     /// Compress responses for those who take gzip.
     #[arg(long)]
     pub(crate) gzip: bool,
-    /// Answer 429 while so many requests are being worked on.
+    /// Answer 429 while this number of requests is being worked on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) queue: Option<u32>,
     /// Unknown requests are appended to this file.

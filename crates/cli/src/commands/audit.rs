@@ -25,7 +25,7 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// What is looked at in a folder, each with what was found.
+/// Returns the subjects of the audit of a folder, each with its findings.
 fn audits(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Found>)>> {
     let audited = |folder: &Path| -> anyhow::Result<(String, Vec<Found>)> {
         let records = results::read_records(folder)?;

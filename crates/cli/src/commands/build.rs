@@ -11,6 +11,7 @@ use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::builds::{News, Which, build_all, build_options};
 use serde_json::json;
 
+use super::signals::interrupted;
 use crate::args::BuildArgs;
 use crate::exit;
 use crate::output::progress::Progress;
@@ -51,8 +52,14 @@ pub(crate) fn build(args: &BuildArgs) -> anyhow::Result<u8> {
             Ok(())
         }
     };
-    tokio::runtime::Runtime::new()?.block_on(build_all(&contenders, build, tell))?;
-    Ok(status)
+    // Compilers that are at work end with the future of their build.
+    let finished = tokio::runtime::Runtime::new()?.block_on(async {
+        tokio::select! {
+            built = build_all(&contenders, build, tell) => built.map(|()| true),
+            () = interrupted() => Ok(false),
+        }
+    })?;
+    Ok(if finished { status } else { exit::INTERRUPTED })
 }
 
 /// Prints what came of one contender; the status that this alone would end the command with.

@@ -12,7 +12,7 @@ use bakeoff_runtime::build::toolchain;
 use bakeoff_runtime::host::{self, topology};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_session::placement::place;
-use bakeoff_session::testbed::{ceiling, cluster, images, runtimes};
+use bakeoff_session::testbed::{ceiling, cluster, images, this_host};
 use serde::Serialize;
 
 use crate::args::DoctorArgs;
@@ -63,8 +63,8 @@ fn session_cores() -> Cores {
     place(&topology::read(), &limits, false).cores
 }
 
-/// What the load generator can do at best, with one core for it and one for the server where there
-/// are two.
+/// Measures the highest rate of the load generator, with one core for it and one for the server
+/// where there are two.
 fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let first = |cores: &[usize]| cores.iter().take(1).copied().collect();
@@ -82,7 +82,7 @@ fn load_findings(cores: &Cores) -> anyhow::Result<Vec<Finding>> {
     Ok(describe(&ceiling).map(finding).into())
 }
 
-/// What a session in a cluster needs.
+/// Returns the findings on everything that a session in a cluster needs.
 async fn cluster_findings(settings: &ClusterSettings) -> Vec<Finding> {
     let finding = |what: &str, good, found: String| Finding {
         what: what.to_owned(),
@@ -195,7 +195,7 @@ fn sharing_finding(cores: &Cores) -> Finding {
 async fn findings(cores: &Cores) -> Vec<Finding> {
     let mut findings = host_findings();
     findings.push(sharing_finding(cores));
-    let process = runtimes::process_runtime();
+    let process = this_host::process_runtime();
     findings.push(match process {
         Ok(runtime) => {
             let enforcement = bakeoff_runtime::Runtime::enforcement(&runtime);

@@ -11,7 +11,7 @@ use bakeoff_session::init;
 
 use crate::args::ImportedArgs;
 
-/// What is written down, if anything is.
+/// Reads the requests that are written down, if there are any.
 pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
     let source = &args.source;
     if let Some(place) = &source.openapi {
@@ -50,7 +50,7 @@ fn text(file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).with_context(|| file.display().to_string())
 }
 
-/// What is at a URL.
+/// Fetches the text at a URL.
 fn fetched(url: &str) -> anyhow::Result<String> {
     let url = ServiceUrl::new(url)?;
     tokio::runtime::Runtime::new()?.block_on(init::fetch(&url))

@@ -1,7 +1,9 @@
 //! One module a command. A command turns its arguments into what a library wants, calls it and
 //! prints; it holds no rule of its own about what a number means.
 
+pub(crate) mod asked;
 pub(crate) mod audit;
+pub(crate) mod bisect;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;

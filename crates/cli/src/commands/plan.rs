@@ -212,7 +212,7 @@ fn write_run(output: &mut impl std::io::Write, run: &PlannedRun) -> anyhow::Resu
     write_search(output, run.capacity.as_ref())
 }
 
-/// What is looked for after the warm-up, if anything is.
+/// Writes the capacity that is searched for after the warm-up, if there is one.
 fn write_search(
     output: &mut impl std::io::Write,
     capacity: Option<&Capacity>,

@@ -36,7 +36,7 @@ pub(super) fn status(ended: Ended) -> u8 {
     }
 }
 
-/// What the arguments ask for.
+/// Returns the order that the arguments ask for.
 pub(crate) fn order(args: RunArgs) -> Order {
     if let Some(folder) = args.resume {
         let cluster = args.measured.selection.cluster.settings();

@@ -30,7 +30,7 @@ pub(crate) fn trial(record: &TrialRecord, several: bool) -> Vec<String> {
     record.verdicts.iter().map(line).collect()
 }
 
-/// What was found for an objective: one sentence without full stop.
+/// Returns the result for an objective: one sentence without full stop.
 pub(crate) fn found(record: &CapacityRecord) -> String {
     let slo = &record.slo;
     let Some(range) = record.capacity else {

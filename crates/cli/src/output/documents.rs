@@ -23,36 +23,48 @@ use super::text;
 /// More contenders than this are not in the title of a report.
 const CONTENDERS_MAX: usize = 3;
 
-/// Writes the documents when a session has ended, before anybody says where they are.
-pub(crate) struct WithDocuments<O>(pub(crate) O);
+/// Observes a session whose end is analysed once for everything that is shown of it.
+pub(crate) trait Watcher: Observer {
+    /// Shows the end of a session, `event`.
+    ///
+    /// # Errors
+    /// It could not be shown.
+    fn ended(&mut self, event: &Event, analysis: &Analysis<'_>) -> anyhow::Result<()>;
+}
 
-impl<O: Observer> Observer for WithDocuments<O> {
+/// Writes the documents when a session has ended, before their places are shown.
+pub(crate) struct WithDocuments<W>(pub(crate) W);
+
+impl<W: Watcher> Observer for WithDocuments<W> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        if let Event::SessionEnded { results, .. } = event {
-            let recorded = results::read(results)?;
-            let (title, rounds) = (title(&recorded), beside(results, &recorded)?);
-            let analysis = Analysis::of(&ReportInput {
-                results: &recorded,
-                title: &title,
-                rounds: &rounds,
-            });
-            write_documents(results, &analysis)?;
-            // What was measured must not fail by it.
-            if let Err(error) = add_to_job(&analysis) {
-                let mut stderr = std::io::stderr();
-                let _ = writeln!(
-                    stderr,
-                    "note: the summary of the job is not written: {error:#}"
-                );
-            }
-            for verdict in bakeoff_report::verdicts(&analysis) {
-                self.0.observe(&Event::Verdict {
-                    results: results.clone(),
-                    verdict: Box::new(verdict),
-                })?;
-            }
+        let Event::SessionEnded {
+            results, recorded, ..
+        } = event
+        else {
+            return self.0.observe(event);
+        };
+        let (title, rounds) = (title(recorded), beside(results, recorded)?);
+        let analysis = Analysis::of(&ReportInput {
+            results: recorded,
+            title: &title,
+            rounds: &rounds,
+        });
+        write_documents(results, &analysis)?;
+        // What was measured must not fail by it.
+        if let Err(error) = add_to_job(&analysis) {
+            let mut stderr = std::io::stderr();
+            let _ = writeln!(
+                stderr,
+                "note: the summary of the job is not written: {error:#}"
+            );
         }
-        self.0.observe(event)
+        for verdict in bakeoff_report::verdicts(&analysis) {
+            self.0.observe(&Event::Verdict {
+                results: results.clone(),
+                verdict: Box::new(verdict),
+            })?;
+        }
+        self.0.ended(event, &analysis)
     }
 
     fn time_passes(&mut self) {
@@ -85,7 +97,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> String {
     bakeoff_report::terminal_table(analysis, text::columns())
 }
 
-/// What results say, without other rounds.
+/// Returns the analysis of results, without other rounds.
 pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
     let mut analysis = Analysis::of(&ReportInput::new(results, ""));
     analysis.title = title(results);
@@ -215,8 +227,8 @@ fn beside(folder: &Path, results: &Results) -> anyhow::Result<Vec<RoundResults>>
     Ok(rounds)
 }
 
-/// What was measured: the suite, its contenders where they are few, and the conditions that say
-/// something.
+/// Returns the subject of the measurement: the suite, its contenders where they are few, and the
+/// conditions that differ from the usual.
 fn title(results: &Results) -> String {
     let Some(run) = results.runs.first() else {
         return "bakeoff: no runs".to_owned();

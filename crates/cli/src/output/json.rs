@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
+use bakeoff_report::Analysis;
 use bakeoff_session::event::{Event, Observer};
+
+use super::documents::Watcher;
 
 /// Prints every event as a line of JSON.
 pub(crate) struct JsonLines<W>(pub(crate) W);
@@ -13,5 +16,11 @@ impl<W: Write> Observer for JsonLines<W> {
         line.push(b'\n');
         self.0.write_all(&line)?;
         Ok(())
+    }
+}
+
+impl<W: Write> Watcher for JsonLines<W> {
+    fn ended(&mut self, event: &Event, _analysis: &Analysis<'_>) -> anyhow::Result<()> {
+        self.observe(event)
     }
 }

@@ -26,5 +26,5 @@ pub(crate) fn watcher(args: &OutputArgs) -> Box<dyn Observer> {
         return Box::new(WithDocuments(JsonLines(std::io::stdout())));
     }
     let progress = Progress::stderr(args.quiet);
-    Box::new(WithDocuments(Terminal { progress }))
+    Box::new(WithDocuments(Terminal::new(progress)))
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// What the plan expected of the runs against the time that they took. The runs of a set are
-/// alive concurrently, so they are looked at when the last of them has ended.
+/// The expected time of the runs against the time that they took. The runs of a set are alive
+/// concurrently, so they are looked at when the last of them has ended.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// Of all runs of the session.
@@ -35,7 +35,8 @@ impl Pace {
         self.expected = self.ended + self.alive.0 + left;
     }
 
-    /// What is left when the rest takes as long, measured by the plan, as what has ended.
+    /// Returns the time that is left when the rest takes as long, measured by the plan, as what has
+    /// ended.
     pub(super) fn left(&self, now: Instant) -> Duration {
         let rest = self.expected.saturating_sub(self.ended);
         let Some((first, last)) = self.times else {

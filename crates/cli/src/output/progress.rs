@@ -22,7 +22,7 @@ use super::set::SetProgress;
 use super::step_total::StepTotal;
 use super::text::{self, between, human, last_lines, wrapped};
 
-/// What a line has room for.
+/// The width of a line.
 const COLUMNS: usize = 80;
 
 /// Prints progress for a person.
@@ -128,6 +128,11 @@ impl<W: Write> Progress<W> {
         self.line(&format!(
             "\n[{number}] {label} · {benchmark} · run {repetition}{again} · {left}"
         ));
+    }
+
+    fn run_goes_on(&mut self, run: &str) {
+        self.finish_step();
+        run.clone_into(&mut self.run);
     }
 
     fn time_left(&self) -> String {
@@ -395,14 +400,15 @@ impl<W: Write> Observer for Progress<W> {
                 self.step_begins(*connections, *established);
             }
             Event::Recorded { record } => self.record(record),
-            Event::RunGoesOn { run } => {
-                self.finish_step();
-                self.run.clone_from(run);
-            }
+            Event::RunGoesOn { run } => self.run_goes_on(run),
             Event::FlameGraphBegan { .. } | Event::FlameGraphEnded { .. } => {
                 self.flame_graph(event);
             }
             Event::StreamBegan { .. }
+            | Event::BisectionBegan { .. }
+            | Event::BisectionNarrows { .. }
+            | Event::BisectionConfirms { .. }
+            | Event::BisectionEnded { .. }
             | Event::RoundBegan { .. }
             | Event::WinnerPicked { .. }
             | Event::Interrupted { .. }

@@ -148,7 +148,7 @@ mod tests {
 
     use super::SetProgress;
 
-    /// A slice with a turn of 100 ms in each of these blocks, with so many requests.
+    /// A slice with a turn of 100 ms in each of these blocks, with this number of requests.
     fn slice(turns: &[(u64, u64)]) -> IntervalRecord {
         let turn = |(block, requests): &(u64, u64)| TurnCount {
             block: *block,

@@ -17,7 +17,7 @@ pub(crate) type Logs = BTreeMap<u64, f64>;
 /// A step of a benchmark: its name, and the number of connections.
 pub(crate) type StepOf = (String, u32);
 
-/// What each set of processes showed, by step.
+/// The ratios of each set of processes, by step.
 #[derive(Debug, Default)]
 pub(crate) struct SoFar {
     steps: BTreeMap<StepOf, Step>,

@@ -6,17 +6,31 @@ use std::path::Path;
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
+use bakeoff_report::Analysis;
+use bakeoff_session::bisect::{Bisection, Commit};
 use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
-use bakeoff_session::store::results;
 use bakeoff_session::words;
 
+use super::documents::{self, Watcher};
 use super::progress::Progress;
-use super::{documents, text};
+use super::text;
 
 /// Shows a session to a person.
 pub(crate) struct Terminal {
     pub(crate) progress: Progress<std::io::Stderr>,
+    /// The session is one of those in which a search for a commit narrows it down: its ranks are
+    /// of no interest.
+    is_narrowing: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(progress: Progress<std::io::Stderr>) -> Self {
+        Self {
+            progress,
+            is_narrowing: false,
+        }
+    }
 }
 
 impl Observer for Terminal {
@@ -24,6 +38,28 @@ impl Observer for Terminal {
         self.progress.observe(event)?;
         let mut output = std::io::stdout().lock();
         match event {
+            Event::BisectionBegan { good, bad, commits } => {
+                let (good, bad) = (commit(good), commit(bad));
+                writeln!(output, "good: {good}\nbad: {bad}, {commits} commits later")?;
+            }
+            Event::BisectionNarrows {
+                measuring,
+                candidates,
+            } => {
+                self.is_narrowing = true;
+                let between = counted(candidates.len() as u64, "commit");
+                writeln!(output, "\none of {between} holds the change; measuring:")?;
+                for one in measuring {
+                    writeln!(output, "  {}", commit(one))?;
+                }
+            }
+            Event::BisectionConfirms { commit, before } => {
+                self.is_narrowing = false;
+                writeln!(output, "\nmeasuring it against the commit before it:")?;
+                let (found, before) = (self::commit(commit), self::commit(before));
+                writeln!(output, "  {before}\n  {found}")?;
+            }
+            Event::BisectionEnded { bisection } => end_of_bisection(&mut output, bisection)?,
             Event::RoundBegan { round, describe } => {
                 let colon = if describe.is_empty() { "" } else { ": " };
                 writeln!(output, "\nround {round}{colon}{describe}")?;
@@ -55,17 +91,6 @@ impl Observer for Terminal {
                     words::of_shell(resume)
                 )?;
             }
-            Event::SessionEnded {
-                results,
-                runs,
-                failed,
-                made,
-            } => {
-                if *made == 0 {
-                    writeln!(output, "{}: nothing is left to run", results.display())?;
-                }
-                end(&mut output, results, *runs, *failed)?;
-            }
             _ => {}
         }
         Ok(())
@@ -76,36 +101,91 @@ impl Observer for Terminal {
     }
 }
 
-/// The table, what it comes to, where the report is, and whether all is well.
-fn end(
+impl Watcher for Terminal {
+    fn ended(&mut self, event: &Event, analysis: &Analysis<'_>) -> anyhow::Result<()> {
+        self.progress.observe(event)?;
+        let Event::SessionEnded {
+            results,
+            runs,
+            failed,
+            made,
+            recorded,
+        } = event
+        else {
+            return Ok(());
+        };
+        let mut output = std::io::stdout().lock();
+        if self.is_narrowing {
+            writeln!(output, "report: {}", documents::page(results).display())?;
+            return Ok(());
+        }
+        if *made == 0 {
+            writeln!(output, "{}: nothing is left to run", results.display())?;
+        }
+        // Of a suite there may be much to say; a duel is one question.
+        let suite = recorded.runs.first().map(|run| run.begin.suite.as_str());
+        let is_duel = suite == Some(duel::NAME);
+        show(&mut output, results, analysis, is_duel)?;
+        if *failed > 0 {
+            writeln!(
+                output,
+                "{failed} of {runs} runs failed; the report says why"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `1a2b3c4d5 The first line of its message`.
+fn commit(commit: &Commit) -> String {
+    format!("{} {}", commit.short(), commit.title)
+}
+
+fn end_of_bisection(output: &mut impl std::io::Write, bisection: &Bisection) -> anyhow::Result<()> {
+    writeln!(output)?;
+    for line in text::wrapped(&bisection.sentence, text::columns()) {
+        writeln!(output, "{line}")?;
+    }
+    if bisection.candidates.len() > 1 {
+        for one in &bisection.candidates {
+            let share = 100.0 * one.probability;
+            writeln!(output, "  {share:5.1} %  {}", commit(&one.commit))?;
+        }
+    }
+    for one in &bisection.skipped {
+        writeln!(output, "skipped: {}: {}", commit(&one.commit), one.why)?;
+    }
+    let (measured, sessions) = (bisection.measured, bisection.sessions as u64);
+    writeln!(
+        output,
+        "measured: {measured} of {} commits, in {}, {}",
+        bisection.commits + 1,
+        counted(sessions, "session"),
+        text::human(Duration::from_secs_f64(bisection.took_s))
+    )?;
+    Ok(())
+}
+
+/// Writes the table, the sentence of a duel, and where the documents are.
+fn show(
     output: &mut impl std::io::Write,
     folder: &Path,
-    runs: usize,
-    failed: usize,
+    analysis: &Analysis<'_>,
+    is_duel: bool,
 ) -> anyhow::Result<()> {
-    let results = results::read(folder)?;
-    let analysis = documents::analysis(&results);
-    writeln!(output, "\n{}", documents::table(&analysis))?;
-    // Of a suite there may be much to say; a duel is one question.
-    let suite = results.runs.first().map(|run| run.begin.suite.as_str());
-    if suite == Some(duel::NAME) {
-        let sentence = bakeoff_report::sentence(&analysis);
+    writeln!(output, "\n{}", documents::table(analysis))?;
+    if is_duel {
+        let sentence = bakeoff_report::sentence(analysis);
         for line in text::wrapped(&sentence, text::columns()) {
             writeln!(output, "{line}")?;
         }
     }
-    let against = bakeoff_report::terminal_baseline(&analysis, text::columns());
+    let against = bakeoff_report::terminal_baseline(analysis, text::columns());
     if !against.is_empty() {
         writeln!(output, "{against}")?;
         let summary = folder.join("ci").join("summary.md");
         writeln!(output, "for the pull request: {}", summary.display())?;
     }
     writeln!(output, "report: {}", documents::page(folder).display())?;
-    if failed > 0 {
-        writeln!(
-            output,
-            "{failed} of {runs} runs failed; the report says why"
-        )?;
-    }
     Ok(())
 }

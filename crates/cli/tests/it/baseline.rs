@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use quick_junit::Report;
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, World, git_in};
 
 /// Short sets of whatever the profile says.
 const TURNS: &str = r#"
@@ -47,25 +47,14 @@ fn top(world: &World) -> PathBuf {
     world.path().parent().unwrap().to_owned()
 }
 
-/// Runs the binary to its end. Lines of its output are joined: where they break is not the point.
+/// Runs the binary to its end.
 fn run(world: &World, arguments: &str) -> Ran {
-    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let ran = world.run(arguments);
-    Ran {
-        status: ran.status,
-        stdout: joined(&ran.stdout),
-        stderr: joined(&ran.stderr),
-    }
+    world.run(arguments).unwrapped()
 }
 
 /// What git prints in the world's repository.
 fn git(world: &World, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(top(world));
-    command.args(["-c", "user.name=test", "-c", "user.email=test@localhost"]);
-    let output = command.args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    git_in(&top(world), arguments)
 }
 
 fn commit(world: &World, message: &str) {

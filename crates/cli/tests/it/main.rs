@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod about;
+mod action;
 mod audit;
 mod bad_input;
 mod baseline;
+mod bisect;
 mod capacity;
 mod duel;
 mod engine;

@@ -232,6 +232,16 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
+    /// The same with all lines joined: where they break is not the point.
+    pub(crate) fn unwrapped(&self) -> Self {
+        let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self {
+            status: self.status,
+            stdout: joined(&self.stdout),
+            stderr: joined(&self.stderr),
+        }
+    }
+
     /// Asserts the status and that every text appears.
     #[track_caller]
     pub(crate) fn check(&self, status: i32, texts: &[&str]) -> &Self {
@@ -342,4 +352,14 @@ base = "debian"
 MODE = "{mode}"
 "#
     )
+}
+
+/// What git prints in a folder.
+pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder);
+    command.args(["-c", "user.name=test", "-c", "user.email=test@localhost"]);
+    let output = command.args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
 }

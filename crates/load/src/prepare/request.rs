@@ -36,7 +36,7 @@ pub(crate) struct Prepared {
     /// Length of the first right body, where all others have to be as long. Of this thread's
     /// requests, so that threads need not agree on who was first.
     length: Option<OnceCell<u64>>,
-    /// What captured responses are checked against.
+    /// Expectation against which captured responses are checked.
     pub(crate) expect: Option<Expect>,
 }
 

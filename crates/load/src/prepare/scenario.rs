@@ -17,7 +17,7 @@ use crate::protocol::http2::request::{self as http2, Fields};
 use crate::protocol::response::Capture;
 use crate::random::Random;
 
-/// What a user knows.
+/// The cookies and variables of a user.
 #[derive(Debug, Default)]
 pub(crate) struct UserState {
     /// Values of the variables by their index.
@@ -56,7 +56,7 @@ struct ScriptRequest {
     captured: bool,
 }
 
-/// What comes before the body, without the cookies and the length of the body.
+/// The part of a request before the body, without the cookies and the length of the body.
 #[derive(Debug)]
 enum RequestHead {
     /// Request line and headers.
@@ -146,7 +146,7 @@ impl Script {
         self.go_on
     }
 
-    /// What of the response to this request has to be kept.
+    /// Returns which part of the response to this request has to be kept.
     pub(crate) fn capture_of(&self, request: usize) -> Capture {
         match (self.requests[request].captured, self.cookies) {
             (true, _) => Capture::All,

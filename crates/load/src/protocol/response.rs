@@ -9,7 +9,7 @@ const BODY_MAX: usize = 64 * 1024 * 1024;
 /// Memory that is reserved for the next captured body.
 const BODY_RESERVE: usize = 64 * 1024;
 
-/// What of a response is kept beyond its status and length.
+/// The part of a response that is kept beyond its status and length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Capture {
     /// Nothing: nothing will look at it.
@@ -84,7 +84,7 @@ impl Response {
         }
     }
 
-    /// What was captured of the response; `None` when nothing should be.
+    /// Returns the captured part of the response; `None` when none was asked for.
     ///
     /// # Errors
     /// A message, when its body was too long to be captured.

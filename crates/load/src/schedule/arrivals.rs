@@ -138,8 +138,9 @@ fn whole(at_ns: f64) -> Option<u64> {
         .then_some(at_ns as i64 as u64)
 }
 
-/// What one thread sends of the arrivals of its part. Request n belongs to connection n modulo all,
-/// so that threads need not talk to each other and the union is exactly the arrivals as a whole.
+/// The arrivals that one thread sends, of those of its part. Request n belongs to connection n
+/// modulo all, so that threads need not talk to each other and the union is exactly the arrivals as
+/// a whole.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadArrivals {
     arrivals: Arrivals,

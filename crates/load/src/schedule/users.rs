@@ -13,7 +13,7 @@ use crate::protocol::response::{Capture, Response};
 use crate::shared::Allowance;
 use crate::tally::Tally;
 
-/// What a user is doing.
+/// The activity of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
     /// It has not arrived yet, or thinks.

@@ -17,7 +17,7 @@ use rustls::{
 
 use crate::error::LoadError;
 
-/// What all connections of a spec have in common.
+/// The settings that all connections of a spec share.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     config: Arc<ClientConfig>,

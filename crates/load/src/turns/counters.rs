@@ -56,7 +56,7 @@ fn parse(text: &str) -> Option<u64> {
 /// proc_sys_kernel, `pid_max`).
 const PROCESSES: libc::clockid_t = 1 << 22;
 
-/// What all threads of a process have used, those that ended included, ns.
+/// Returns the CPU time of all threads of a process, those that ended included, ns.
 fn process_ns(process: u32) -> Option<u64> {
     // man 2 clock_getres: the clock of a process is its complement, shifted, and the kind of clock,
     // 2 for scheduler time, in the lower bits.

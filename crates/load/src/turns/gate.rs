@@ -28,7 +28,7 @@ pub(crate) struct Turn {
     pub(crate) until_ns: u64,
 }
 
-/// What all threads do next.
+/// The next action of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// They play this turn.
@@ -71,7 +71,7 @@ pub(crate) struct Rotation {
     playing: Option<usize>,
 }
 
-/// What a step in turns depends on.
+/// The parameters of a step in turns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepOfTurns {
     /// Bounds of the length of a turn.
@@ -87,7 +87,7 @@ pub(crate) struct StepOfTurns {
 }
 
 impl Rotation {
-    /// Before the first turn of so many sides.
+    /// Before the first turn of this number of sides.
     pub(crate) fn new(step: &StepOfTurns, sides: usize) -> Self {
         let slice_ns = match step.slice_ns {
             0 => u64::MAX,
@@ -190,7 +190,7 @@ struct State {
 }
 
 impl Gate {
-    /// A gate for so many threads.
+    /// A gate for this number of threads.
     pub(crate) fn new(threads: usize, stop: Stop) -> Self {
         Self {
             threads,

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::shared::{Allowance, Stop};
 use crate::tally::Tally;
 
-/// What the coordinator asks of a thread.
+/// A command of the coordinator to a thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Command {
     /// Open the connections of this step.
@@ -17,7 +17,7 @@ pub(crate) enum Command {
     Open(u64),
 }
 
-/// What a thread reports to the coordinator.
+/// A report of a thread to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// The connections of the step to the target of this index are open, as many as could be.
@@ -52,7 +52,7 @@ pub(crate) struct WorkerChannels {
     pub(crate) reports: Sender<(usize, Report)>,
     /// Empty tallies.
     pub(crate) spares: Receiver<Box<Tally>>,
-    /// What the threads may still begin in this step of closed load.
+    /// The requests that the threads may still begin in this step of closed load.
     pub(crate) allowance: Arc<Allowance>,
     /// Whether the run has to end.
     pub(crate) stop: Stop,

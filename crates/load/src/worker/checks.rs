@@ -54,8 +54,8 @@ impl BodyChecks {
         };
     }
 
-    /// What has to be captured of the response to the next request, which another check reads
-    /// at this much.
+    /// Returns which part of the response to the next request has to be captured, which another
+    /// check reads at this much.
     #[inline]
     pub(super) fn capture(&mut self, request: &Prepared, other: Capture) -> Capture {
         self.until_capture -= 1;

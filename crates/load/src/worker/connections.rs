@@ -60,7 +60,7 @@ struct Unread {
     ending: bool,
 }
 
-/// What all connections of a thread are set up with.
+/// The settings of all connections of a thread.
 #[derive(Debug)]
 pub(super) struct Setup {
     /// TLS, if the spec wants it.

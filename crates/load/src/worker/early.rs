@@ -24,8 +24,8 @@ const EVERY_NS: u64 = 100 * MILLISECOND;
 /// One connection on which messages are pushed and found late.
 #[derive(Default)]
 struct Pushing {
-    /// What will be handed over: when it is found, when the kernel had it, and the bytes; the
-    /// first of all is the connection itself.
+    /// Data to hand over: when it is found, when the kernel had it, and the bytes; the first of all
+    /// is the connection itself.
     coming: VecDeque<(u64, u64, Vec<u8>)>,
     connected: bool,
     handed: Vec<u8>,

@@ -91,7 +91,7 @@ pub(crate) struct Worker<'a, R> {
     schedule: Schedule,
     recorder: Recorder,
     checks: BodyChecks,
-    /// What happened to the connection that is being handled.
+    /// Events of the connection that is being handled.
     events: Vec<ProtocolEvent>,
     /// Slots whose response came: they get their next request when all events are handled.
     responded: Vec<usize>,

@@ -172,7 +172,7 @@ pub(super) fn simulate(spec: &LoadSpec, serve: impl FnMut(u64) -> u64 + 'static)
     simulate_connecting(spec, 0, serve)
 }
 
-/// The same where it takes so long to connect.
+/// The same where it takes this long to connect.
 pub(super) fn simulate_connecting(
     spec: &LoadSpec,
     connect_ns: u64,
@@ -235,7 +235,7 @@ pub(super) fn carry_out(spec: &LoadSpec, reactor: impl Reactor) -> Tally {
     *total
 }
 
-/// What a simulated service recorded itself: the time that each response took it.
+/// The recording of a simulated service: the time that each response took it.
 pub(super) type Books = Rc<RefCell<Histogram>>;
 
 /// Nothing recorded yet.

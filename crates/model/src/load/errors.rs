@@ -25,7 +25,7 @@ pub enum ErrorClass {
     Reset,
     /// The connection was closed before the answer was whole.
     EarlyClose,
-    /// What came is not HTTP.
+    /// The bytes received are not HTTP.
     BadFraming,
     /// The status is not the expected one.
     UnexpectedStatus,

@@ -11,7 +11,7 @@ use super::{Connections, CpuTime};
 pub struct LostGenerator {
     /// Which part of the load it was to make, from 0.
     pub part: u32,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Why it is lost, a lower-case fragment.
     pub why: String,
@@ -28,7 +28,7 @@ pub struct ClockOffset {
     pub error_ns: u64,
 }
 
-/// What a fleet says at the end of a step.
+/// The report of a fleet at the end of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetReceipt {
     /// Between the first and the last of the load generators with connections to begin the step,
@@ -47,17 +47,17 @@ pub struct FleetRecord {
     /// The cycle of a carousel of before 2026-11-25; absent in all other records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<u32>,
-    /// What each load generator did.
+    /// The receipt of each load generator.
     #[serde(flatten)]
     pub receipt: FleetReceipt,
 }
 
-/// What one load generator of a fleet did in a step.
+/// The report of one load generator of a fleet on a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartReceipt {
     /// Which part of the load it made, from 0.
     pub part: u32,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its connections when the step began; those of the whole step are the sum.
     pub connections: Connections,

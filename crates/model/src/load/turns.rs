@@ -37,7 +37,7 @@ impl Turns {
     /// target that idles between shorter turns would begin each of them with a full budget.
     pub const SHORTEST_NS_UNDER_QUOTA: u64 = 500_000_000;
 
-    /// Returns how long a turn may become in a step that loads each side for so long, ns.
+    /// Returns how long a turn may become in a step that loads each side for this long, ns.
     #[must_use]
     pub fn longest_ns(each: Duration) -> u64 {
         duration_ns::whole(each / Self::EACH_MIN).max(Self::LONGEST_NS)

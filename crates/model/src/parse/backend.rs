@@ -39,7 +39,7 @@ pub(super) fn names_of(backends: &[BackendTable]) -> Vec<&'static str> {
     names.map(BackendName::name).collect()
 }
 
-/// What has to be in the databases of the backend at `place`.
+/// Returns the rows that the databases of the backend at `place` must have.
 fn rows(
     reading: &mut Reading<'_>,
     place: &KeyPath,

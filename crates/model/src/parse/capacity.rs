@@ -18,7 +18,8 @@ fn own_keys(table: &BenchmarkTable) -> [(&'static str, bool); 7] {
     ]
 }
 
-/// What the benchmark at `place` asks; `None` for other kinds, which must not have its keys.
+/// Returns the question of the benchmark at `place`; `None` for other kinds, which must not have
+/// its keys.
 pub(super) fn capacity(
     reading: &mut Reading<'_>,
     place: &KeyPath,

@@ -9,10 +9,10 @@ use crate::names;
 use crate::service_url::ServiceUrl;
 use crate::suite::{Contender, Probe};
 
-/// What the runtime fills into commands.
+/// The placeholders that the runtime fills in commands.
 const PLACEHOLDERS: [&str; 3] = ["artifact", "java", "jvm-options"];
 
-/// What stands for the number of operations in a probe's command.
+/// The placeholder of the number of operations in a probe's command.
 const OPERATIONS: &str = "operations";
 
 /// The base image of a contender that names none.

@@ -65,7 +65,7 @@ pub(super) fn published(
     }
 }
 
-/// What results and claims may refer to.
+/// The names to which results and claims may refer.
 struct Known<'k> {
     sources: Vec<&'k str>,
     benchmarks: Vec<&'k str>,
@@ -274,7 +274,7 @@ fn labels(test: &mut ClaimTest) -> Vec<&mut String> {
 const FORMS: &str =
     "one of: `first` and `second`; `contender`; `best` and `among`; `order`; `contenders`";
 
-/// What has to hold; a claim must say it in exactly one way.
+/// Returns the test of a claim, which must have exactly one.
 fn test(reading: &mut Reading<'_>, place: &KeyPath, table: &ClaimTable) -> Option<ClaimTest> {
     exact(reading, place, table);
     let sizes = sizes(table);

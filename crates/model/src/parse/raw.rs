@@ -20,17 +20,17 @@ use crate::units::{DurationText, SizeText};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SuiteFile {
-    /// What the suite is.
+    /// The name of the suite, and what all its contenders share.
     pub(crate) suite: SuiteTable,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
     /// backend's address, `{backend.database}` for the contender's own database in it, and
     /// `{backend.user}` and `{backend.password}` for its login.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
-    /// What replaces `env` in the check "does not start with an unreachable backend".
+    /// Replaces `env` in the check "does not start with an unreachable backend".
     #[serde(default)]
     pub(crate) env_unreachable: BTreeMap<String, String>,
-    /// What the contenders call.
+    /// The backends that the contenders call.
     #[serde(default)]
     pub(crate) backend: Vec<BackendTable>,
     /// How much is measured and under which limits, by name.
@@ -44,7 +44,7 @@ pub(crate) struct SuiteFile {
     pub(crate) round: Vec<RoundTable>,
 }
 
-/// What the suite is.
+/// The name of the suite, and what all its contenders share.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SuiteTable {
@@ -90,7 +90,7 @@ pub(crate) struct BackendTable {
     /// Settings of the backend.
     #[serde(default)]
     pub(crate) settings: BackendSettings,
-    /// What has to be in a contender's database after a run; `postgres` only.
+    /// Rows that must be in a contender's database after a run; `postgres` only.
     #[serde(default)]
     pub(crate) rows: Vec<RowsTable>,
 }
@@ -129,7 +129,7 @@ impl From<BackendName> for crate::conditions::BackendName {
     }
 }
 
-/// What can be set of a backend.
+/// The settings of a backend.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BackendSettings {
@@ -149,7 +149,7 @@ pub(crate) struct BackendSettings {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ProfileTable {
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub(crate) describe: String,
     /// Limits of the contender; what is absent is not limited.
@@ -162,7 +162,7 @@ pub(crate) struct ProfileTable {
     /// Repeat the slow lifecycle checks in each run instead of the first one of each contender.
     #[serde(default)]
     pub(crate) lifecycle_every_run: bool,
-    /// What `{jvm-options}` stands for; `-XX:MaxRAMPercentage=75` unless given.
+    /// The value of `{jvm-options}`; `-XX:MaxRAMPercentage=75` unless given.
     pub(crate) jvm_options: Option<Vec<String>>,
     /// How long a contender may take until its first valid response; `15s` unless given.
     pub(crate) start_timeout: Option<DurationText>,
@@ -273,17 +273,17 @@ pub(crate) struct BenchmarkTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
-    /// What it shows.
+    /// Its purpose.
     #[serde(default)]
     pub(crate) describe: String,
-    /// What is measured; `load` unless given.
+    /// The kind of measurement; `load` unless given.
     #[serde(default)]
     pub(crate) kind: KindName,
     /// Cold starts of each contender, `startup` only; 20 unless given.
     #[schemars(range(min = 1))]
     pub(crate) starts: Option<u32>,
-    /// What a service has to meet, `capacity` only: bounds of percentiles of the response time and
-    /// of errors, joined by `and`. Each entry has a capacity of its own.
+    /// The objectives that a service has to meet, `capacity` only: bounds of percentiles of the
+    /// response time and of errors, joined by `and`. Each entry has a capacity of its own.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) slo: Vec<String>,
@@ -336,7 +336,7 @@ pub(crate) struct ProbedTable {
     pub(crate) request: String,
 }
 
-/// What a benchmark measures.
+/// The kind of measurement of a benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KindName {
@@ -353,7 +353,7 @@ pub(crate) enum KindName {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RequestTable {
-    /// What reports call it; method and path unless given.
+    /// The name in reports; method and path unless given.
     #[schemars(length(min = 1))]
     pub(crate) name: Option<String>,
     /// The method; `GET` unless given.
@@ -377,7 +377,7 @@ pub(crate) struct RequestTable {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub(crate) weight: u32,
-    /// What must come back; any 2xx or 3xx unless given.
+    /// The expected response; any 2xx or 3xx unless given.
     pub(crate) expect: Option<Expect>,
     /// Every response is as long as the first one, which is checked completely; `false` unless
     /// given.
@@ -399,7 +399,7 @@ pub(crate) struct RoundTable {
     /// Its name.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
-    /// What it finds out.
+    /// The question that it answers.
     #[serde(default)]
     pub(crate) describe: String,
     /// A name that several rounds share: `--round GROUP` runs them all.

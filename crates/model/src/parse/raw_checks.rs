@@ -27,7 +27,7 @@ pub(crate) struct CheckTable {
     /// The group, selectable with `--group`.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) group: String,
-    /// What the check shows, unique in its group.
+    /// The behaviour that the check shows, unique in its group.
     #[schemars(length(min = 1))]
     pub(crate) name: String,
     /// The method; `GET` unless given.
@@ -47,11 +47,11 @@ pub(crate) struct CheckTable {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub(crate) body_repeat: u32,
-    /// What must come back.
+    /// The expected response.
     pub(crate) expect: CheckExpect,
 }
 
-/// What must come back, perhaps building on a named expectation.
+/// The expected response, perhaps building on a named expectation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(extend("additionalProperties" = false))]

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ContenderFile {
-    /// What it is, how it is built and how it is run.
+    /// The contender, how it is built and how it is run.
     pub(crate) contender: ContenderTable,
     /// The image it is put into.
     #[serde(default)]
@@ -31,7 +31,7 @@ pub(crate) struct ContenderFile {
     pub(crate) matrix: BTreeMap<String, MatrixValues>,
 }
 
-/// What a contender is, how it is built and how it is run.
+/// A contender, how it is built and how it is run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ContenderTable {
@@ -61,8 +61,8 @@ pub(crate) struct ContenderTable {
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub(crate) build: Vec<String>,
-    /// What the build makes, relative to that copy: a file or a folder. Absent where `run` needs
-    /// none, such as a program that is installed.
+    /// The artifact of the build, relative to that copy: a file or a folder. Absent where `run`
+    /// needs none, such as a program that is installed.
     pub(crate) artifact: Option<String>,
     /// Command that starts it, with `{artifact}`, `{java}` and `{jvm-options}`. Absent where there
     /// is only an image or a URL.
@@ -94,8 +94,8 @@ pub(crate) struct ImageTable {
     /// An image that is the service already: it is started as it is, by its own entry point.
     #[schemars(length(min = 1))]
     pub(crate) name: Option<String>,
-    /// What replaces the arguments of that entry point, as `CMD` of the image and `command` of a
-    /// compose file do.
+    /// Replaces the arguments of that entry point, as `CMD` of the image and `command` of a compose
+    /// file do.
     pub(crate) arguments: Option<Vec<String>>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     pub(crate) base: Option<String>,
@@ -106,7 +106,7 @@ pub(crate) struct ImageTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ProbeTable {
-    /// What the part is called.
+    /// The name of the part.
     #[schemars(extend("x-text" = "name"))]
     pub(crate) name: String,
     /// The command, with the placeholders of `run`, and `{operations}`.
@@ -117,7 +117,7 @@ pub(crate) struct ProbeTable {
     pub(crate) operations: u32,
 }
 
-/// What a variant replaces. Tables are merged by key, lists are replaced.
+/// The values that a variant replaces. Tables are merged by key, lists are replaced.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct VariantTable {
@@ -138,7 +138,7 @@ pub(crate) struct VariantTable {
     /// Build command.
     #[schemars(length(min = 1))]
     pub(crate) build: Option<Vec<String>>,
-    /// What the build makes.
+    /// The artifact of the build.
     pub(crate) artifact: Option<String>,
     /// Command that starts it.
     #[schemars(length(min = 1))]

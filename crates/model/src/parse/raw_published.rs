@@ -15,13 +15,13 @@ pub(crate) struct PublishedFile {
     /// Where it was published.
     #[schemars(length(min = 1))]
     pub(crate) source: Vec<SourceTable>,
-    /// What was measured.
+    /// The published measurements.
     #[serde(default)]
     pub(crate) result: Vec<ResultTable>,
-    /// What is claimed.
+    /// The claims.
     #[serde(default)]
     pub(crate) claim: Vec<ClaimTable>,
-    /// What claims name and is not available here.
+    /// Systems that claims name and that are not available here.
     #[serde(default)]
     pub(crate) absent: Vec<AbsentTable>,
 }
@@ -63,12 +63,12 @@ pub(crate) struct AbsentTable {
     /// How the labels of those in their place begin: `http4s/`.
     #[schemars(length(min = 1))]
     pub(crate) ours: String,
-    /// What those are: `http4s on Ember`.
+    /// The name of these: `http4s on Ember`.
     #[schemars(length(min = 1))]
     pub(crate) stand_in: String,
 }
 
-/// What was published about one system.
+/// The published figures of one system.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ResultTable {
@@ -76,7 +76,7 @@ pub(crate) struct ResultTable {
     pub(crate) source: String,
     /// The benchmark that asks the same.
     pub(crate) benchmark: String,
-    /// What the source calls it.
+    /// The name in the source.
     #[schemars(length(min = 1))]
     pub(crate) name: String,
     /// The contender whose colour it takes.
@@ -132,12 +132,12 @@ pub(crate) struct MemoryTable {
     pub(crate) end: f64,
 }
 
-/// What a source says, with one of: `first`, `second` and how large their ratio is; `contender` and
-/// how large its figure is; `best` and `among`; `order`; `contenders`.
+/// A statement of a source, with one of: `first`, `second` and how large their ratio is;
+/// `contender` and how large its figure is; `best` and `among`; `order`; `contenders`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ClaimTable {
-    /// What is claimed, as a person reads it.
+    /// The claim, as a person reads it.
     #[schemars(length(min = 1))]
     pub(crate) text: String,
     /// The sentence of the source, letter by letter; `[…]` where something is left out.

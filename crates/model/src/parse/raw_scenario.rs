@@ -14,7 +14,7 @@ pub(crate) struct ScenarioTable {
     /// Users send back the cookies they were given; `true` unless given.
     #[serde(default = "yes")]
     pub(crate) cookies: bool,
-    /// What a user does whose request failed; `give-up` unless given.
+    /// The next step of a user whose request failed; `give-up` unless given.
     #[serde(default)]
     pub(crate) after_failure: AfterFailure,
     /// When connections are opened; `before-step` unless given.

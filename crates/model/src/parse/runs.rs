@@ -11,14 +11,14 @@ use crate::runs::{DIFFERENCE_MIN, PILOT_RUNS, Runs, RunsUntil};
 use crate::slo;
 use crate::units::DurationText;
 
-/// What [`RunsTable::until`] says where the session ends as soon as every pair is decided.
+/// The value of [`RunsTable::until`] where the session ends as soon as every pair is decided.
 const SURE: &str = "sure";
 
 /// Repetitions: a number, or as many as find a difference.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RunsValue {
-    /// So many.
+    /// A fixed number.
     Number(u32),
     /// As many as a pilot finds necessary.
     Until(RunsTable),
@@ -71,7 +71,7 @@ impl JsonSchema for RunsValue {
     }
 }
 
-/// What a profile asks for.
+/// Returns the number of runs that a profile asks for.
 pub(super) fn runs(reading: &mut Reading<'_>, place: &KeyPath, value: &RunsValue) -> Runs {
     let table = match value {
         RunsValue::Number(runs) => return Runs::Fixed(*runs),

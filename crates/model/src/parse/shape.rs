@@ -14,7 +14,7 @@ use crate::names;
 use crate::pattern::Pattern;
 use crate::units;
 
-/// What profiles say instead of `carousel`, which they had until 2026-11-25.
+/// The replacement of `carousel`, which profiles had until 2026-11-25.
 const CAROUSEL: &str =
     "contenders take turns by themselves: give the profile `ladder` or `[[step]]` tables";
 

@@ -19,7 +19,7 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
 }
 
-/// What a value is. Scalars are JSON because everything after this point is.
+/// The kind of a value. Scalars are JSON because everything after this point is.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Table(Vec<Entry>),

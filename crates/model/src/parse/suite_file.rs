@@ -28,8 +28,8 @@ use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Step, S
 /// Length of a slice unless the profile says another.
 const SLICE_DEFAULT: Duration = Duration::from_secs(1);
 
-/// With so many runs a contender is measured twice unless the profile says otherwise: fewer would
-/// hardly find a difference between it and itself, whatever the host did.
+/// With this number of runs a contender is measured twice unless the profile says otherwise: fewer
+/// would hardly find a difference between it and itself, whatever the host did.
 const CONTROL_RUNS_MIN: u32 = 5;
 
 /// Cold starts of a benchmark of kind `startup` that does not say how many: enough for an
@@ -334,7 +334,7 @@ fn check_paces(reading: &mut Reading<'_>, place: &KeyPath, steps: &[Step], is_sc
     }
 }
 
-/// What a benchmark measures, and complaints about keys that do not go with it.
+/// Returns the kind of a benchmark, and complains about keys that do not go with it.
 fn kind(reading: &mut Reading<'_>, place: &KeyPath, table: &BenchmarkTable) -> BenchmarkKind {
     if table.kind != KindName::Startup {
         let said = reading.is_whole(&place.key("request")) && reading.is_whole(&place.key("kind"));

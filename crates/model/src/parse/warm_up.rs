@@ -12,14 +12,14 @@ use crate::suite::Step;
 use crate::units::DurationText;
 use crate::warmth::{SLICES_MIN, TIME_MIN};
 
-/// At least so long unless the profile says another.
+/// At least this long unless the profile says another.
 const AT_LEAST_DEFAULT: Duration = Duration::from_secs(10);
 
 /// How long a warm-up takes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct WarmUpTable {
-    /// What ends it.
+    /// The event that ends it.
     pub(crate) until: UntilName,
     /// The shortest time; `10s` unless given.
     pub(crate) at_least: Option<DurationText>,
@@ -28,7 +28,7 @@ pub(crate) struct WarmUpTable {
     pub(crate) at_most: DurationText,
 }
 
-/// What ends a warm-up.
+/// The event that ends a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UntilName {

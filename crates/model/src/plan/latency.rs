@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::duration_ns;
 use crate::step::{self, Step};
 
-/// What each contender of a set is loaded for with open load after its steps. The contenders are
-/// loaded one at a time, slice by slice, in cycles with one slice of each in an order that is drawn
-/// from the seed.
+/// The open load of each contender of a set after its steps. The contenders are loaded one at a
+/// time, slice by slice, in cycles with one slice of each in an order that is drawn from the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyLoad {
@@ -38,7 +37,7 @@ impl LatencyLoad {
     const LONGEST: Duration = Duration::from_secs(10);
     /// Fewer connections are not opened: with few of them requests would wait for a free one.
     const CONNECTIONS_MIN: u32 = 64;
-    /// With so many requests in a set, a hundred are beyond the 99th percentile.
+    /// With this number of requests in a set, a hundred are beyond the 99th percentile.
     const REQUESTS: f64 = 10_500.0;
     /// How long each contender is loaded before its first slice, recorded as warm-up.
     pub const WARM_UP: Duration = Duration::from_millis(500);

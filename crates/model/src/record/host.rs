@@ -30,15 +30,16 @@ pub struct Host {
     pub nofile: u64,
     /// Versions of what took part: bakeoff, docker, java, ...
     pub versions: BTreeMap<String, String>,
-    /// What the load generator can do here at best; absent where it was not measured.
+    /// The highest rate of the load generator here; absent where it was not measured.
     #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
-    /// What the contender's cores lose to the load generator's; absent where it was not measured.
+    /// The slowdown of the contender's cores by the load generator's; absent where it was not
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_sharing: Option<CoreSharing>,
 }
 
-/// What the load generator can do on a host at best, in closed load on a server that does nothing.
+/// The highest rate of the load generator on a host, in closed load on a server that does nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorCeiling {
     /// The reactor that it used.

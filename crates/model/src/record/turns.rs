@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the other contenders of a set did in a slice of one of them, all together.
+/// The activity of the other contenders of a set in a slice of one of them, all together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Others {
     /// Their CPU time, as far as it was read, ns.

@@ -9,7 +9,7 @@ use super::Verdict;
 use crate::core_sharing::CoreSharing;
 use crate::load::ErrorClass;
 
-/// What was found, with the numbers by which it was judged. Shares are 0 to 1.
+/// A finding, with the numbers by which it was judged. Shares are 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Finding {
@@ -274,7 +274,7 @@ pub enum Finding {
         slices: Verdict,
         /// Share of the step's time.
         share: f64,
-        /// What was found in the longest of them, a lower-case fragment.
+        /// The finding in the longest of them, a lower-case fragment.
         example: String,
     },
     /// A verdict as an earlier version of bakeoff recorded it.
@@ -309,7 +309,7 @@ pub enum Figure {
     BackendCpu,
     /// Requests that the backend answered.
     BackendRequests,
-    /// What each core did.
+    /// The times of each core.
     CoreTimes,
     /// Counters of the kernel's TCP.
     TcpCounters,

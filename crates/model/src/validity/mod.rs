@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 pub use finding::{Figure, Finding, ThreadShare};
 
-/// What may be concluded from a number, from best to worst: the worst reason decides. A broken
-/// load comes before a bottleneck, and the load generator before the backend and the host, because
-/// a starved generator also makes the others look idle. What is known to be bound by something
-/// else is worse than what is merely not known.
+/// The conclusion that a number allows, from best to worst: the worst reason decides. A broken load
+/// comes before a bottleneck, and the load generator before the backend and the host, because a
+/// starved generator also makes the others look idle. What is known to be bound by something else
+/// is worse than what is merely not known.
 #[derive(
     Debug,
     Clone,
@@ -143,13 +143,13 @@ impl Validity {
         self.verdict().name()
     }
 
-    /// What speaks against the number, a lower-case fragment; empty when it is fair.
+    /// Returns the evidence against the number, a lower-case fragment; empty when it is fair.
     #[must_use]
     pub fn evidence(&self) -> String {
         self.warnings().collect::<Vec<_>>().join("; ")
     }
 
-    /// What speaks against the number, a lower-case fragment each, the worst first.
+    /// Returns the evidence against the number, a lower-case fragment each, the worst first.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
         let against = |reason: &&Reason| reason.verdict > Verdict::Fair;
         let against = self.reasons.iter().filter(against);
@@ -179,9 +179,9 @@ impl fmt::Display for Validity {
 /// One thing that was found, and what it means for the number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// What it means; `fair` for a diagnostic.
+    /// Its meaning; `fair` for a diagnostic.
     pub verdict: Verdict,
-    /// What was found.
+    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
 }
@@ -214,7 +214,7 @@ struct Written {
     /// Format 1: what spoke against the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<String>,
-    /// What was found, the worst first.
+    /// The findings, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Reason>,
 }

@@ -292,7 +292,7 @@ fn missing_keys() {
     "#);
     assert_snapshot!(suite_complaints(""), @r#"
     suite.toml:1:1: missing table `[suite]`
-      hint: what the suite is
+      hint: the name of the suite, and what all its contenders share
     suite.toml:1:1: missing table `[profile.NAME]`
       hint: how much is measured and under which limits, by name
     suite.toml:1:1: missing table `[[benchmark]]`

@@ -21,8 +21,8 @@ use super::sittings;
 use super::validity;
 use crate::number::{as_f64, milliseconds, seconds};
 
-/// A percentile counts where so many requests took longer. Its standard error is then a tenth of
-/// the share beyond it: that of a count of 100.
+/// A percentile counts where this number of requests took longer. Its standard error is then a
+/// tenth of the share beyond it: that of a count of 100.
 const BEYOND_MIN: f64 = 100.0;
 
 /// Times of one step in milliseconds.
@@ -58,7 +58,7 @@ pub(crate) struct StepData<'a> {
     /// Cores' worth of CPU time that the contender uses in undisturbed turns, where it and all
     /// others are CPU-bound: throughput is then taken by CPU time.
     pub(crate) full_cores: Option<f64>,
-    /// What makes it comparable with the other groups of its set.
+    /// The factors that make it comparable with the other groups of its set.
     pub(crate) scale: Scale,
     /// Where the number of sets was decided by looking at them, whether more might follow.
     pub(crate) looks: Option<Budget>,
@@ -84,7 +84,7 @@ pub(crate) struct RunData<'a> {
     pub(crate) void: bool,
     /// It belongs to a group of a set in which the common contender has no number.
     pub(crate) is_apart: bool,
-    /// What makes its CPU over several steps comparable with the other groups of its set.
+    /// The same for its CPU over several steps.
     pub(crate) scales: CpuScales,
 }
 

@@ -102,7 +102,7 @@ pub struct Confirmed {
     pub held: usize,
 }
 
-/// What one run says about one objective, or about all.
+/// The result of one run for one objective, or for all.
 struct OfRun {
     block: (u32, f64),
     /// Interval of the search, where it is of one objective.
@@ -135,7 +135,7 @@ fn of_benchmark(benchmark: &BenchmarkData<'_>) -> CapacitySummary {
     }
 }
 
-/// What the runs looked for: the same in all, because it is the suite's.
+/// Returns the search of the runs: the same in all, because it is the suite's.
 fn planned<'b>(benchmark: &'b BenchmarkData<'_>) -> Option<&'b Capacity> {
     let mut runs = benchmark.cases.iter().flat_map(|case| &case.runs);
     runs.find_map(|run| run.records.begin.run.capacity.as_ref())

@@ -11,15 +11,15 @@ use crate::number::{counted, range, ratio_text};
 pub struct Conclusion {
     /// The best.
     pub first: String,
-    /// What it does: `serves 1.62 times the requests per second of`.
+    /// The verb: `serves 1.62 times the requests per second of`.
     pub middle: String,
     /// The other.
     pub second: String,
     /// The interval and the runs behind it.
     pub detail: String,
-    /// What it takes for it: CPU per request, where it is known.
+    /// Its cost: CPU per request, where it is known.
     pub price: String,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 

@@ -28,7 +28,7 @@ pub struct Control {
     pub cpu: Option<Comparison>,
     /// That step in words.
     at: String,
-    /// What is repeated: `run`, or `set`.
+    /// The unit of repetition: `run`, or `set`.
     unit: &'static str,
 }
 
@@ -68,7 +68,7 @@ impl Control {
     }
 }
 
-/// What a session says whose control came out different.
+/// The sentence of a session whose control differs.
 pub(crate) const VOID: &str =
     "void: the control of this session found a difference between equal contenders";
 

@@ -49,7 +49,7 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
     rows.collect()
 }
 
-/// What a slice's CPU time went into; `None` where threads were not read.
+/// Returns the parts of a slice's CPU time; `None` where threads were not read.
 pub(crate) fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
     let before = slice.contender_before.as_ref()?;
     CpuParts::between(before, slice.contender_after.as_ref()?)

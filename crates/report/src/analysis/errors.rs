@@ -9,7 +9,7 @@ use super::benchmark::{BenchmarkData, StepData};
 use super::requests::TimesMs;
 use crate::number::as_f64;
 
-/// What failed in a benchmark.
+/// The failures of a benchmark.
 #[derive(Debug, Default)]
 pub(crate) struct Failed {
     /// By message.

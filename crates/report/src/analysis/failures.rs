@@ -28,7 +28,7 @@ pub struct FailedRun {
     pub repetitions: Vec<u32>,
     /// Where it failed; `interrupted` or `killed` when it has no failure.
     pub stage: String,
-    /// What happened.
+    /// The event.
     pub message: String,
     /// Last lines of the first one's log, or what else shows it.
     pub evidence: String,
@@ -135,7 +135,8 @@ fn log(begin: &Begin, stage: &str) -> Option<String> {
     started.then(|| format!("logs/{}.a{}.log", begin.run.id, begin.attempt))
 }
 
-/// What kept contenders from having a rank, or runs from completing, each with its contender.
+/// Returns the reasons why contenders have no rank or runs were not completed, each with its
+/// contender.
 pub(crate) fn troubles(unranked: &[Unranked], failures: &[FailedRun]) -> Vec<(String, String)> {
     let failed = failures.iter().map(|failure| {
         let (runs, stage, message) = (failure.runs_text(), &failure.stage, &failure.message);

@@ -1,10 +1,12 @@
 //! What is compared with what: the samples behind the verdicts of each benchmark, for who plans how
 //! many runs are made.
 
+use bakeoff_model::baseline::Figure;
 use bakeoff_stats::Sample;
 
 use super::Analysis;
 use super::capacity::CapacitySummary;
+use super::figures::metric;
 use super::metric::Metric;
 use super::row::Row;
 use super::summary::BenchmarkSummary;
@@ -24,6 +26,21 @@ pub struct Family<'a> {
 }
 
 impl Analysis<'_> {
+    /// Returns the label and the sample of each ranked contender of the first benchmark with load
+    /// that has this figure.
+    #[must_use]
+    pub fn samples(&self, figure: Figure) -> Vec<(&str, Sample)> {
+        let Some(load) = self.loads.first() else {
+            return Vec::new();
+        };
+        let cases = load.data.cases.iter();
+        let samples = cases.filter_map(|case| {
+            let row = load.summary.row(&case.label)?;
+            Some((row.label.as_str(), metric(figure, case, row)?.sample))
+        });
+        samples.collect()
+    }
+
     /// All families with two contenders or more: by requests per second and by CPU per request of
     /// benchmarks with load, and by each objective of capacities.
     #[must_use]

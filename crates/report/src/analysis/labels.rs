@@ -9,7 +9,7 @@ use bakeoff_model::suite::Step;
 
 use crate::number::significant;
 
-/// What must be equal for two numbers to be comparable, in words.
+/// Returns the conditions that must be equal for two numbers to be comparable, in words.
 pub(crate) fn conditions(records: &RunRecords) -> String {
     let begin = &records.begin;
     let limits = &begin.run.limits;

@@ -1,15 +1,26 @@
-//! What the CPU of a request goes into by layer, as samples of stacks divide it.
+//! The CPU of a request by layer and by function, as samples of stacks divide it, and in which of
+//! them two contenders differ.
+
+use std::collections::BTreeSet;
 
 use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::layers::NamedSamples;
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
+use bakeoff_stats::distribution::normal_cdf;
+use bakeoff_stats::false_discovery;
 
-use super::metric::Metric;
 use super::summary::BenchmarkSummary;
 use crate::number::as_f64;
 
 /// Two standard errors: 95 %.
 const ERRORS: f64 = 1.96;
+
+/// Differences of which at most this share is false on average.
+const FALSE_SHARE: f64 = 0.05;
+
+/// With fewer samples than this in both contenders nothing can be said of a layer or a function.
+const SAMPLES_MIN: u64 = 20;
 
 /// The layers of all sampled contenders of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +28,42 @@ pub(crate) struct Layers {
     /// Names, of most CPU in all first.
     pub(crate) names: Vec<String>,
     pub(crate) rows: Vec<LayersRow>,
+    /// Each contender against the one of least CPU per request.
+    pub(crate) pairs: Vec<SampledPair>,
+}
+
+/// In what two contenders differ.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampledPair {
+    /// The contender that uses more CPU for a request.
+    pub(crate) dearer: String,
+    /// The other one.
+    pub(crate) cheaper: String,
+    /// Layers that differ significantly, the largest difference first.
+    pub(crate) layers: Vec<SampledDifference>,
+    /// The same of functions; `None` of contenders in different languages, which have none in
+    /// common.
+    pub(crate) functions: Option<Vec<SampledDifference>>,
+}
+
+/// The CPU of two contenders for a request in one layer or function.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SampledDifference {
+    pub(crate) name: String,
+    /// CPU of the dearer contender, us.
+    pub(crate) dearer_us: f64,
+    /// CPU of the cheaper one, us.
+    pub(crate) cheaper_us: f64,
+    /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
+    /// CPU per request varied over the measured processes.
+    pub(crate) half_us: f64,
+}
+
+impl SampledDifference {
+    /// The dearer minus the cheaper one, us.
+    pub(crate) fn difference_us(&self) -> f64 {
+        self.dearer_us - self.cheaper_us
+    }
 }
 
 /// Those of one contender.
@@ -31,63 +78,161 @@ pub(crate) struct LayersRow {
     pub(crate) cpu_us: Vec<Option<(f64, f64)>>,
 }
 
+/// A contender that was sampled.
+struct Sampled<'r> {
+    label: String,
+    language: &'r str,
+    sampler: &'r str,
+    /// CPU per request, us.
+    cpu_us: f64,
+    /// How much that varies from one process to the next, as a share of it.
+    variation: f64,
+    samples: u64,
+    layers: &'r [NamedSamples],
+    functions: &'r [NamedSamples],
+}
+
+impl<'r> Sampled<'r> {
+    /// `None` of a graph that was not drawn, or that has no layers, and of a contender without CPU
+    /// per request.
+    fn of(results: &'r Results, summary: &BenchmarkSummary, graph: &'r FlameGraph) -> Option<Self> {
+        let FlameOutcome::Drawn {
+            sampler,
+            layers,
+            functions,
+            ..
+        } = &graph.outcome
+        else {
+            return None;
+        };
+        let label = case_label(&graph.contender, &graph.parameters);
+        let cpu = summary.row(&label)?.cpu_us.as_ref()?;
+        let samples: u64 = layers.iter().map(|layer| layer.samples).sum();
+        let begins = results.runs.iter().map(|run| &run.begin);
+        let begin = begins
+            .clone()
+            .find(|one| one.run.contender == graph.contender);
+        (samples > 0).then(|| Self {
+            label,
+            language: begin.map_or("", |begin| &begin.language),
+            sampler,
+            cpu_us: cpu.mean(),
+            variation: cpu.sample.variation().unwrap_or(0.0),
+            samples,
+            layers,
+            functions,
+        })
+    }
+
+    /// CPU per request of what has this number of samples, us, with its standard error.
+    fn cpu(&self, samples: u64) -> (f64, f64) {
+        let share = as_f64(samples) / as_f64(self.samples);
+        let error = (share * (1.0 - share) / as_f64(self.samples)).sqrt();
+        (self.cpu_us * share, self.cpu_us * error)
+    }
+
+    /// The same with the error of another process: a layer or a function varies as the whole does.
+    fn cpu_of_any_process(&self, samples: u64) -> (f64, f64) {
+        let (cpu_us, error_us) = self.cpu(samples);
+        (cpu_us, error_us.hypot(cpu_us * self.variation))
+    }
+}
+
 /// Those of the contenders that were sampled and have a CPU per request.
 pub(crate) fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     let graphs = results.flame_graphs.iter();
     let graphs = graphs.filter(|graph| graph.benchmark == summary.name);
-    let sampled = graphs.filter_map(|graph| {
-        let label = case_label(&graph.contender, &graph.parameters);
-        let cpu_us = summary.row(&label)?.cpu_us.as_ref().map(Metric::mean)?;
-        let shares = shares(graph)?;
-        Some((label, cpu_us, shares))
-    });
-    let sampled: Vec<(String, f64, Shares)> = sampled.collect();
+    let sampled = graphs.filter_map(|graph| Sampled::of(results, summary, graph));
+    let sampled: Vec<Sampled<'_>> = sampled.collect();
     let mut totals: Vec<(String, f64)> = Vec::new();
-    for (_, cpu_us, shares) in &sampled {
-        for (name, share) in &shares.of {
-            match totals.iter_mut().find(|(other, _)| other == name) {
-                Some((_, total)) => *total += cpu_us * share,
-                None => totals.push((name.clone(), cpu_us * share)),
+    for one in &sampled {
+        for layer in one.layers {
+            let (cpu_us, _) = one.cpu(layer.samples);
+            match totals.iter_mut().find(|(other, _)| *other == layer.name) {
+                Some((_, total)) => *total += cpu_us,
+                None => totals.push((layer.name.clone(), cpu_us)),
             }
         }
     }
     totals.sort_by(|a, b| b.1.total_cmp(&a.1));
     let names: Vec<String> = totals.into_iter().map(|(name, _)| name).collect();
-    let rows = sampled.into_iter().map(|(label, cpu_us, shares)| {
+    let rows = sampled.iter().map(|one| {
         let of_name = |name: &String| {
-            let (_, share) = shares.of.iter().find(|(other, _)| other == name)?;
-            let error = (share * (1.0 - share) / as_f64(shares.samples)).sqrt();
-            Some((cpu_us * share, cpu_us * ERRORS * error))
+            let layer = one.layers.iter().find(|layer| layer.name == *name)?;
+            let (cpu_us, error_us) = one.cpu(layer.samples);
+            Some((cpu_us, ERRORS * error_us))
         };
         LayersRow {
-            label,
-            samples: shares.samples,
+            label: one.label.clone(),
+            samples: one.samples,
             cpu_us: names.iter().map(of_name).collect(),
         }
     });
     Layers {
         rows: rows.collect(),
+        pairs: pairs(&sampled),
         names,
     }
 }
 
-/// The share of each layer in all samples.
-struct Shares {
-    samples: u64,
-    of: Vec<(String, f64)>,
+/// Each against the one of least CPU per request.
+fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
+    let cheapest = sampled.iter().min_by(|a, b| a.cpu_us.total_cmp(&b.cpu_us));
+    let Some(cheapest) = cheapest else {
+        return Vec::new();
+    };
+    let others = sampled.iter().filter(|one| one.label != cheapest.label);
+    let pairs = others.map(|one| {
+        let is_same = one.language == cheapest.language && one.sampler == cheapest.sampler;
+        let functions = || differences((one, one.functions), (cheapest, cheapest.functions));
+        SampledPair {
+            dearer: one.label.clone(),
+            cheaper: cheapest.label.clone(),
+            layers: differences((one, one.layers), (cheapest, cheapest.layers)),
+            functions: is_same.then(functions),
+        }
+    });
+    pairs.collect()
 }
 
-/// `None` of a graph that was not drawn, or that has no layers.
-fn shares(graph: &FlameGraph) -> Option<Shares> {
-    let FlameOutcome::Drawn { layers, .. } = &graph.outcome else {
-        return None;
+/// Returns the significant differences, among all that was seen often enough.
+fn differences(
+    (dearer, of_dearer): (&Sampled<'_>, &[NamedSamples]),
+    (cheaper, of_cheaper): (&Sampled<'_>, &[NamedSamples]),
+) -> Vec<SampledDifference> {
+    let names: BTreeSet<&str> = of_dearer
+        .iter()
+        .chain(of_cheaper)
+        .map(|one| one.name.as_str())
+        .collect();
+    let count = |all: &[NamedSamples], name: &str| {
+        let found = all.iter().find(|one| one.name == name);
+        found.map_or(0, |one| one.samples)
     };
-    let samples: u64 = layers.iter().map(|layer| layer.samples).sum();
-    let of = layers.iter();
-    (samples > 0).then(|| Shares {
-        samples,
-        of: of
-            .map(|layer| (layer.name.clone(), as_f64(layer.samples) / as_f64(samples)))
-            .collect(),
-    })
+    let mut all: Vec<(SampledDifference, f64)> = Vec::new();
+    for name in names {
+        let (many, few) = (count(of_dearer, name), count(of_cheaper, name));
+        if many + few < SAMPLES_MIN {
+            continue;
+        }
+        let (dearer_us, one) = dearer.cpu_of_any_process(many);
+        let (cheaper_us, other) = cheaper.cpu_of_any_process(few);
+        let error_us = one.hypot(other);
+        let p_value = 2.0 * normal_cdf(-(dearer_us - cheaper_us).abs() / error_us);
+        let difference = SampledDifference {
+            name: name.to_owned(),
+            dearer_us,
+            cheaper_us,
+            half_us: ERRORS * error_us,
+        };
+        all.push((difference, p_value));
+    }
+    let p_values: Vec<f64> = all.iter().map(|(_, p_value)| *p_value).collect();
+    let adjusted = false_discovery(&p_values);
+    let both = all.into_iter().zip(adjusted);
+    let significant = both.filter(|(_, adjusted)| *adjusted <= FALSE_SHARE);
+    let mut found: Vec<SampledDifference> = significant.map(|((one, _), _)| one).collect();
+    let size = |one: &SampledDifference| one.difference_us().abs();
+    found.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    found
 }

@@ -18,13 +18,13 @@ const NAMES_MAX: usize = 3;
 pub struct LowerBound {
     /// The contender whose number is a lower bound.
     pub label: String,
-    /// What held it back.
+    /// The reason why it is a lower bound.
     pub validity: Validity,
     /// The first contender of the fair ranks.
     pub best: String,
     /// Its throughput against that of the best fair one.
     pub comparison: Comparison,
-    /// What is repeated: `run`, or `set`.
+    /// The unit of repetition: `run`, or `set`.
     pub(crate) unit: &'static str,
 }
 
@@ -77,8 +77,8 @@ pub(super) fn of(best: &Row, bounded: &[&Row]) -> Vec<LowerBound> {
     bounds
 }
 
-/// What the lower bounds of a table say about the best fair contender: a sentence about each that
-/// is higher, and one about the rest.
+/// Returns the conclusions from the lower bounds of a table for the best fair contender: a sentence
+/// about each that is higher, and one about the rest.
 pub(crate) fn sentences<'b>(bounds: impl Iterator<Item = &'b LowerBound>) -> Vec<String> {
     let (higher, rest): (Vec<&LowerBound>, Vec<&LowerBound>) =
         bounds.partition(|one| one.is_higher());

@@ -30,15 +30,15 @@ pub struct Metric {
 /// Which metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Requests per second at so many connections.
+    /// Requests per second at this number of connections.
     ThroughputAt(u32),
-    /// CPU per request, us, at so many connections.
+    /// CPU per request, us, at this number of connections.
     CpuAt(u32),
-    /// 99th percentile, ms, at so many connections or at the last step.
+    /// 99th percentile, ms, at this number of connections or at the last step.
     P99(Option<u32>),
-    /// Share of requests that failed, 0 to 1, at so many connections or users.
+    /// Share of requests that failed, 0 to 1, at this number of connections or users.
     FailedShare(u32),
-    /// Apdex, 0 to 1, at so many users.
+    /// Apdex, 0 to 1, at this number of users.
     Apdex(u32),
 }
 
@@ -73,7 +73,7 @@ impl Percentile {
     }
 }
 
-/// What contenders are held against each other by at any one step.
+/// The quantity by which contenders are compared at any one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// Requests per second.
@@ -88,7 +88,7 @@ impl Quantity {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 3] = [Self::Throughput, Self::Cpu, Self::Memory];
 
-    /// What it is called.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -234,7 +234,7 @@ pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     read_nth(case, wanted, 1)
 }
 
-/// The metric at the n-th measured step with so many connections, counted from 1.
+/// The metric at the n-th measured step with this number of connections, counted from 1.
 pub(crate) fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric> {
     let place = |at| Some((at, nth));
     match wanted {
@@ -260,7 +260,7 @@ pub(crate) fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<
     }
 }
 
-/// A value of the n-th measured step with so many connections, or of the last one of all.
+/// A value of the n-th measured step with this number of connections, or of the last one of all.
 fn at_step<'r>(
     case: &CaseData<'r>,
     place: Option<(u32, u32)>,

@@ -13,6 +13,7 @@ pub(crate) mod database;
 pub(crate) mod errors;
 pub(crate) mod failures;
 pub(crate) mod families;
+pub(crate) mod figures;
 pub(crate) mod gc;
 pub(crate) mod group_scales;
 pub(crate) mod groups;
@@ -59,12 +60,12 @@ pub use capacity::CapacityAnalysis;
 pub use load::LoadAnalysis;
 pub use startup::StartupAnalysis;
 
-/// What the results say: every estimate, comparison, winner, claim and steady state.
+/// The analysis of results: every estimate, comparison, winner, claim and steady state.
 #[derive(Debug)]
 pub struct Analysis<'r> {
     /// The report's title.
     pub title: String,
-    /// What a reader must know before any number: mixed suites, too few runs, missing limits.
+    /// Warnings that come before any number: mixed suites, too few runs, missing limits.
     pub warnings: Vec<String>,
     /// One for each benchmark with load and set of conditions.
     pub loads: Vec<LoadAnalysis<'r>>,

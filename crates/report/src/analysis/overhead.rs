@@ -107,7 +107,7 @@ pub(crate) struct Line<'s> {
 }
 
 impl Overhead {
-    /// What tables have as rows: the contenders, each with the steps that are shown.
+    /// Returns the rows of tables: the contenders, each with the steps that are shown.
     pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         let benchmarks = self.benchmarks();
         let mut lines: Vec<Line<'_>> = Vec::new();

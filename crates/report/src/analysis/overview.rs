@@ -13,7 +13,7 @@ pub(crate) struct Overview {
     pub(crate) cells: Vec<(String, Cell)>,
 }
 
-/// What a contender did at a step.
+/// The figures of a contender at a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
     /// Successful requests per second, mean over runs.

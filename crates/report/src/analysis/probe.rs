@@ -11,7 +11,7 @@ use crate::number::{as_f64, count, milliseconds};
 pub(crate) struct ShareRow {
     /// Contender and parameters.
     pub(crate) label: String,
-    /// What the part is called.
+    /// The name of the part.
     pub(crate) part: String,
     /// The request that does it.
     pub(crate) request: String,
@@ -45,7 +45,7 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
     rows
 }
 
-/// What there is to conclude: a sentence for each part of each request; empty without any.
+/// Returns the conclusions: a sentence for each part of each request; empty without any.
 pub(crate) fn sentences(rows: &[ShareRow]) -> Vec<String> {
     let mut of: Vec<(&str, &str)> = Vec::new();
     for row in rows {

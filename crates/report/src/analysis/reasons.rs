@@ -18,7 +18,7 @@ use crate::number::{as_f64, counted, enumerated, range, significant};
 /// A part of this share of the difference, or a count that differs by it, is worth a sentence.
 const RELEVANT: f64 = 0.03;
 
-/// A sentence names so many counts.
+/// A sentence names this number of counts.
 const COUNTS_MAX: usize = 3;
 
 /// Why a request costs one contender more CPU than another.
@@ -32,28 +32,28 @@ pub struct Reasons {
     pub is_against_base: bool,
     /// Where: `at 64 connections`.
     pub at: String,
-    /// What is repeated: `set` or `run`.
+    /// The unit of repetition: `set` or `run`.
     pub(crate) unit: &'static str,
     /// CPU per request, µs.
     pub total: Reason,
-    /// What the total is the sum of, µs, the largest difference first.
+    /// The parts of the total, µs, the largest difference first.
     pub parts: Vec<Reason>,
-    /// What else happens for a request, the largest relative difference first.
+    /// Other things that happen for a request, the largest relative difference first.
     pub counts: Vec<Reason>,
 }
 
-/// What two contenders take of one thing for a request.
+/// The amounts of one thing that two contenders take for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
-    /// What it is called in a table, with its unit.
+    /// Its name in a table, with its unit.
     pub name: &'static str,
-    /// What it is called in a sentence.
+    /// Its name in a sentence.
     words: &'static str,
     /// The smallest difference that is worth a sentence.
     floor: f64,
-    /// What the dearer contender takes, mean over sets or runs.
+    /// The amount of the dearer contender, mean over sets or runs.
     pub dearer: f64,
-    /// What the cheaper one takes.
+    /// The amount of the cheaper one.
     pub cheaper: f64,
     /// The dearer minus the cheaper one.
     pub difference: Difference,
@@ -146,7 +146,7 @@ const fn count(name: &'static str, floor: f64, value: fn(&StepData<'_>) -> Optio
     }
 }
 
-/// What the CPU of a request goes into, µs.
+/// The parts of the CPU of a request, µs.
 struct Split {
     own: f64,
     kernel: f64,
@@ -202,7 +202,7 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
     Some(requests(&last.backend_after)?.saturating_sub(before))
 }
 
-/// What is taken, with the samples of both contenders.
+/// One thing, with the samples of both contenders.
 type Samples<'q> = (&'q Taken, Sample, Sample);
 
 /// The first row of a table against each of the others, then each contender against what it was,
@@ -392,7 +392,7 @@ impl Reasons {
         }
     }
 
-    /// What the difference is the sum of, with what is in no significant part.
+    /// Returns the parts of the difference, with the rest that is in no significant part.
     fn why(&self) -> Vec<String> {
         let needs = self.total.difference.estimate.point;
         let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
@@ -420,7 +420,7 @@ impl Reasons {
         why
     }
 
-    /// What else differs, in words: `2 more TCP segments sent (3 against 1)`.
+    /// Returns other differences in words: `2 more TCP segments sent (3 against 1)`.
     fn counted(&self) -> Vec<String> {
         let differ = self.counts.iter().filter(|one| {
             let size = one.difference.estimate.point.abs();

@@ -103,7 +103,7 @@ impl TimesMs {
     }
 }
 
-/// What stands for all requests in place of a name.
+/// The name that stands for all requests.
 const ALL: &str = "all";
 
 /// How response times feel.

@@ -79,7 +79,7 @@ impl Row {
         open.map_or(&self.stated, |open| &open.validity)
     }
 
-    /// What is repeated: `run`, or `set`.
+    /// Returns the unit of repetition: `run`, or `set`.
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self.throughput.sample.is_of_sets() {
@@ -154,8 +154,8 @@ pub(crate) fn note(case: &CaseData<'_>) -> Option<String> {
     runs.find_map(|run| run.records.begin.note.clone())
 }
 
-/// From so many runs on the others choose the step at which a run is read. Of fewer, what is left
-/// over would choose by chance.
+/// From this number of runs on the others choose the step at which a run is read. Of fewer, what is
+/// left over would choose by chance.
 const RUNS_TO_CHOOSE_APART: usize = 4;
 
 /// The best step: its label, and the step at which each run is read.

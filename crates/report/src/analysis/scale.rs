@@ -1,6 +1,6 @@
 //! What makes numbers of different groups of a set comparable: factors, 1 where a set is one.
 
-/// What numbers of a step are multiplied by: 1 where all contenders were alive concurrently.
+/// The factors of numbers of a step: 1 where all contenders were alive concurrently.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     /// Requests per second.

@@ -6,7 +6,7 @@ use bakeoff_stats::Budget;
 
 use super::sittings;
 
-/// What a step takes from its session.
+/// The parts of its session that a step needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionData {
     /// How sets were looked at, where these looks decided how many there are.

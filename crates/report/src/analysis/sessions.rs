@@ -25,11 +25,11 @@ pub struct Compared {
     pub second: f64,
     /// The second against the first.
     pub comparison: Comparison,
-    /// What keeps one of the numbers from being fair; empty when both are.
+    /// The reason why one of the numbers is not fair; empty when both are.
     pub caveat: String,
 }
 
-/// What makes two sessions incomparable, a line each; empty when nothing does.
+/// Returns the reasons why two sessions are incomparable, a line each; empty when there are none.
 #[must_use]
 pub fn incompatible(first: &Results, second: &Results) -> Vec<String> {
     type Fact = (&'static str, fn(&RunRecords) -> String);

@@ -80,7 +80,7 @@ pub struct StartRow {
     pub(crate) sample: Sample,
 }
 
-/// What a start is made of, ms; together they are the time from the request to the response.
+/// The parts of a start, ms; together they are the time from the request to the response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phases {
     /// Until the process or container exists.
@@ -120,7 +120,7 @@ pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
     }
 }
 
-/// What was timed in each completed start, with its repetition.
+/// Returns the times of each completed start, with its repetition.
 fn timed<'a>(case: &CaseData<'a>) -> Vec<(u32, &'a Startup)> {
     let completed = case.completed();
     completed

@@ -31,7 +31,7 @@ impl StatedStep {
     }
 }
 
-/// What a contender takes at the stated step.
+/// The figures of a contender at the stated step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct AtStated {
     pub(crate) p50_ms: Option<f64>,

@@ -39,7 +39,7 @@ pub struct BenchmarkSummary {
     pub unranked: Vec<Unranked>,
     /// Runs that did not complete.
     pub failures: Vec<FailedRun>,
-    /// What its sets show beside their ratios; `None` for whole runs.
+    /// The measurements of its sets besides their ratios; `None` for whole runs.
     pub sets: Option<Sets>,
     /// How the contender came out that was measured twice; `None` where none was.
     pub control: Option<Control>,
@@ -58,7 +58,8 @@ impl BenchmarkSummary {
         )
     }
 
-    /// What the numbers of a table, as lower bounds, say about the best fair one; sentences.
+    /// Returns the conclusions from the numbers of a table, as lower bounds, for the best fair one;
+    /// sentences.
     pub(crate) fn bound_sentences(&self, table: &RankTable) -> Vec<String> {
         let bounds = self.lower_bounds.iter();
         lower_bounds::sentences(bounds.filter(|one| one.validity == table.verdict))
@@ -75,7 +76,7 @@ impl BenchmarkSummary {
 pub struct RankTable {
     /// Fair (degraded ones among them), host-bound, backend-bound or generator-bound.
     pub verdict: Verdict,
-    /// What the table is, in words.
+    /// The kind of the table, in words.
     pub title: &'static str,
     /// The step of latencies, CPU per request and memory: the benchmark's.
     pub stated: Option<StatedStep>,
@@ -97,8 +98,8 @@ pub struct RankTable {
 }
 
 impl RankTable {
-    /// What the mark on a number at the stated step means: `degraded or host-bound at 64
-    /// connections`.
+    /// Returns the meaning of the mark on a number at the stated step: `degraded or host-bound at
+    /// 64 connections`.
     pub(crate) fn not_fair(&self) -> String {
         let names = |verdicts: BTreeSet<Verdict>| -> Vec<&str> {
             let unfair = verdicts.into_iter().filter(|one| *one != Verdict::Fair);
@@ -144,7 +145,7 @@ impl RankTable {
         self.reasons.iter().find(is_of_two)
     }
 
-    /// What a verdict on a pair of the table by throughput asks.
+    /// Returns the requirement of a verdict on a pair of the table by throughput.
     pub(crate) fn threshold(&self) -> Threshold {
         Threshold::of_family(self.throughput_matrix.pairs.compared())
     }

@@ -120,7 +120,7 @@ pub(crate) struct TurnSlice {
     pub(crate) counts: bool,
 }
 
-/// What was measured in one set.
+/// The measurements of one set.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlayedSet {
     pub(crate) repetition: u32,
@@ -219,8 +219,8 @@ pub(super) fn keep(benchmark: &mut BenchmarkData<'_>) {
     take_by_cpu_time(benchmark);
 }
 
-/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender uses
-/// when nothing else takes it.
+/// One turn in so many is undisturbed: by these it is judged how much CPU time a contender
+/// uses when nothing else takes it.
 const UNDISTURBED: usize = 5;
 
 /// A contender that uses this share of the CPU that it may use, in undisturbed turns, is CPU-bound.

@@ -21,7 +21,7 @@ struct Candidate {
     case: ChosenCase,
     label: String,
     sample: Sample,
-    /// What breaks a tie: CPU per request, or peak throughput when CPU is the rule.
+    /// The figure that breaks a tie: CPU per request, or peak throughput when CPU is the rule.
     tie: Option<Sample>,
     validity: Validity,
 }
@@ -258,7 +258,7 @@ fn ahead(chosen: &Candidate, next: &Candidate, criteria: &Criteria, rule: Winner
     )
 }
 
-/// What a reader must know before believing it.
+/// Returns the caveats of the winner.
 fn caveats(candidates: &[Candidate]) -> Vec<String> {
     let unfair = candidates.iter().filter(|one| !one.validity.is_fair());
     let list: Vec<String> = unfair

@@ -45,7 +45,7 @@ pub(crate) enum Scale {
     Categories(Vec<String>),
 }
 
-/// What one run of one case contributes, or one case when runs are merged.
+/// The points of one run of one case, or of one case when runs are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     /// Index of the case in the benchmark: its colour.

@@ -59,7 +59,7 @@ pub(crate) fn gc_pauses(benchmark: &BenchmarkData<'_>) -> Chart {
     }
 }
 
-/// What was still in use after each collection.
+/// Returns the chart of the heap in use after each collection.
 pub(crate) fn heap_after_gc(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = over_runs(benchmark, |run| {
         let pauses = gc::pauses(run).into_iter();

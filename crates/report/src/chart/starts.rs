@@ -26,7 +26,7 @@ pub(crate) fn startup(benchmark: &BenchmarkData<'_>) -> Chart {
     }
 }
 
-/// What a start costs, a dot for each.
+/// Returns the chart of the cost of starts, a dot for each.
 pub(crate) fn startup_cpu(benchmark: &BenchmarkData<'_>) -> Chart {
     let series = dots(benchmark, |run| {
         let startup = run.records.startup.as_ref()?;

@@ -28,7 +28,7 @@ pub struct Article {
     pub title: String,
     /// The page.
     pub markdown: String,
-    /// What the page shows, in the folder of its name.
+    /// The figures of the page, in the folder of its name.
     pub figures: Vec<Figure>,
 }
 
@@ -314,7 +314,7 @@ impl Line<'_> {
     }
 }
 
-/// What sources state as single numbers, theirs and ours; empty where they state none.
+/// Returns the single numbers that sources state, theirs and ours; empty where they state none.
 fn single_numbers(rounds: &[Round<'_>], own: &[&PublishedResult], benchmark: &str) -> String {
     let mut lines = String::new();
     for result in own {

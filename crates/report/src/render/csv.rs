@@ -26,7 +26,7 @@ struct Line<'l, 'r> {
 type RunColumn = (&'static str, fn(&Line<'_, '_>) -> String);
 type StepColumn = (&'static str, fn(&StepData<'_>) -> String);
 
-/// What a run says of all its steps.
+/// The columns of a run over all its steps.
 const OF_RUN: [RunColumn; 28] = [
     ("suite", |line| line.run.records.begin.suite.clone()),
     ("suite_digest", |line| {

@@ -266,7 +266,8 @@ fn slices_with_times<'s>(
     slices.filter(|slice| slice.load.turns.is_empty())
 }
 
-/// In each halving of the distance to 100 % there are so many lines, as HdrHistogram has them.
+/// In each halving of the distance to 100 % there are this number of lines, as HdrHistogram has
+/// them.
 const TICKS_PER_HALF: i32 = 5;
 
 /// The percentile distribution, ms.

@@ -13,7 +13,7 @@ const BEST: usize = 8;
 pub struct Figure {
     /// `city-get-throughput.svg`: letters, digits, dots and dashes; unique in the report.
     pub file: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// The document.
     pub svg: String,

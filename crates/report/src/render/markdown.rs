@@ -323,7 +323,7 @@ fn where_measured(table: &RankTable, step: &StatedStep) -> String {
     }
 }
 
-/// What the signs beside ranks mean, where there are any.
+/// Adds the meaning of the signs beside ranks, where there are any.
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
         text.push_str(

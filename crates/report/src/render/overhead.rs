@@ -3,7 +3,7 @@
 use crate::analysis::overhead::{Ratio, Without};
 use crate::number::significant;
 
-/// What the figures are, as a paragraph.
+/// The meaning of the figures, as a paragraph.
 pub(super) const NOTE: &str = "Each contender as a share of its baseline, which was \
     measured beside it: the ratio of the geometric means over runs with its 95 % interval, of \
     this comparison alone. For requests/s more than 100 % is better than the baseline, for CPU \

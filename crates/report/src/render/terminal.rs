@@ -354,8 +354,8 @@ fn shorten(text: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// What a contender sent or logged may end here: control characters must not reach the
-/// terminal.
+/// Replaces control characters, which a contender may have sent or logged and which must not reach
+/// the terminal.
 fn printable(character: char) -> char {
     if character.is_control() {
         ' '

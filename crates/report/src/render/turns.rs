@@ -115,7 +115,7 @@ fn processes(sets: &Sets) -> &'static str {
     }
 }
 
-/// What throughput is where all contenders are CPU-bound.
+/// The meaning of throughput where all contenders are CPU-bound.
 const BY_CPU_TIME: &str = "\
 Every contender used all the CPU that it may use in undisturbed turns, so requests per second are \
 those of a full second of that CPU: what other processes or the hypervisor took of it is in no \

@@ -1,6 +1,6 @@
 //! What a benchmark comes to as one object for programs. It says what the report says.
 
-use bakeoff_stats::{Comparison, Pairs};
+use bakeoff_stats::{Comparison, Estimate, Pairs};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::analysis::reasons::{Reason, Reasons};
 use crate::analysis::row::Row;
 use crate::analysis::summary::RankTable;
 
-/// What a benchmark comes to.
+/// The outcome of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BenchmarkVerdict {
     /// The benchmark.
@@ -29,7 +29,7 @@ pub struct BenchmarkVerdict {
     pub sentence: String,
     /// The control differs significantly from its twin, so that nothing is compared.
     pub void: bool,
-    /// What the control showed, a sentence; absent without one.
+    /// The conclusion from the control, a sentence; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
     /// Ranked contenders, best first; after the fair ones those whose numbers are lower bounds.
@@ -115,14 +115,14 @@ pub struct Why {
     pub parts: Vec<TakenByBoth>,
 }
 
-/// What two contenders take of one thing for a request.
+/// The amounts of one thing that two contenders take for a request.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TakenByBoth {
-    /// What it is, with its unit.
+    /// Its name, with its unit.
     pub name: &'static str,
-    /// What the dearer contender takes.
+    /// The amount of the dearer contender.
     pub dearer: f64,
-    /// What the cheaper one takes.
+    /// The amount of the cheaper one.
     pub cheaper: f64,
     /// The dearer minus the cheaper one.
     pub difference: WithInterval,
@@ -203,14 +203,16 @@ fn ranked(row: &Row) -> Ranked {
 }
 
 fn of_metric(metric: &Metric) -> WithInterval {
-    interval(&metric.estimate)
+    WithInterval::from(&metric.estimate)
 }
 
-fn interval(estimate: &bakeoff_stats::Estimate) -> WithInterval {
-    WithInterval {
-        point: estimate.point,
-        low: estimate.interval.map(|ends| ends.low),
-        high: estimate.interval.map(|ends| ends.high),
+impl From<&Estimate> for WithInterval {
+    fn from(estimate: &Estimate) -> Self {
+        Self {
+            point: estimate.point,
+            low: estimate.interval.map(|ends| ends.low),
+            high: estimate.interval.map(|ends| ends.high),
+        }
     }
 }
 
@@ -246,7 +248,7 @@ fn compared(
         first: first.label.clone(),
         second: second.label.clone(),
         metric,
-        ratio: interval(&found.ratio),
+        ratio: WithInterval::from(&found.ratio),
         verdict: found.verdict.name(),
     })
 }
@@ -265,7 +267,7 @@ fn part(one: &Reason) -> TakenByBoth {
         name: one.name,
         dearer: one.dearer,
         cheaper: one.cheaper,
-        difference: interval(&one.difference.estimate),
+        difference: WithInterval::from(&one.difference.estimate),
         significant: one.difference.is_significant(),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
+use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, html};
 use serde_json::Value;
@@ -213,6 +213,11 @@ fn flame_graphs_are_linked_where_the_contender_is() {
             sampler: "perf".to_owned(),
             samples: 812,
             layers: Vec::new(),
+            functions: Vec::new(),
+            difference: Some(FlameDifference {
+                from: "a third".to_owned(),
+                file: "flame/b.svg".to_owned(),
+            }),
         },
     };
     let elsewhere = FlameGraph {
@@ -228,6 +233,8 @@ fn flame_graphs_are_linked_where_the_contender_is() {
     );
     assert_eq!(page.matches(&link).count(), 1, "{page}");
     assert_eq!(page.matches("a.svg").count(), 1);
+    let difference = "<a href=\"../flame/b.svg\">its difference from a third</a>";
+    assert_eq!(page.matches(difference).count(), 1);
 }
 
 #[test]

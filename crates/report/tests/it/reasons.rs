@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
-use bakeoff_model::layers::LayerSamples;
+use bakeoff_model::layers::NamedSamples;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::resource::{Network, ResourceSample, ThreadGroup};
 use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
@@ -145,22 +145,28 @@ fn documents_say_it_and_have_the_parts() {
 #[test]
 fn samples_of_stacks_divide_the_cpu_of_a_request() {
     let mut results = results(Extra::default());
-    let layer = |name: &str, samples| LayerSamples {
+    let seen = |name: &str, samples| NamedSamples {
         name: name.to_owned(),
         samples,
     };
-    results.flame_graphs = vec![FlameGraph {
+    let graph = |contender: &str, json, functions: &[(&str, u64)]| FlameGraph {
         benchmark: "city-get".to_owned(),
-        contender: "dear".to_owned(),
+        contender: contender.to_owned(),
         parameters: BTreeMap::new(),
         connections: 64,
         outcome: FlameOutcome::Drawn {
-            file: "flame/a.svg".to_owned(),
+            file: format!("flame/{contender}.svg"),
             sampler: "perf".to_owned(),
-            samples: 400,
-            layers: vec![layer("JSON", 300), layer("own code", 100)],
+            samples: json + 100,
+            layers: vec![seen("JSON", json), seen("own code", 100)],
+            functions: functions
+                .iter()
+                .map(|(name, samples)| seen(name, *samples))
+                .collect(),
+            difference: None,
         },
-    }];
+    };
+    results.flame_graphs = vec![graph("dear", 300, &[("encode", 250), ("rare", 3)])];
     let row = "| dear | 75.0 ± 4.24 | 25.0 ± 4.24 | 400 |";
     let text = analysed(&results, markdown);
     assert!(
@@ -169,4 +175,21 @@ fn samples_of_stacks_divide_the_cpu_of_a_request() {
     );
     assert!(text.contains(row), "{text}");
     assert!(analysed(&results, html).contains("<td>75.0 ± 4.24</td>"));
+    assert!(!text.contains("dear against"), "{text}");
+
+    // Of two, those that differ are named: layers, functions, and neither what is alike nor rare.
+    let plain = graph("plain", 100, &[("encode", 20), ("rare", 1)]);
+    results.flame_graphs.push(plain);
+    let text = analysed(&results, markdown);
+    let (_, pair) = text.split_once("dear against plain.").unwrap();
+    assert!(
+        pair.contains("| CPU µs/request | dear | plain | difference |"),
+        "{pair}"
+    );
+    assert!(
+        pair.contains("| JSON | 75.0 |") && pair.contains("| encode | 62.5 |"),
+        "{pair}"
+    );
+    assert!(!pair.contains("| rare |"), "{pair}");
+    assert!(analysed(&results, html).contains("dear against plain."));
 }

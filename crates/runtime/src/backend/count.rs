@@ -13,7 +13,7 @@ use crate::http::ask;
 /// How long an answer may take; a busy backend needs milliseconds.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What Elasticsearch counts in its indices: documents fetched by id, and searches of a shard.
+/// The counters of Elasticsearch for its indices: documents fetched by id, and searches of a shard.
 const STATISTICS: &str = "/_stats/get,search?filter_path=_all.total.get.total,\
                           _all.total.search.query_total";
 

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct LoadError {
     /// The file or request.
     what: String,
-    /// What went wrong.
+    /// The event.
     message: String,
 }
 

@@ -126,7 +126,7 @@ impl Databases {
         Ok(())
     }
 
-    /// What a query finds in a contender's database, a line for each row.
+    /// Returns the result of a query in a contender's database, a line for each row.
     ///
     /// # Errors
     /// There is no such database, or the query fails.

@@ -13,7 +13,7 @@ pub enum BackendError {
     /// It could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// What it needs is missing.
+    /// A program or file that it needs is missing.
     #[error("backend {name}: {missing}: {}", .missing.how)]
     Missing {
         /// The backend.
@@ -29,7 +29,7 @@ pub enum BackendError {
     NotReady {
         /// The backend.
         name: &'static str,
-        /// What happened.
+        /// The event.
         message: String,
         /// Last lines of its log.
         log: String,
@@ -39,7 +39,7 @@ pub enum BackendError {
     Failed {
         /// The backend.
         name: &'static str,
-        /// What happened.
+        /// The event.
         message: String,
     },
     /// A server that runs already cannot be used.
@@ -49,7 +49,7 @@ pub enum BackendError {
         url: String,
         /// Why not.
         why: String,
-        /// What to do about it.
+        /// The remedy.
         hint: String,
     },
     /// There is nothing to replay.
@@ -66,7 +66,7 @@ pub enum BackendError {
 }
 
 impl BackendError {
-    /// What to do about it, where something can be said.
+    /// Returns the remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::{Limits, ReplaySettings};
 
-/// What to start, and where.
+/// The backend to start, and where.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackendOptions {
     /// Which backend.
@@ -54,7 +54,7 @@ pub struct ReplayProcess {
     pub settings: ReplaySettings,
 }
 
-/// What only Elasticsearch needs.
+/// The options of Elasticsearch alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elasticsearch {
     /// Folder of its Maven module.

@@ -39,8 +39,8 @@ const INITDB: [&str; 5] = [
     "--auth-host=md5",
 ];
 
-/// What differs from the settings that it ships with: passwords as above, and shared memory in the
-/// folder of data, so that it goes with it.
+/// The differences from the settings that it ships with: passwords as above, and shared memory in
+/// the folder of data, so that it goes with it.
 const SETTINGS: [&str; 2] = ["password_encryption=md5", "dynamic_shared_memory_type=mmap"];
 
 /// Where programs of Debian's packages are in an image, as a shell finds them.

@@ -15,7 +15,7 @@ const ADMINISTRATOR: &str = "postgres";
 /// How long one of PostgreSQL's programs may take; `initdb` syncs a thousand files.
 const PROGRAM: Duration = Duration::from_secs(120);
 
-/// What lets it print nothing but what statements find.
+/// The options with which it prints nothing but results of statements.
 const PLAIN: [&str; 4] = ["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"];
 
 /// The program that runs statements.
@@ -50,7 +50,7 @@ pub(super) fn as_administrator(
     all.map(str::to_owned).collect()
 }
 
-/// What a program prints; what it complains of as an error.
+/// Returns the output of a program; its complaint as an error.
 pub(super) async fn output(command: Command, name: &str) -> Result<String, BackendError> {
     let mut command = tokio::process::Command::from(command);
     command.stdin(Stdio::null()).kill_on_drop(true);

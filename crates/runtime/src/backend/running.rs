@@ -193,7 +193,7 @@ impl Backend {
         self.databases.as_ref()
     }
 
-    /// What it has cost and how many requests it has answered up to now, and who is connected. A
+    /// Returns its cost, how many requests it has answered so far, and the connections to it. A
     /// figure that cannot be read is absent.
     pub async fn sample(&self) -> ResourceSample {
         let mut sample = match &self.instance {
@@ -264,7 +264,7 @@ impl Drop for Backend {
     }
 }
 
-/// What a replay backend notes in a folder: how many requests it has answered, and which it could
+/// The notes of a replay backend in a folder: how many requests it has answered, and which it could
 /// not.
 #[derive(Debug)]
 pub(crate) struct ReplayNotes {

@@ -17,7 +17,7 @@ use tokio::process::Child;
 use super::error::BackendError;
 use super::psql::{failed, output, psql};
 
-/// What names of our databases begin with.
+/// The beginning of names of our databases.
 pub(super) const PREFIX: &str = "bakeoff_";
 
 /// The database to which a session is connected as long as it uses the server.
@@ -34,7 +34,7 @@ const VERSION_MIN: u32 = 13;
 pub(super) struct Server {
     psql: PathBuf,
     url: DatabaseUrl,
-    /// What was made in it and must be dropped.
+    /// The databases that were made in it and must be dropped.
     made: Mutex<BTreeSet<String>>,
     /// Connected to [`SESSION`]. It ends with its input, so also when this process is killed.
     holder: Option<Child>,
@@ -222,7 +222,7 @@ fn drop_statement(database: &str) -> String {
     format!("DROP DATABASE IF EXISTS \"{database}\" WITH (FORCE)")
 }
 
-/// What psql's complaint about a connection means, and what to do about it.
+/// Returns the meaning of psql's complaint about a connection, and the remedy.
 fn explained(complaint: &str) -> (String, String) {
     let because = |words: &[&str]| words.iter().any(|&word| complaint.contains(word));
     let (why, hint) = if because(&["password authentication failed"]) {

@@ -1,13 +1,13 @@
 //! Fills the placeholders of a contender's commands.
 
-/// What the placeholders stand for.
+/// The values of the placeholders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Placeholders {
     /// `{artifact}`: path of the artifact, as the command will see it.
     pub artifact: String,
     /// `{java}`: path of the wanted `java`; `None` when the contender names no JDK.
     pub java: Option<String>,
-    /// `{jvm-options}`, an argument of its own: becomes so many arguments, or none.
+    /// `{jvm-options}`, an argument of its own: becomes this number of arguments, or none.
     pub jvm_options: Vec<String>,
 }
 

@@ -59,11 +59,11 @@ pub struct BuildOptions {
 /// A contender that is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// What was built; `None` where there is nothing to build.
+    /// The artifact; `None` where there is nothing to build.
     pub artifact: Option<Artifact>,
     /// Where it runs: the copy of its folder, in which it was built, unless it names another.
     pub workdir: PathBuf,
-    /// What its version command printed.
+    /// The output of its version command.
     pub version: Option<String>,
     /// The toolchains that it needs: name -> version.
     pub toolchains: BTreeMap<String, String>,
@@ -81,7 +81,7 @@ impl Built {
     }
 }
 
-/// What a build made.
+/// The artifact of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// A file or a folder, absolute.
@@ -118,7 +118,7 @@ impl BuildError {
     }
 }
 
-/// What a successful build leaves beside its copy.
+/// The receipt that a successful build leaves beside its copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Receipt {
     /// Digest of everything that went into the build.
@@ -196,6 +196,61 @@ struct Job<'a> {
     place: PathBuf,
     env: BTreeMap<String, String>,
     limit: Duration,
+}
+
+/// A command that builds something.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildCommand<'a> {
+    /// The program and its arguments; at least the program.
+    pub words: &'a [String],
+    /// Variables that are set in its environment besides our own.
+    pub env: &'a BTreeMap<String, String>,
+    /// Where it runs.
+    pub folder: &'a Path,
+    /// The file that takes its output.
+    pub log: &'a Path,
+    /// When it takes longer it is ended.
+    pub limit: Duration,
+}
+
+impl BuildCommand<'_> {
+    /// Runs it. All its processes end with the future.
+    ///
+    /// # Errors
+    /// It could not be started, failed, or took too long: a fragment that follows "the build".
+    pub async fn run(&self) -> Result<(), String> {
+        let program = self.words.first().map_or("", String::as_str);
+        let log = File::create(self.log).and_then(|out| Ok((out.try_clone()?, out)));
+        let log = log.map_err(|error| format!("has no log: {}: {error}", self.log.display()))?;
+        let mut command = tokio::process::Command::new(program);
+        command
+            .args(self.words.iter().skip(1))
+            .envs(self.env)
+            .current_dir(self.folder)
+            // A group of its own, because compilers and tests are children of the command.
+            .process_group(0)
+            .kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
+        let child = command.spawn();
+        let mut child = child.map_err(|error| format!("cannot be started: {program}: {error}"))?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        let _processes = BuildProcesses(id.and_then(Pid::from_raw));
+        match tokio::time::timeout(self.limit, child.wait()).await {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(status)) => Err(format!("failed with {status}")),
+            Ok(Err(error)) => Err(format!("cannot be waited for: {error}")),
+            Err(_) => {
+                let limit = self.limit.as_secs();
+                Err(format!("did not end within {limit} s and was ended"))
+            }
+        }
+    }
+
+    /// The last lines of its output.
+    #[must_use]
+    pub fn last_lines(&self) -> String {
+        last_lines(&tail(self.log))
+    }
 }
 
 /// The processes of a build command; those that are left end with its value.
@@ -288,7 +343,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// What the build made, where the contender names it.
+    /// Returns the artifact of the build, where the contender names one.
     fn artifact(&self) -> Result<Option<Artifact>, BuildError> {
         let Some(artifact) = &self.contender.artifact else {
             return Ok(None);
@@ -328,42 +383,21 @@ impl<'a> Job<'a> {
         Ok(sources::digest_of(&texts, &table))
     }
 
-    /// Runs the build command; its output goes to the log.
     async fn execute(&self) -> Result<(), BuildError> {
-        let Some((program, args)) = self.contender.build.split_first() else {
+        if self.contender.build.is_empty() {
             return Ok(());
+        }
+        let command = BuildCommand {
+            words: &self.contender.build,
+            env: &self.env,
+            folder: &self.tree(),
+            log: &self.log_path(),
+            limit: self.limit,
         };
-        let log = File::create(self.log_path())
-            .and_then(|out| Ok((out.try_clone()?, out)))
-            .map_err(|error| self.broken(&self.log_path(), &error))?;
-        let mut command = tokio::process::Command::new(program);
-        command
-            .args(args)
-            .envs(&self.env)
-            .current_dir(self.tree())
-            // A group of its own, because compilers and tests are children of the command.
-            .process_group(0)
-            .kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
-        let not_started = |error: io::Error| {
-            let message = format!("its build cannot be started: {program}: {error}");
-            self.failed(&message, None)
-        };
-        let mut child = command.spawn().map_err(not_started)?;
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let _processes = BuildProcesses(id.and_then(Pid::from_raw));
-        let hint = format!("the whole log is {}", self.log_path().display());
-        let ended = tokio::time::timeout(self.limit, child.wait()).await;
-        let message = match ended {
-            Ok(Ok(status)) if status.success() => return Ok(()),
-            Ok(Ok(status)) => format!("its build failed with {status}"),
-            Ok(Err(error)) => format!("its build cannot be waited for: {error}"),
-            Err(_) => {
-                let limit = self.limit.as_secs();
-                format!("its build did not end within {limit} s and was ended")
-            }
-        };
-        Err(self.failed(&message, Some(hint)))
+        command.run().await.map_err(|message| {
+            let hint = format!("the whole log is {}", self.log_path().display());
+            self.failed(&format!("its build {message}"), Some(hint))
+        })
     }
 
     fn tree(&self) -> PathBuf {
@@ -413,7 +447,7 @@ fn without_path(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What of our own environment changes a build: such a build is another one.
+/// Returns the variables of our own environment that change a build: such a build is another one.
 fn inherited() -> BTreeMap<String, String> {
     env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -425,9 +459,9 @@ fn changes_builds(name: &str) -> bool {
     name.starts_with(INHERITED_PREFIX) || INHERITED.contains(&name)
 }
 
-/// What a build gets beside our own environment, and of that what changes it. The JDK that builds
-/// is the first one in `needs`, so that a contender can be built by one and run on another; without
-/// one there, or without a compiler in it, it is the one that the contender runs on.
+/// Returns the environment of a build besides our own, and of that what changes it. The JDK that
+/// builds is the first one in `needs`, so that a contender can be built by one and run on another;
+/// without one there, or without a compiler in it, it is the one that the contender runs on.
 fn build_env(
     contender: &Contender,
     tools: &BTreeMap<String, Toolchain>,

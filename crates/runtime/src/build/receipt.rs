@@ -60,7 +60,7 @@ pub(super) fn receipts(tools: &BTreeMap<String, Toolchain>) -> BTreeMap<String, 
     versions.chain(settings).collect()
 }
 
-/// What the version command prints; a version that cannot be told is no reason to fail.
+/// Returns the output of the version command; a version that is not known is no reason to fail.
 pub(super) async fn version(
     contender: &Contender,
     workdir: &Path,

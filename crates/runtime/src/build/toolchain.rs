@@ -28,7 +28,7 @@ const VERSION_ARGUMENTS: [(&[&str], &str); 3] = [
 pub struct Toolchain {
     /// Its program, or the home folder of a JDK.
     pub path: PathBuf,
-    /// What it says about its version, one line; `None` where it does not say, or is not asked.
+    /// Its version, one line; `None` where it does not say, or is not asked.
     pub version: Option<String>,
 }
 

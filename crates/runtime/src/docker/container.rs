@@ -154,7 +154,7 @@ pub(super) async fn start(engine: &Engine, id: &str) -> Result<(), String> {
     started.map_err(|error| plain(&error))
 }
 
-/// What the engine says about a container; `None` when there is no such.
+/// Returns the engine's description of a container; `None` when there is no such.
 pub(super) async fn inspect(
     engine: &Engine,
     id: &str,

@@ -35,12 +35,12 @@ pub struct Engine {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no Docker engine answers ({})", .tried.join("; "))]
 pub struct NoEngine {
-    /// What was tried, each with the reason why it is not used.
+    /// The engines that were tried, each with the reason why it is not used.
     pub tried: Vec<String>,
 }
 
 impl NoEngine {
-    /// What to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn hint(&self) -> String {
         "install Docker and start it, or set DOCKER_HOST to the address of an engine, of Docker or \
@@ -121,7 +121,7 @@ impl Engine {
         })
     }
 
-    /// What to set `DOCKER_HOST` to for this engine.
+    /// Returns the value of `DOCKER_HOST` for this engine.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host

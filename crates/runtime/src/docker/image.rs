@@ -22,7 +22,7 @@ const EMPTY: &str = "scratch";
 /// Digits of the digest in a tag.
 const TAG_DIGITS: usize = 12;
 
-/// What an image is made of.
+/// The parts of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageSpec {
     /// The suite.
@@ -38,7 +38,8 @@ pub struct ImageSpec {
 /// An image that the engine has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// What to start containers from: `bakeoff/locations/http4k-3/undertow:0123456789ab`.
+    /// The name from which containers are started:
+    /// `bakeoff/locations/http4k-3/undertow:0123456789ab`.
     pub reference: String,
     /// `sha256:HEX`, by which the engine knows it.
     pub id: String,
@@ -58,7 +59,7 @@ pub enum ImageError {
         contender: String,
         /// The base, as the engine would know it.
         base: String,
-        /// What would provide it, or what the registry said.
+        /// The command that provides it, or the message of the registry.
         message: String,
     },
     /// Nothing in an empty image can start a program that is linked dynamically.
@@ -71,7 +72,7 @@ pub enum ImageError {
         contender: String,
         /// The program in the image.
         program: String,
-        /// What the program wants to be started by.
+        /// The program's interpreter.
         interpreter: String,
     },
     /// Anything else.
@@ -79,7 +80,7 @@ pub enum ImageError {
     Failed {
         /// The contender.
         contender: String,
-        /// What went wrong.
+        /// The event.
         message: String,
     },
 }

@@ -295,7 +295,7 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, String> {
     Ok(Bridge { name, gateway })
 }
 
-/// What the engine said to a start.
+/// Returns the engine's response to a start.
 fn told(outcome: Result<Result<(), String>, oneshot::error::RecvError>) -> Result<(), String> {
     outcome.unwrap_or_else(|_| Err("the start was broken off".to_owned()))
 }

@@ -1,5 +1,6 @@
 //! Folded stacks as a picture. Pure.
 
+use inferno::differential;
 use inferno::flamegraph::{self, Options};
 
 use super::Stacks;
@@ -22,6 +23,30 @@ pub(super) fn svg(stacks: &Stacks, title: &str) -> Result<Vec<u8>, String> {
     let mut svg = Vec::new();
     let drawn = flamegraph::from_lines(&mut options, stacks.folded.lines(), &mut svg);
     drawn.map_err(|error| format!("the stacks cannot be drawn: {error}"))?;
+    Ok(svg)
+}
+
+pub(super) fn svg_of_difference(
+    stacks: &Stacks,
+    from: &Stacks,
+    title: &str,
+) -> Result<Vec<u8>, String> {
+    let undrawn = |error: &dyn std::fmt::Display| format!("the stacks cannot be drawn: {error}");
+    let options = differential::Options {
+        normalize: true,
+        ..differential::Options::default()
+    };
+    let mut folded = Vec::new();
+    let (before, after) = (from.folded.as_bytes(), stacks.folded.as_bytes());
+    differential::from_readers(options, before, after, &mut folded)
+        .map_err(|error| undrawn(&error))?;
+    let folded = String::from_utf8_lossy(&folded);
+    let mut options = Options::default();
+    title.clone_into(&mut options.title);
+    "samples".clone_into(&mut options.count_name);
+    let mut svg = Vec::new();
+    let drawn = flamegraph::from_lines(&mut options, folded.lines(), &mut svg);
+    drawn.map_err(|error| undrawn(&error))?;
     Ok(svg)
 }
 

@@ -12,7 +12,7 @@ use super::program::{found, said};
 /// Innermost frames of a stack that are kept and printed. The recorder's own 64 are fewer than
 /// services have whose filters wrap each other.
 const DEPTH: &str = "512";
-/// What is printed: threads that were in Java code at the moment of a sample.
+/// The event that is printed: threads that were in Java code at the moment of a sample.
 const EVENT: &str = "jdk.ExecutionSample";
 
 /// Begins a recording. The settings `profile` take samples every 10 ms.

@@ -26,7 +26,8 @@ use program::{found, said, spawned};
 /// Samples per second of `perf`: beside round numbers, so that it keeps time with no timer of the
 /// program's own, and few enough for stacks of 16 KiB each.
 const FREQUENCY: &str = "199";
-/// What of each sample is printed: not its period, which folding would take for a count.
+/// The fields of each sample that are printed: not its period, which folding would take for a
+/// count.
 const FIELDS: &str = "comm,pid,tid,time,event,ip,sym,dso";
 /// How long `perf` is given to refuse.
 const REFUSAL: Duration = Duration::from_millis(300);
@@ -48,7 +49,7 @@ pub fn perf_is_missing() -> Option<&'static str> {
 #[derive(Debug)]
 pub struct Sampling {
     by: Sampler,
-    /// What samplers write; it goes with this value, or with the next session's sweep.
+    /// The folder of samplers' files; it goes with this value, or with the next session's sweep.
     scratch: RunFolder,
 }
 
@@ -64,7 +65,7 @@ enum Sampler {
 pub struct Stacks {
     /// A line a stack, the outermost frame first: `main;work;sum 42`.
     pub folded: String,
-    /// What saw them.
+    /// The program that took them.
     pub sampler: &'static str,
     /// How many samples there are.
     pub samples: u64,
@@ -121,6 +122,15 @@ impl Sampling {
 }
 
 impl Stacks {
+    /// The graph of what these take of the CPU time beyond what the others take (red) or less
+    /// (blue), both as shares of all samples.
+    ///
+    /// # Errors
+    /// Why it cannot be drawn.
+    pub fn svg_of_difference(&self, from: &Self, title: &str) -> Result<Vec<u8>, String> {
+        draw::svg_of_difference(self, from, title)
+    }
+
     /// The graph, as SVG that a browser can zoom and search.
     ///
     /// # Errors
@@ -198,7 +208,7 @@ async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, String>
     folded.map_err(|error| format!("what perf wrote cannot be read: {error}"))
 }
 
-/// What `perf script` wrote, folded.
+/// Folds the output of `perf script`.
 fn folded(text: &Path) -> io::Result<String> {
     let mut folded = Vec::new();
     let text = BufReader::new(File::open(text)?);
@@ -217,7 +227,7 @@ fn log_of(scratch: &Path) -> PathBuf {
     scratch.join("perf.log")
 }
 
-/// What `perf` said, in one line.
+/// Returns the log of `perf` in one line.
 fn log_text(scratch: &Path) -> String {
     let text = fs::read_to_string(log_of(scratch)).unwrap_or_default();
     program::one_line(&text)

@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 
 /// How long a program may take for what ends by itself.
 const LIMIT: Duration = Duration::from_secs(120);
-/// What of a program's complaint fits into a message, characters.
+/// The length of a program's complaint in a message, characters.
 const SHOWN_MAX: usize = 300;
 
 /// Where a program is: in the folder, or else on the PATH.

@@ -31,7 +31,7 @@ pub struct Topology {
     pub cpus: Vec<Cpu>,
 }
 
-/// What the kernel's files say about a CPU.
+/// The kernel's files on a CPU.
 #[derive(Debug, Clone, Default)]
 struct CpuFiles {
     number: usize,
@@ -78,7 +78,7 @@ fn read_from(system: &Path, numbers: Vec<usize>) -> Topology {
 }
 
 impl Topology {
-    /// Returns the topology of a host that shows none: so many physical cores, all alike.
+    /// Returns the topology of a host that shows none: this number of physical cores, all alike.
     #[must_use]
     pub fn flat(cpus: usize) -> Self {
         let files = (0..cpus).map(|number| CpuFiles {

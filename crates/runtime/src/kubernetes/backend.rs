@@ -37,7 +37,7 @@ impl BackendPod {
         self.address
     }
 
-    /// What it has cost and how many requests it has answered up to now.
+    /// Returns its cost, and how many requests it has answered so far.
     pub async fn sample(&self) -> ResourceSample {
         let (sampled, requests) = tokio::join!(sample(&self.meter, &self.container), self.note());
         ResourceSample {

@@ -33,7 +33,7 @@ impl ClusterError {
         self
     }
 
-    /// What the API server said to an attempt to do `what`.
+    /// Returns the error of the API server in an attempt to do `what`.
     pub(super) fn of(what: &str, error: &kube::Error) -> Self {
         let refused =
             matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));
@@ -58,7 +58,7 @@ impl ClusterError {
         self.is_refusal
     }
 
-    /// What to do about it, where something can be said.
+    /// Returns the remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -14,7 +14,7 @@ use tokio::io::{
 use super::error::{AWAY_MAX, AWAY_PAUSE, ClusterError, is_away};
 use super::pods::PROGRAM;
 
-/// What may be under way in each direction, bytes.
+/// The size of the buffer of each direction, bytes.
 const BUFFER: usize = 1 << 20;
 
 /// A process in a Pod. Dropping it closes its input, at which it ends.

@@ -66,7 +66,7 @@ impl LoadPods {
         self.count
     }
 
-    /// What the Pod of a part is called.
+    /// Returns the name of the Pod of a part.
     #[must_use]
     pub fn label(&self, index: u32) -> String {
         format!("{}-{index}", self.job)

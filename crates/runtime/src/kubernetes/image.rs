@@ -16,7 +16,7 @@ use super::pods::{PROGRAM, RECORDINGS};
 /// An image in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PodImage {
-    /// What Pods call it.
+    /// Its name for Pods.
     pub reference: String,
     /// The archive.
     pub archive: PathBuf,

@@ -48,7 +48,7 @@ pub(super) struct Parts {
     /// When it was seen to have a node.
     pub(super) scheduled_ns: u64,
     pub(super) events: Api<Event>,
-    /// What its node saw of its start.
+    /// The report of its node on its start.
     pub(super) start: JoinHandle<Result<(Reply, u64), ClusterError>>,
     pub(super) log: Log,
     pub(super) log_path: PathBuf,
@@ -296,8 +296,8 @@ pub(super) fn delete_aside(pods: Api<Pod>, name: String) {
     }
 }
 
-/// What a container has cost and what the cores of its node did, by the meter there; nothing where
-/// that cannot be reached.
+/// Returns the cost of a container and the times of the cores of its node, by the meter there;
+/// nothing where that cannot be reached.
 pub(super) async fn sample(meter: &Inside, container: &str) -> Sampled {
     let container = container.to_owned();
     match meter.ask(&Question::Sample { container }).await {

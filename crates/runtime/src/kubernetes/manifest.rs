@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::cluster::Cluster;
 use super::error::ClusterError;
 
-/// What may be done with one kind of thing.
+/// The permissions on one kind of thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rule {
     group: &'static str,
@@ -144,8 +144,8 @@ fn role(kind: &str, name: &str, namespace: Option<&str>, rules: &[Rule]) -> Stri
 }
 
 impl Cluster {
-    /// What of the manifest is not there or not allowed, a line each: `list nodes`,
-    /// `create pods/exec in bakeoff`.
+    /// Returns the parts of the manifest that are missing or not allowed, a line each: `list
+    /// nodes`, `create pods/exec in bakeoff`.
     ///
     /// # Errors
     /// The cluster does not answer.

@@ -5,7 +5,7 @@ use kube::api::ListParams;
 
 use super::cluster::Cluster;
 
-/// What names of such DaemonSets contain.
+/// Parts of the names of such DaemonSets.
 const PLUGINS: [&str; 10] = [
     "antrea",
     "aws-node",

@@ -1,6 +1,6 @@
 //! How Pods name an image, and how nodes come by it. Pure.
 
-/// What start specs put before the name of an image that nodes must not pull.
+/// The prefix in start specs of the name of an image that nodes must not pull.
 const LOADED: &str = "loaded:";
 
 /// An image as Pods name it.

@@ -16,7 +16,7 @@ pub struct Node {
     pub kernel: String,
     /// Version of its kubelet.
     pub kubelet: String,
-    /// What runs its containers, with version.
+    /// Its container runtime, with version.
     pub container_runtime: String,
     /// Whole cores that it has.
     pub cores: usize,
@@ -74,8 +74,8 @@ impl Nodes {
         })
     }
 
-    /// The map of so many load generators, as it is meant to be; `has_backend` says whether there
-    /// is one.
+    /// The map of this number of load generators, as it is meant to be; `has_backend` says whether
+    /// there is one.
     #[must_use]
     pub fn placed(&self, load_pods: u32, has_backend: bool) -> Placed {
         let names = self.generators.iter().map(|node| node.name.clone());

@@ -22,14 +22,14 @@ pub(super) const SCRATCH: &str = "/tmp";
 pub(super) const CGROUP_MOUNT: &str = "/host/cgroup";
 /// The container that meters the other one of its Pod.
 pub(super) const METER: &str = "meter";
-/// What the meter and the node's own Pods ask for beside a contender, cores.
+/// The CPU that the meter and the node's own Pods request besides a contender, cores.
 const CPUS_OF_OTHERS: f64 = 0.2;
 /// Load generators that may be lost in a session before the cluster makes no others.
 const LOST_MAX: u32 = 1000;
 /// Who runs in Pods: nobody.
 const USER: i64 = 65_534;
 
-/// What the Pods of a session have in common.
+/// The properties that all Pods of a session share.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     /// Labels of everything that is made.
@@ -42,7 +42,7 @@ pub(super) struct Common {
 #[derive(Debug, Clone)]
 pub(super) struct PodOrder<'a> {
     pub(super) name: &'a str,
-    /// What it is to the session: `contender`, `backend`, `generator`, `meter`.
+    /// Its role in the session: `contender`, `backend`, `generator`, `meter`.
     pub(super) part: &'static str,
     pub(super) image: &'a NodeImage,
     /// Nodes on which it may run.

@@ -6,7 +6,7 @@ use bakeoff_model::record::Host;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use serde::{Deserialize, Serialize};
 
-/// What is asked.
+/// A question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Question {
@@ -14,18 +14,18 @@ pub(super) enum Question {
     Ask(Box<Request>),
     /// Wait for the program of a Pod of this node, and for its first valid answer.
     Watch(Watched),
-    /// What has this container cost?
+    /// The cost of this container.
     Sample { container: String },
     /// Wait for the Elasticsearch of this address, fill it with what is in this program's image,
-    /// and warm it for so long.
+    /// and warm it for this long.
     Fill { node: SocketAddr, warm_up_ns: u64 },
     /// How much has the Elasticsearch of this address been asked?
     Statistics { node: SocketAddr },
-    /// What is this node?
+    /// The description of this node.
     Host,
-    /// What time is it here?
+    /// The time there.
     Clock,
-    /// What has the replay backend of this Pod noted?
+    /// The notes of the replay backend of this Pod.
     Notes,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Request {
     pub(super) limit_ns: u64,
 }
 
-/// What is replied.
+/// A reply.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reply {
@@ -86,7 +86,7 @@ pub(super) enum Reply {
         requests: Option<u64>,
         unknown: Vec<String>,
     },
-    /// What the container has cost, and what the cores of its node did.
+    /// The cost of the container, and the times of the cores of its node.
     Sample(Box<ResourceSample>, Option<HostTime>),
     /// It is filled and warm.
     Filled,

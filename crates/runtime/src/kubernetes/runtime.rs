@@ -42,7 +42,7 @@ const GENERATOR: &str = "generator";
 /// The Pod of the backend.
 const BACKEND: &str = "backend";
 
-/// What a session wants of a cluster.
+/// The order of a session to a cluster.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The cluster.
@@ -66,16 +66,16 @@ pub struct KubernetesRuntime {
     load: LoadPods,
     /// Nodes of the load generators.
     load_nodes: Vec<String>,
-    /// What was swept, until it is asked for.
+    /// The things that were swept, until they are asked for.
     swept: Mutex<Vec<String>>,
     has_backend: AtomicBool,
     /// In the first Pod from which requests are sent.
     client: Arc<Inside>,
     /// Node -> the name of its meter's Pod, and the meter.
     meters: Meters,
-    /// What the contenders' node is.
+    /// The contenders' node.
     host: Host,
-    /// What its cores had done when a contender was read last.
+    /// The count of its cores at the last reading of a contender.
     count: AtomicU64,
 }
 
@@ -159,7 +159,7 @@ impl KubernetesRuntime {
         &self.order.cluster
     }
 
-    /// What the contenders' node is, with the versions of what runs it.
+    /// Returns the contenders' node, with the versions of what runs it.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
@@ -312,7 +312,7 @@ impl KubernetesRuntime {
         })
     }
 
-    /// What meters a Pod as its sidecar, where the nodes have no meters.
+    /// Returns the image of the sidecar that meters a Pod, where the nodes have no meters.
     fn sidecar(&self) -> Option<&NodeImage> {
         let is_sidecar = self.namespaces.metering.is_none();
         is_sidecar.then_some(&self.order.image)

@@ -35,7 +35,7 @@ pub(super) struct Namespaces {
     pub(super) metering: Option<String>,
     /// They are the session's own.
     own: bool,
-    /// What names of Pods begin with, so that no two sessions have the same.
+    /// The beginning of names of Pods, so that no two sessions have the same.
     pub(super) prefix: String,
     removed: bool,
 }
@@ -158,7 +158,7 @@ pub(super) fn own_labels() -> BTreeMap<String, String> {
     labels().into_iter().collect()
 }
 
-/// What finds everything that this process made.
+/// Returns the selector of everything that this process made.
 fn selector() -> String {
     selector_of(&own_labels())
 }

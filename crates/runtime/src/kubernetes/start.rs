@@ -14,7 +14,7 @@ use super::instance::delete_aside;
 use super::question::{Question, Reply, Watched};
 use super::running::metered;
 
-/// What a meter sees of the start of a Pod, and when that was heard here.
+/// Returns a meter's report on the start of a Pod, and when it arrived here.
 pub(super) async fn seen_to_start(
     watcher: Option<Arc<Inside>>,
     pods: Api<Pod>,
@@ -32,7 +32,7 @@ pub(super) async fn seen_to_start(
     Ok((reply, monotonic_ns()))
 }
 
-/// What a meter is to look out for.
+/// Returns the order for which a meter watches.
 pub(super) fn watch_for(uid: String, spec: &StartSpec) -> Question {
     Question::Watch(Watched {
         pod: uid,

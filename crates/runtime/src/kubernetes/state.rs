@@ -15,7 +15,7 @@ const HOPELESS: [&str; 7] = [
     "RunContainerError",
 ];
 
-/// What a Pod is doing.
+/// The state of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PodState {
     /// It is being scheduled or made; why that takes long, where the cluster says so.
@@ -49,7 +49,7 @@ pub(super) struct Ended {
     pub(super) why: Option<String>,
 }
 
-/// What the API says about a Pod of one container.
+/// Returns the state of a Pod of one container, by the API.
 pub(super) fn state(pod: &Pod) -> PodState {
     let status = pod.status.clone().unwrap_or_default();
     let name = pod.metadata.name.clone().unwrap_or_default();

@@ -24,7 +24,7 @@ const POLL_GROUP: Duration = Duration::from_millis(2);
 pub(super) const POLL: Duration = Duration::from_micros(200);
 /// The process that holds a Pod's network.
 const HOLDER: &str = "pause";
-/// A container that is still alone in its Pod after so long, ns, is its program.
+/// A container that is still alone in its Pod after this long, ns, is its program.
 const ALONE_NS: u64 = 2_000_000_000;
 /// Groups of containers are less deep than this: kubepods, class, Pod, container.
 const DEPTH: u32 = 5;

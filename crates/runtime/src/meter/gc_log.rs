@@ -7,7 +7,7 @@ use bakeoff_model::resource::{GcLog, GcPause};
 /// Pauses that are kept one by one; a run that has more has other troubles.
 const PAUSES_MAX: usize = 10_000;
 
-/// What a log says.
+/// Parses a log.
 #[must_use]
 pub fn parse(text: &str) -> GcLog {
     let mut log = GcLog::default();
@@ -70,7 +70,7 @@ fn old(line: &str) -> Option<GcPause> {
     ))
 }
 
-/// A pause that ended, or began, so many seconds after the JVM did.
+/// A pause that ended, or began, this number of seconds after the JVM did.
 fn pause(at_s: f64, pause_s: f64, heap: Option<(u64, u64)>, is_full: bool) -> GcPause {
     GcPause {
         at_ns: nanoseconds(at_s),

@@ -62,7 +62,7 @@ fn collect(dir: &PathBuf, found: &mut BTreeSet<u32>, depth: usize) {
     }
 }
 
-/// What `/proc/PID/stat` says.
+/// The values of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) state: char,

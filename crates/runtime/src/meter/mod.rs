@@ -39,7 +39,7 @@ pub struct Meter {
     state: Mutex<State>,
 }
 
-/// What must be remembered from sample to sample.
+/// The state from sample to sample.
 #[derive(Debug, Default)]
 struct State {
     /// The user and system time given last: the kernel's split of the exact total is an estimate
@@ -201,7 +201,8 @@ pub fn sample_group(pid: u32) -> ResourceSample {
     Meter::of_pid(pid).sample()
 }
 
-/// What TCP counted so far in this process's network namespace; `None` where it cannot be read.
+/// Returns the TCP counters so far of this process's network namespace; `None` where they cannot be
+/// read.
 #[must_use]
 pub fn own_tcp() -> Option<TcpCounters> {
     netstat::read("self")

@@ -30,7 +30,7 @@ const STOP_POLL: Duration = Duration::from_millis(2);
 const NETWORK_POLL: Duration = Duration::from_millis(1);
 const NETWORK_LIMIT: Duration = Duration::from_secs(5);
 
-/// What a started process is made of.
+/// The parts of a started process.
 pub(super) struct Parts {
     pub(super) label: String,
     pub(super) address: SocketAddr,

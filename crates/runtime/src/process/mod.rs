@@ -34,7 +34,7 @@ use self::shim::Order;
 
 pub use self::shim::{ShimError, shim_main};
 
-/// What a contender's environment takes over from ours.
+/// The variables that a contender inherits from our environment.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
 /// How processes are started.

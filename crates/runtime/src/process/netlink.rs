@@ -108,7 +108,7 @@ impl Netlink {
     }
 }
 
-/// What the kernel answered: `struct nlmsgerr` behind the header, with 0 or a negative error.
+/// Reads the answer of the kernel: `struct nlmsgerr` behind the header, with 0 or a negative error.
 fn acknowledged(answer: &[u8]) -> io::Result<()> {
     let word = |at: usize| answer.get(at..at + 4).and_then(|four| four.try_into().ok());
     let kind = answer.get(4..6).and_then(|two| two.try_into().ok());

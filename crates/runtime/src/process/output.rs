@@ -16,7 +16,7 @@ use crate::log::Log;
 
 /// How often the pipe is emptied.
 const EVERY: Duration = Duration::from_millis(10);
-/// What the pipe holds where that is permitted: 100 MB/s at that interval.
+/// The capacity of the pipe where that is permitted: 100 MB/s at that interval.
 const PIPE_BYTES: usize = 1 << 20;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 64 << 10;

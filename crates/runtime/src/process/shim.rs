@@ -26,7 +26,7 @@ const NOFILE: u64 = 1 << 20;
 #[error("{0}")]
 pub struct ShimError(String);
 
-/// What the shim is told, and how that is written on a command line.
+/// The order to the shim, and its form on a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     /// Files to write the own process number to.

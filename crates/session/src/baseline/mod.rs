@@ -5,7 +5,6 @@
 //! What is then measured, and how, is a session like any other, in turns.
 
 pub(crate) mod replacement;
-mod revision;
 mod turns;
 
 use std::collections::BTreeSet;
@@ -19,13 +18,11 @@ use bakeoff_model::plan::{ChosenCase, Plan, PlanOptions, PlannedRun, matches};
 use bakeoff_model::suite::{BenchmarkKind, Contender};
 
 use crate::hint::hinted;
+use crate::revision::Tree;
 use crate::selection;
 use crate::store::suite_folder::{self, SuiteFolder};
-use revision::Tree;
 
-pub(crate) use revision::trees_folder;
-
-/// What a session is compared with.
+/// The baseline of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Against {
     /// A folder that holds the suite as it was, or a revision.
@@ -42,9 +39,9 @@ pub struct Against {
 /// The contenders as they were. Their files are there as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Base {
-    /// What the results folder keeps of it.
+    /// The part of it that the results folder keeps.
     pub(crate) baseline: Baseline,
-    /// What the user should know about it, a sentence each.
+    /// Notes for the user about it, a sentence each.
     pub(crate) notes: Vec<String>,
     /// Folder of the suite as it was.
     folder: PathBuf,
@@ -86,7 +83,7 @@ impl Base {
                 let tree = Tree::of(name, suite)?;
                 baseline.commit = Some(tree.commit.clone());
                 let notes = tree.notes(&baseline.words())?;
-                (tree.suite(), Some(tree), notes)
+                (tree.inside(), Some(tree), notes)
             }
         };
         if !folder.join("suite.toml").is_file() {

@@ -11,7 +11,7 @@ use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_report::{Analysis, ReportInput, SetCount, Sets};
 
-use crate::contracts::{LoadGenerator, PendingRun};
+use crate::contracts::PendingRun;
 use crate::driver::{Driver, Part};
 use crate::event::{Event, Observer};
 use crate::store::results;
@@ -19,8 +19,8 @@ use crate::store::session_file::SessionFile;
 
 /// Plays the lost sets of a results folder once more, after the `made` runs of the session;
 /// the number of runs then.
-pub(crate) async fn play<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(crate) async fn play(
+    driver: &Driver<'_>,
     session: &SessionFile,
     folder: &Path,
     made: usize,
@@ -31,8 +31,8 @@ pub(crate) async fn play<L: LoadGenerator>(
 }
 
 /// Plays these runs after the others, and says so.
-pub(crate) async fn play_again<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(crate) async fn play_again(
+    driver: &Driver<'_>,
     lost: &[PendingRun],
     made: usize,
     observer: &mut dyn Observer,

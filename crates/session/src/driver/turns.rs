@@ -6,7 +6,7 @@ use bakeoff_runtime::Instance;
 
 use super::{Driver, Place};
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts, PendingRun};
+use crate::contracts::{Halt, Parts, PendingRun};
 use crate::event::{Event, Observer};
 use crate::stages::measure::{Account, Loading, On};
 use crate::stages::rows::{self, Counted};
@@ -25,8 +25,8 @@ struct Member<'a> {
 }
 
 /// Plays one set; `place` is that of each of its runs.
-pub(super) async fn play<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+pub(super) async fn play(
+    driver: &Driver<'_>,
     pending: &[PendingRun],
     place: impl Fn(usize) -> Place,
     observer: &mut dyn Observer,
@@ -48,7 +48,7 @@ pub(super) async fn play<L: LoadGenerator>(
         }
     }
     let all = members.iter_mut();
-    let mut ons: Vec<On<'_, L>> = all.map(|member| member.on(&driver.parts)).collect();
+    let mut ons: Vec<On<'_>> = all.map(|member| member.on(&driver.parts)).collect();
     if ons.is_empty() {
         return Ok(());
     }
@@ -61,8 +61,8 @@ pub(super) async fn play<L: LoadGenerator>(
 }
 
 /// Starts and checks a contender.
-async fn mount<'a, L>(
-    parts: &Parts<'a, L>,
+async fn mount<'a>(
+    parts: &Parts<'a>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<(Box<dyn Instance>, Option<Counted<'a>>), Halt> {
@@ -73,8 +73,8 @@ async fn mount<'a, L>(
 }
 
 /// Ends the run of a contender that was not loaded.
-async fn conclude_unloaded<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+async fn conclude_unloaded(
+    driver: &Driver<'_>,
     case: &Case,
     halt: Halt,
     notes: Vec<String>,
@@ -87,14 +87,14 @@ async fn conclude_unloaded<L: LoadGenerator>(
 }
 
 /// Plays all steps on the contenders that live, and ends their runs.
-async fn load<'a, L: LoadGenerator>(
-    driver: &Driver<'a, L>,
+async fn load<'a>(
+    driver: &Driver<'a>,
     members: &mut [Member<'a>],
-    mut loading: Loading<L::Load>,
+    mut loading: Loading,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
     while loading.has_next() {
-        let mut ons: Vec<On<'_, L>> = members
+        let mut ons: Vec<On<'_>> = members
             .iter_mut()
             .map(|one| one.on(&driver.parts))
             .collect();
@@ -126,10 +126,10 @@ async fn load<'a, L: LoadGenerator>(
 
 /// Loads the contenders that live at one rate, where the plan says so: a new load generator on the
 /// same instances, since the rate depends on what the turns have shown.
-async fn compare_times<'a, L: LoadGenerator>(
-    driver: &Driver<'a, L>,
+async fn compare_times<'a>(
+    driver: &Driver<'a>,
     members: &mut [Member<'a>],
-    loading: &mut Loading<L::Load>,
+    loading: &mut Loading,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     let all = members.iter().enumerate();
@@ -140,7 +140,7 @@ async fn compare_times<'a, L: LoadGenerator>(
         .map(|(index, _)| index)
         .collect();
     let alive = members.iter_mut().filter(|member| is_compared(member));
-    let mut ons: Vec<On<'_, L>> = alive.map(|one| one.on(&driver.parts)).collect();
+    let mut ons: Vec<On<'_>> = alive.map(|one| one.on(&driver.parts)).collect();
     let Some(load) = loading.open_load(&ons, &living) else {
         return Ok(());
     };
@@ -152,10 +152,10 @@ async fn compare_times<'a, L: LoadGenerator>(
 }
 
 /// Ends all runs that have not ended.
-async fn leave_all<L: LoadGenerator>(
-    driver: &Driver<'_, L>,
+async fn leave_all(
+    driver: &Driver<'_>,
     members: &mut [Member<'_>],
-    mut loading: Option<&mut Loading<L::Load>>,
+    mut loading: Option<&mut Loading>,
     loaded: Result<(), Halt>,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -182,7 +182,7 @@ async fn leave_all<L: LoadGenerator>(
 }
 
 impl<'a> Member<'a> {
-    fn on<'s, L>(&'s mut self, parts: &'s Parts<'a, L>) -> On<'s, L> {
+    fn on<'s>(&'s mut self, parts: &'s Parts<'a>) -> On<'s> {
         On {
             parts,
             case: &self.case,
@@ -191,9 +191,9 @@ impl<'a> Member<'a> {
     }
 
     /// Ends the run: the contender is looked at and stopped.
-    async fn leave<L: LoadGenerator>(
+    async fn leave(
         &mut self,
-        driver: &Driver<'_, L>,
+        driver: &Driver<'_>,
         account: Account,
         loaded: Result<(), Halt>,
         observer: &mut dyn Observer,

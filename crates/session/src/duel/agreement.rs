@@ -17,7 +17,7 @@ const BEFORE_DIFFERENCE: usize = 20;
 /// The first status that is no success.
 const FAILURE: u16 = 400;
 
-/// What one side answered a request, twice.
+/// The responses of one side to a request, which it got twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Answers {
     pub(super) second: Answer,
 }
 
-/// What every side is expected to answer from now on.
+/// The response that every side is expected to give from now on.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreed {
     /// As the key `expect` of suite files.
@@ -39,14 +39,15 @@ pub(super) fn anything() -> Value {
     json!({})
 }
 
-/// What the sides agree in for each request; `answers` are those of all sides, by request.
+/// Finds the common response of the sides to each request; `answers` are those of all sides, by
+/// request.
 pub(super) fn find(duel: &Duel, answers: &[Vec<Answers>]) -> anyhow::Result<Vec<Agreed>> {
     let both = duel.requests.iter().zip(answers);
     both.map(|(request, answers)| of_request(duel, request, answers))
         .collect()
 }
 
-/// What was found for all requests, as a sentence.
+/// Returns the result for all requests, as a sentence.
 pub(super) fn sentence(duel: &Duel, agreed: &[Agreed]) -> String {
     match agreed {
         [only] => only.words.clone(),

@@ -16,14 +16,14 @@ use tokio::process::Command;
 use super::order::{Duel, Service, ServiceImage};
 use crate::hint::hinted;
 
-/// What a compose file is called, in the order in which Compose looks.
+/// The names of a compose file, in the order in which Compose looks.
 const NAMES: [&str; 4] = [
     "compose.yaml",
     "compose.yml",
     "docker-compose.yaml",
     "docker-compose.yml",
 ];
-/// What is taken of a service.
+/// The keys of a service that are taken.
 const TAKEN: [&str; 7] = [
     "build",
     "command",
@@ -33,7 +33,7 @@ const TAKEN: [&str; 7] = [
     "image",
     "ports",
 ];
-/// What says nothing of how it answers, or is the duel's to say.
+/// The keys that say nothing of how it answers, or that the duel decides.
 const WITHOUT_EFFECT: [&str; 27] = [
     "annotations",
     "attach",
@@ -63,10 +63,10 @@ const WITHOUT_EFFECT: [&str; 27] = [
     "tty",
     "depends_on",
 ];
-/// What is taken of how an image is built.
+/// The keys of an image's build that are taken.
 const BUILD_TAKEN: [&str; 4] = ["args", "context", "dockerfile", "target"];
 
-/// What a service is, by its file.
+/// A service by its file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Composed {
     image: Option<String>,
@@ -77,7 +77,7 @@ struct Composed {
     port: Option<u16>,
 }
 
-/// What an image is built of.
+/// The sources of an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Build {
     context: String,
@@ -209,7 +209,7 @@ fn document(text: &str) -> Result<Value, String> {
 struct Reading<'a> {
     /// Where paths begin.
     folder: &'a Path,
-    /// What `$NAME` stands for.
+    /// Returns the value of `$NAME`.
     variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -444,7 +444,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// What stands between `${` and `}`.
+/// Expands the text between `${` and `}`.
 fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let end = inner.find(|c: char| !is_of_name(c)).unwrap_or(inner.len());
     let (name, rest) = inner.split_at(end);

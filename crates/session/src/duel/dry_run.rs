@@ -31,9 +31,9 @@ const LOG_LINES: usize = 10;
 const READY_FACTOR: u32 = 3;
 const READY_AT_LEAST: Duration = Duration::from_secs(2);
 
-/// What a dry run of all sides shows.
+/// The result of a dry run of all sides.
 pub(super) struct DryRun {
-    /// What every side answers, in their order, by request.
+    /// The responses of every side, in their order, by request.
     pub(super) answers: Vec<Vec<Answers>>,
     /// Why the sides cannot take turns, as a clause.
     pub(super) no_turns: Option<String>,
@@ -137,7 +137,7 @@ fn start_spec(duel: &Duel, testbed: &Testbed, name: &str) -> anyhow::Result<Star
     spec.map_err(|failure| failed(&failure))
 }
 
-/// What a side answers to each request, and how long it took to become ready.
+/// Returns the responses of a side to each request, and how long it took to become ready.
 async fn ask_side(
     duel: &Duel,
     testbed: &Testbed,
@@ -168,7 +168,7 @@ fn not_started(error: &StartError) -> anyhow::Error {
     }
 }
 
-/// What a side answers to each request; the first that is not answered ends it.
+/// Returns the responses of a side to each request; the first that is missing ends it.
 async fn ask_all(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::Result<Vec<Answers>> {
     let mut answers = Vec::new();
     for request in &duel.requests {

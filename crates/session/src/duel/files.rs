@@ -166,9 +166,12 @@ fn profile(duel: &Duel, in_whole_runs: bool) -> Value {
         "limits": limits(duel),
         "slice": "500ms",
         "runs": runs(duel.runs),
-        "control": true,
+        "control": duel.control,
         "step": steps,
     });
+    if !duel.latency {
+        profile["latency"] = json!(false);
+    }
     if duel.warm_up == DuelWarmUp::UntilWarm {
         profile["warm-up"] = json!({
             "until": "steady",
@@ -179,7 +182,7 @@ fn profile(duel: &Duel, in_whole_runs: bool) -> Value {
     profile
 }
 
-/// A warm-up until every service is warm takes so long at least and at most.
+/// A warm-up until every service is warm takes this long at least and at most.
 const WARM_AT_LEAST: Duration = Duration::from_secs(1);
 const WARM_AT_MOST: Duration = Duration::from_secs(10);
 
@@ -255,6 +258,7 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
     match &side.service {
         Service::Command(words) => {
             contender.insert("run".to_owned(), json!(words));
+            let workdir = side.workdir.as_deref().unwrap_or(workdir);
             contender.insert("workdir".to_owned(), json!(workdir));
         }
         Service::Image(image) => {

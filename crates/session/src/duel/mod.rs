@@ -8,28 +8,32 @@ mod dry_run;
 mod files;
 mod order;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::whole_runs;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde_json::Value;
 
 use crate::hint::hinted;
+use crate::selection::Selection;
+use crate::session::{NewSession, Order};
 use crate::words;
 
+use self::agreement::Agreed;
 use self::dry_run::DryRun;
 
 pub(crate) use files::{contender_file, toml_text};
 pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side};
 
-/// What was found before the measurement.
+/// The result of asking all sides before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
-    /// What the services have in common, a line for each request.
+    /// The common response of the services, a line for each request.
     pub words: String,
     /// That, and why, the services are measured in whole runs instead of turns, as a sentence.
     pub no_turns: Option<String>,
-    /// What they run on.
+    /// Their runtime.
     pub runtime: RuntimeKind,
 }
 
@@ -46,6 +50,60 @@ impl From<anyhow::Error> for Unprepared {
     fn from(error: anyhow::Error) -> Self {
         Self::Order(error)
     }
+}
+
+/// Returns the session of a suite that was written for a duel.
+#[must_use]
+pub fn session(
+    suite: PathBuf,
+    results: PathBuf,
+    runtime: RuntimeKind,
+    seed: u64,
+    flame_graphs: bool,
+) -> Order {
+    Order::Begin(Box::new(NewSession {
+        cluster: ClusterSettings::default(),
+        suite,
+        selection: Selection {
+            contenders: Vec::new(),
+            benchmarks: Vec::new(),
+            profile: Some(NAME.to_owned()),
+            runtime,
+            backend: None,
+            backend_delay: None,
+            runs: None,
+            seed,
+        },
+        slice: None,
+        out: Some(results),
+        round: None,
+        flame_graphs,
+        backend_url: None,
+        baseline: None,
+    }))
+}
+
+/// Starts and asks every side, and returns what they agree in for each request, and why they cannot
+/// take turns.
+async fn agreed(
+    duel: &Duel,
+    runtime: RuntimeKind,
+) -> Result<(Vec<Agreed>, Option<String>), Unprepared> {
+    let anything = vec![agreement::anything(); duel.requests.len()];
+    let draft = files::suite(duel, runtime, &anything, None);
+    let DryRun { answers, no_turns } = dry_run::play(duel, runtime, &draft).await?;
+    let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
+    Ok((agreed, no_turns))
+}
+
+/// Starts and asks every side once, and writes nothing: whether they can be measured against each
+/// other.
+///
+/// # Errors
+/// The services are at fault, or it could not be tried.
+pub(crate) async fn rehearse(duel: &Duel) -> Result<(), Unprepared> {
+    let runtime = duel.check()?;
+    agreed(duel, runtime).await.map(|_| ())
 }
 
 /// Starts and asks every side once, and writes the suite for them into a folder.
@@ -65,10 +123,7 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
         )
         .into());
     }
-    let anything = vec![agreement::anything(); duel.requests.len()];
-    let draft = files::suite(duel, runtime, &anything, None);
-    let DryRun { answers, no_turns } = dry_run::play(duel, runtime, &draft).await?;
-    let agreed = agreement::find(duel, &answers).map_err(Unprepared::Services)?;
+    let (agreed, no_turns) = agreed(duel, runtime).await?;
     let no_turns = no_turns.as_deref().map(whole_runs::sentence);
     let words = agreement::sentence(duel, &agreed);
     let expect: Vec<Value> = agreed.into_iter().map(|one| one.expect).collect();

@@ -11,7 +11,7 @@ use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 
 use crate::hint::hinted;
-use crate::testbed::runtimes::free;
+use crate::testbed::this_host::free;
 
 /// Name of the suite, its profile and its benchmark.
 pub const NAME: &str = "duel";
@@ -19,16 +19,16 @@ pub const NAME: &str = "duel";
 /// The port unless another is named.
 const PORT: u16 = 8080;
 
-/// What is measured.
+/// A duel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duel {
     /// The services, at least two.
     pub sides: Vec<Side>,
-    /// What each of them is asked, at least one; each has another name.
+    /// The requests to each of them, at least one; each has another name.
     pub requests: Vec<Request>,
-    /// What the user should know about these before they are sent, a sentence each.
+    /// Notes for the user about these before they are sent, a sentence each.
     pub notes: Vec<String>,
-    /// What may differ between the bodies of responses that are JSON.
+    /// Parts of the bodies of JSON responses that may differ.
     pub ignored: Vec<JsonPath>,
     /// Where those that are started listen; where a compose file says, or at 8080, when absent.
     pub port: Option<u16>,
@@ -52,6 +52,10 @@ pub struct Duel {
     pub runs: DuelRuns,
     /// The sides may answer differently.
     pub may_differ: bool,
+    /// One of them is measured twice, as a control.
+    pub control: bool,
+    /// Response times are compared too, in open load at one rate for all.
+    pub latency: bool,
 }
 
 /// The load before a measured step.
@@ -59,7 +63,7 @@ pub struct Duel {
 pub enum DuelWarmUp {
     /// There is none.
     Skipped,
-    /// So long.
+    /// A fixed time.
     For(Duration),
     /// Until every service is warm.
     UntilWarm,
@@ -68,7 +72,7 @@ pub enum DuelWarmUp {
 /// How many repetitions there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DuelRuns {
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
     /// As many as it takes to decide every pair, within this time.
     Within(Duration),
@@ -77,15 +81,17 @@ pub enum DuelRuns {
 /// One of the services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// As the user wrote it.
     pub text: String,
-    /// What that is.
+    /// The service.
     pub service: Service,
+    /// Where its command is started, instead of where those of all others are.
+    pub workdir: Option<PathBuf>,
 }
 
-/// What a side is.
+/// The service of a side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Service {
     /// A program and its arguments.
@@ -103,7 +109,7 @@ pub enum Service {
 pub struct ServiceImage {
     /// Its name, as engines know it.
     pub reference: String,
-    /// What replaces the arguments of its entry point; empty for its own.
+    /// Replace the arguments of its entry point; empty for its own.
     pub arguments: Vec<String>,
     /// Environment of its own.
     pub env: BTreeMap<String, String>,
@@ -112,7 +118,7 @@ pub struct ServiceImage {
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What reports and messages call it: `GET /path`.
+    /// The name in reports and messages: `GET /path`.
     pub name: String,
     /// How often it is sent, relative to the others; at least 1.
     pub weight: u32,
@@ -164,7 +170,7 @@ impl Service {
 const NAMED_MAX: usize = 3;
 
 impl Duel {
-    /// What is asked: `GET /a`, `GET /a, POST /b and 4 more`.
+    /// Returns the requests in words: `GET /a`, `GET /a, POST /b and 4 more`.
     #[must_use]
     pub fn asked(&self) -> String {
         let names = self.requests.iter().map(|request| request.name.as_str());
@@ -180,7 +186,7 @@ impl Duel {
         self.port.unwrap_or(PORT)
     }
 
-    /// What all sides run on.
+    /// Returns the runtime of all sides.
     ///
     /// # Errors
     /// They are of different kinds, so that they would not have the same conditions.
@@ -202,7 +208,7 @@ impl Duel {
         ))
     }
 
-    /// What all sides run on, and whether they go together.
+    /// Returns the runtime of all sides, and checks whether they go together.
     ///
     /// # Errors
     /// Two have one name, or they are of different kinds, or cannot have these limits.

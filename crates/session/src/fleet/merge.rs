@@ -14,7 +14,7 @@ use bakeoff_model::load::{
 use super::part::{Barrier, Began, Member, Stage};
 use super::slice;
 
-/// What load generators say who do what they should not.
+/// The message about load generators that do what they should not.
 const DISORDER: &str = "its events came out of order";
 
 /// Ends of the names of reactors whose times the kernel takes.
@@ -52,7 +52,7 @@ pub struct Merge {
     members: Vec<Member>,
     phase: Phase,
     step: usize,
-    /// What the load generators said of themselves when they were ready.
+    /// The reactors of the load generators, reported when they were ready.
     reactors: BTreeSet<String>,
     nofile: u64,
     streams: Option<u32>,

@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use async_trait::async_trait;
 use bakeoff_model::load::{LoadEvent, LoadSpec, Part, StepCommand};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -30,10 +31,9 @@ const OPENING_TIMEOUTS: u32 = 4;
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// A load generator that is made of others.
-#[derive(Debug)]
-pub struct FleetGenerator<G> {
-    /// What each is called, and what starts it; in the order of their parts.
-    pub members: Vec<(String, G)>,
+pub struct FleetGenerator {
+    /// The name of each, and what starts it; in the order of their parts.
+    pub members: Vec<(String, Box<dyn LoadGenerator>)>,
     /// From the order to begin a step to its beginning: enough for the order to reach all.
     pub lead: Duration,
     /// How long one may be silent beyond what its load explains before it is lost.
@@ -41,11 +41,11 @@ pub struct FleetGenerator<G> {
 }
 
 /// A running fleet.
-pub struct FleetLoad<L> {
+pub struct FleetLoad {
     merge: Merge,
     /// Those that are not listened to now and not lost, by their part.
-    members: Vec<Option<L>>,
-    listening: FuturesUnordered<Pin<Box<dyn Future<Output = Heard<L>>>>>,
+    members: Vec<Option<Box<dyn RunningLoad>>>,
+    listening: FuturesUnordered<Pin<Box<dyn Future<Output = Heard>>>>,
     lead: Duration,
     /// Longest silence while connections are being opened, and in a step.
     silence_opening: Duration,
@@ -56,21 +56,17 @@ pub struct FleetLoad<L> {
     held: bool,
 }
 
-/// What came of listening to a load generator.
-struct Heard<L> {
+/// The result of listening to a load generator.
+struct Heard {
     part: usize,
-    load: L,
+    load: Box<dyn RunningLoad>,
     /// An event, or why there will be none, a lower-case fragment.
     event: Result<LoadEvent, String>,
 }
 
-impl<G: LoadGenerator> LoadGenerator for FleetGenerator<G>
-where
-    G::Load: 'static,
-{
-    type Load = FleetLoad<G::Load>;
-
-    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Self::Load> {
+#[async_trait(?Send)]
+impl LoadGenerator for FleetGenerator {
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         let of = u32::try_from(self.members.len())?;
         if of == 0 {
             bail!("a load without load generators");
@@ -85,10 +81,10 @@ where
             load.with_context(|| format!("{name}: cannot start this load generator of {of}"))
         });
         let loads = join_all(starting).await.into_iter();
-        let loads: Vec<G::Load> = loads.collect::<anyhow::Result<_>>()?;
+        let loads: Vec<Box<dyn RunningLoad>> = loads.collect::<anyhow::Result<_>>()?;
         let names = self.members.iter().map(|(name, _)| name.clone());
-        let clocks = loads.iter().map(RunningLoad::clock);
-        Ok(FleetLoad {
+        let clocks = loads.iter().map(|load| load.clock());
+        Ok(Box::new(FleetLoad {
             merge: Merge::new(spec, names.zip(clocks).collect()),
             members: loads.into_iter().map(Some).collect(),
             listening: FuturesUnordered::new(),
@@ -97,7 +93,7 @@ where
             silence_running: self.patience + self.lead + slice_max(spec) + DRAIN,
             unattended: !spec.stepwise,
             held: false,
-        })
+        }))
     }
 }
 
@@ -117,7 +113,7 @@ fn slice_max(spec: &LoadSpec) -> Duration {
 }
 
 /// Waits for the next event of a load generator, at most this long.
-async fn listen<L: RunningLoad>(part: usize, mut load: L, silence_max: Duration) -> Heard<L> {
+async fn listen(part: usize, mut load: Box<dyn RunningLoad>, silence_max: Duration) -> Heard {
     let event = match tokio::time::timeout(silence_max, load.next()).await {
         Ok(Ok(Some(event))) => Ok(event),
         Ok(Ok(None)) => Err("its output ended before its load did".to_owned()),
@@ -127,7 +123,8 @@ async fn listen<L: RunningLoad>(part: usize, mut load: L, silence_max: Duration)
     Heard { part, load, event }
 }
 
-impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
+#[async_trait(?Send)]
+impl RunningLoad for FleetLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         loop {
             if self.held && self.unattended {
@@ -164,7 +161,7 @@ impl<L: RunningLoad + 'static> RunningLoad for FleetLoad<L> {
     }
 }
 
-impl<L: RunningLoad + 'static> FleetLoad<L> {
+impl FleetLoad {
     /// Has all windows open at an instant of the session's wall clock.
     async fn open(&mut self, unix_ns: u64, announce: bool) {
         let ahead_ns = bakeoff_load::wall_ahead_ns();
@@ -178,7 +175,7 @@ impl<L: RunningLoad + 'static> FleetLoad<L> {
 
     /// Tells all of them a command of their own, at the same time; those that cannot be reached are
     /// lost.
-    async fn tell_all(&mut self, command: impl Fn(&L) -> StepCommand) {
+    async fn tell_all(&mut self, command: impl Fn(&dyn RunningLoad) -> StepCommand) {
         self.held = false;
         let command = &command;
         let telling = self
@@ -187,7 +184,7 @@ impl<L: RunningLoad + 'static> FleetLoad<L> {
             .enumerate()
             .map(async |(part, load)| {
                 let told = match load {
-                    Some(load) => load.tell(command(load)).await,
+                    Some(load) => load.tell(command(load.as_ref())).await,
                     None => Ok(()),
                 };
                 (part, told)

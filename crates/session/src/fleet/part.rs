@@ -36,12 +36,12 @@ pub(super) struct Member {
     pub(super) stage: Stage,
     /// Why it is lost.
     pub(super) lost: Option<String>,
-    /// What it was when the step began.
+    /// Its connections when the step began.
     pub(super) connections: Connections,
     pub(super) receipt: PartReceipt,
     /// When its first slice of the step began, ns of its own monotonic clock.
     pub(super) first_ns: Option<u64>,
-    /// What has to be added to its monotonic clock to have the session's, ns.
+    /// The difference from its monotonic clock to the session's, ns.
     pub(super) shift_ns: i64,
     /// When its window opened, by the session's clocks.
     pub(super) began: Option<Began>,
@@ -119,7 +119,7 @@ impl Member {
         self.first_ns.get_or_insert(interval.start_ns);
     }
 
-    /// What it did in the step.
+    /// Returns its receipt for the step.
     pub(super) fn receipt(&self, part: u32) -> PartReceipt {
         let reconnects = self.receipt.connections.reconnects;
         PartReceipt {

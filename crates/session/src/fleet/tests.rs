@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bakeoff_base::random::Random;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
@@ -13,7 +14,7 @@ use bakeoff_model::load::{
 use bakeoff_model::validity::{Finding, Verdict};
 use bakeoff_validity::{Evidence, Setting, Slice, judge};
 
-use super::{FleetGenerator, FleetLoad};
+use super::FleetGenerator;
 use crate::contracts::{LoadGenerator, RunningLoad};
 
 const MS: u64 = 1_000_000;
@@ -54,20 +55,20 @@ struct Starter {
     told: Arc<Mutex<Vec<String>>>,
 }
 
+#[async_trait(?Send)]
 impl LoadGenerator for Starter {
-    type Load = ScriptedLoad;
-
-    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<ScriptedLoad> {
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         assert!(spec.stepwise, "a part waits for the others");
-        Ok(ScriptedLoad {
+        Ok(Box::new(ScriptedLoad {
             acts: self.script.acts.clone().into(),
             clock: self.script.clock,
             told: self.told.clone(),
             given_ns: 0,
-        })
+        }))
     }
 }
 
+#[async_trait(?Send)]
 impl RunningLoad for ScriptedLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         match self.acts.pop_front() {
@@ -232,7 +233,7 @@ fn good(connections: &[u32], seed: u64) -> Vec<Act> {
     acts
 }
 
-async fn start(spec: &LoadSpec, scripts: Vec<Scripted>) -> FleetLoad<ScriptedLoad> {
+async fn start(spec: &LoadSpec, scripts: Vec<Scripted>) -> Box<dyn RunningLoad> {
     start_told(spec, scripts, &Arc::default()).await
 }
 
@@ -240,10 +241,11 @@ async fn start_told(
     spec: &LoadSpec,
     scripts: Vec<Scripted>,
     told: &Arc<Mutex<Vec<String>>>,
-) -> FleetLoad<ScriptedLoad> {
+) -> Box<dyn RunningLoad> {
     let members = scripts.into_iter().enumerate().map(|(part, script)| {
         let told = told.clone();
-        (format!("generator {part}"), Starter { script, told })
+        let starter: Box<dyn LoadGenerator> = Box::new(Starter { script, told });
+        (format!("generator {part}"), starter)
     });
     let fleet = FleetGenerator {
         members: members.collect(),

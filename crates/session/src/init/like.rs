@@ -26,7 +26,7 @@ const CONTRACT: &str = "contenders/README.md";
 /// Profiles that are about what others published, and mean nothing in another suite.
 const LEFT_OUT: [&str; 2] = ["[profile.seed]", "[profile.record]"];
 
-/// What stands above the first paragraph that begins so.
+/// Comments above the first paragraph that begins so.
 const COMMENTS: [(&str, &str); 5] = [
     (
         "[env]",

@@ -38,7 +38,7 @@ const EXAMPLES: [(&str, &str); 2] = [
     ),
 ];
 
-/// What a suite is made of.
+/// The parts of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Init {
     /// The services; the examples of the template without any.
@@ -51,12 +51,12 @@ pub struct Init {
     pub ready_path: String,
 }
 
-/// What a suite begins with.
+/// The origin of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Origin {
     /// A request that the examples answer.
     Template,
-    /// What a description or a recording says.
+    /// A description or a recording.
     Described(Described),
     /// The suite `locations`.
     Locations,
@@ -176,7 +176,7 @@ fn described_files(
     Ok(files)
 }
 
-/// What a running service has at a URL.
+/// Fetches the text of a running service at a URL.
 ///
 /// # Errors
 /// It does not answer with status 200 and a text.

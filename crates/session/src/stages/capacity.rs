@@ -20,12 +20,12 @@ use super::run;
 use super::start::stage;
 use crate::capacity::{Hunt, Measured};
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts};
+use crate::contracts::{Halt, Parts};
 use crate::event::{self, Event, Observer};
 
 /// Makes one run of this kind. `former` is what earlier runs of the same case found.
-pub(crate) async fn make<L: LoadGenerator>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn make(
+    parts: &Parts<'_>,
     case: &Case,
     former: &[CapacityRecord],
     notes: &mut Vec<String>,
@@ -46,9 +46,9 @@ pub(crate) async fn make<L: LoadGenerator>(
 }
 
 /// The steps before the search, then all of its trials.
-async fn search<L: LoadGenerator>(
-    loading: &mut Loading<L::Load>,
-    on: &mut On<'_, L>,
+async fn search(
+    loading: &mut Loading,
+    on: &mut On<'_>,
     former: &[CapacityRecord],
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
@@ -89,9 +89,9 @@ async fn search<L: LoadGenerator>(
 }
 
 /// Plays one step of open load, the `index`-th of all steps.
-async fn trial<L: LoadGenerator>(
-    loading: &mut Loading<L::Load>,
-    on: &mut On<'_, L>,
+async fn trial(
+    loading: &mut Loading,
+    on: &mut On<'_>,
     step: Step,
     index: usize,
     observer: &mut dyn Observer,

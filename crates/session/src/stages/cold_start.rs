@@ -13,8 +13,8 @@ use crate::contracts::{Halt, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 
 /// Makes one run of this kind; there is no last step to report.
-pub(crate) async fn make<L>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn make(
+    parts: &Parts<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<Option<Connections>, Halt> {

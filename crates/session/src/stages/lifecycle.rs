@@ -40,8 +40,8 @@ pub struct Figures {
 ///
 /// # Errors
 /// Those of the observer.
-pub async fn apart<L>(
-    parts: &Parts<'_, L>,
+pub async fn apart(
+    parts: &Parts<'_>,
     spec: &StartSpec,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -69,7 +69,7 @@ fn shows_nothing(check: CheckRecord) -> CheckRecord {
 
 /// Both "does not start" checks. They ask nothing of contenders that need no environment, which
 /// are those of a suite that gives them none.
-async fn must_not_start<L>(parts: &Parts<'_, L>, spec: &StartSpec) -> [CheckRecord; 2] {
+async fn must_not_start(parts: &Parts<'_>, spec: &StartSpec) -> [CheckRecord; 2] {
     let with = |env| StartSpec {
         env,
         ..spec.clone()
@@ -96,7 +96,7 @@ fn skipped(name: &str, reason: &str) -> CheckRecord {
 
 /// The rule for both "does not start" checks: exit within the start timeout, with a status other
 /// than zero.
-async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> CheckRecord {
+async fn must_exit(parts: &Parts<'_>, spec: &StartSpec, name: &str) -> CheckRecord {
     let begun = Instant::now();
     let mut instance = match parts.runtime.start(spec).await {
         Ok(instance) => instance,
@@ -131,9 +131,9 @@ async fn must_exit<L>(parts: &Parts<'_, L>, spec: &StartSpec, name: &str) -> Che
     record(name, begun, outcome, Some(format!("{took:.1} s")))
 }
 
-/// Threads of a fresh instance on so many cores with such a quota.
-async fn threads<L>(
-    parts: &Parts<'_, L>,
+/// Threads of a fresh instance on this number of cores with such a quota.
+async fn threads(
+    parts: &Parts<'_>,
     base: &StartSpec,
     cores: usize,
     cpus: Option<f64>,
@@ -194,8 +194,8 @@ fn thread_list(sample: &ResourceSample) -> Option<String> {
 }
 
 /// The checks that look at the measured instance.
-pub async fn observed<L>(
-    parts: &Parts<'_, L>,
+pub async fn observed(
+    parts: &Parts<'_>,
     instance: &dyn Instance,
     figures: Figures,
 ) -> Vec<CheckRecord> {
@@ -223,7 +223,7 @@ pub async fn observed<L>(
 }
 
 /// The check "logs each request", of suites whose contenders do so.
-async fn logs_requests<L>(parts: &Parts<'_, L>, instance: &dyn Instance) -> CheckRecord {
+async fn logs_requests(parts: &Parts<'_>, instance: &dyn Instance) -> CheckRecord {
     let name = "logs each request";
     let begun = Instant::now();
     if !parts.suite.logs_requests {

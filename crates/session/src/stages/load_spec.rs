@@ -24,7 +24,7 @@ const OPEN_LOAD: u64 = 0x6f70_656e;
 pub struct Loaded<'a> {
     /// Where it listens.
     pub address: SocketAddr,
-    /// What requests name in `Host`; the address when absent.
+    /// The name for `Host` in requests; the address when absent.
     pub host: Option<&'a str>,
     /// Where its CPU time can be read.
     pub cpu_counter: Option<CpuCounter>,
@@ -35,7 +35,7 @@ pub struct Loaded<'a> {
 pub struct SpecInput<'a> {
     /// The contenders; several take turns.
     pub loaded: Vec<Loaded<'a>>,
-    /// What it is asked.
+    /// Its requests.
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
     pub scenario: Option<&'a Scenario>,
@@ -96,7 +96,7 @@ pub struct OpenLoad {
     slices: Vec<OpenSlice>,
 }
 
-/// What is loaded at a time.
+/// The load at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenSlice {
     /// Which contender.
@@ -135,7 +135,7 @@ impl OpenLoad {
         }
     }
 
-    /// What is loaded, in order.
+    /// Returns the loads, in order.
     #[must_use]
     pub fn slices(&self) -> &[OpenSlice] {
         &self.slices
@@ -182,8 +182,8 @@ fn steps(input: &SpecInput<'_>, sides: u32) -> Vec<StepSpec> {
     steps.collect()
 }
 
-/// Returns how long turns may be in a step that loads each contender for so long: as the plan says,
-/// else long enough for a CPU quota where one holds the contenders.
+/// Returns how long turns may be in a step that loads each contender for this long: as the plan
+/// says, else long enough for a CPU quota where one holds the contenders.
 fn turns(input: &SpecInput<'_>, each: Duration) -> Turns {
     if let Some(turn_ns) = input.run.turn_ns {
         return Turns {

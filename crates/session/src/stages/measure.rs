@@ -22,29 +22,29 @@ use super::rows::Requests;
 use super::slices::{Reading, at, interval_record, notes_of, record_fleet};
 use super::work::Logged;
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad};
+use crate::contracts::{Halt, Parts, RunningLoad};
 use crate::event::{self, Event, Observer};
 use costs::{Slices, read_all};
 
-/// What is loaded: a contender that is alive, in its session.
-pub(crate) struct On<'a, L> {
-    pub(crate) parts: &'a Parts<'a, L>,
+/// A contender under load: it is alive, in its session.
+pub(crate) struct On<'a> {
+    pub(crate) parts: &'a Parts<'a>,
     pub(crate) case: &'a Case,
     pub(crate) instance: &'a mut dyn Instance,
 }
 
-/// What a load has shown of one contender.
+/// The account of a load on one contender.
 #[derive(Default)]
 pub(crate) struct Account {
     /// Connections of the current step, so that a failure can say where it happened.
     pub(crate) last: Connections,
-    /// What has been asked, and how long the log was before that.
+    /// The requests so far, and how long the log was before them.
     pub(crate) logged: Logged,
-    /// What became of the requests.
+    /// The outcomes of the requests.
     pub(crate) requests: Requests,
-    /// What was judged, by planned step.
+    /// The verdicts, by planned step.
     judged: BTreeMap<usize, Step>,
-    /// What was measured, by planned step.
+    /// The totals, by planned step.
     loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     warmth: Option<Warmth>,
@@ -58,7 +58,7 @@ impl Account {
         self.lost.as_ref()
     }
 
-    /// What a reader should know about the steps that were played.
+    /// Returns notes for the reader about the steps that were played.
     pub(crate) fn notes(self, case: &Case) -> Vec<String> {
         let steps = &case.begin.run.steps;
         let notes = self.judged.into_iter().flat_map(|(step, judged)| {
@@ -70,8 +70,8 @@ impl Account {
 }
 
 /// A load, played step by step. Dropping it ends its load generator.
-pub(crate) struct Loading<G> {
-    generator: G,
+pub(crate) struct Loading {
+    generator: Box<dyn RunningLoad>,
     played: Vec<usize>,
     /// How many of them have been played.
     done: usize,
@@ -83,8 +83,8 @@ pub(crate) struct Loading<G> {
     accounts: Vec<Account>,
 }
 
-/// What the load generator plays at a time: the whole step, but for warm-up that ends when the
-/// contenders are warm.
+/// The part that the load generator plays at a time: the whole step, but for warm-up that ends when
+/// the contenders are warm.
 struct Block<'w> {
     /// Its number among all steps of the run.
     step: usize,
@@ -101,23 +101,17 @@ struct Block<'w> {
     warm_ups: &'w mut [WarmUp],
 }
 
-impl<G: RunningLoad> Loading<G> {
+impl Loading {
     /// Starts the load generator, which opens the first step's connections to all contenders.
-    pub(crate) async fn begin<L>(on: &[On<'_, L>]) -> Result<Self, Halt>
-    where
-        L: LoadGenerator<Load = G>,
-    {
+    pub(crate) async fn begin(on: &[On<'_>]) -> Result<Self, Halt> {
         Self::begin_with(on, load_spec::load_spec).await
     }
 
     /// The same with other steps.
-    async fn begin_with<L>(
-        on: &[On<'_, L>],
+    async fn begin_with(
+        on: &[On<'_>],
         spec: impl Fn(&SpecInput<'_>) -> LoadSpec,
-    ) -> Result<Self, Halt>
-    where
-        L: LoadGenerator<Load = G>,
-    {
+    ) -> Result<Self, Halt> {
         let Some(first) = on.first() else {
             return Err(failed("there is nothing to load"));
         };
@@ -180,9 +174,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Plays the next step on a contender alone.
-    pub(crate) async fn play_alone<L>(
+    pub(crate) async fn play_alone(
         &mut self,
-        on: &mut On<'_, L>,
+        on: &mut On<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         self.play(std::slice::from_mut(on), observer).await?;
@@ -193,9 +187,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Plays the next step on all contenders with which the load began.
-    pub(crate) async fn play<L>(
+    pub(crate) async fn play(
         &mut self,
-        on: &mut [On<'_, L>],
+        on: &mut [On<'_>],
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
         let (Some(step), Some(first)) = (self.played.get(self.done).copied(), on.first()) else {
@@ -223,9 +217,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Plays a warm-up block by block, until every contender is warm or its time is over.
-    async fn until_warm<L>(
+    async fn until_warm(
         &mut self,
-        on: &mut [On<'_, L>],
+        on: &mut [On<'_>],
         step: usize,
         planned: &PlannedStep,
         observer: &mut dyn Observer,
@@ -262,9 +256,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Plays what the load generator plays at a time.
-    async fn block<L>(
+    async fn block(
         &mut self,
-        on: &mut [On<'_, L>],
+        on: &mut [On<'_>],
         mut block: Block<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), Halt> {
@@ -311,9 +305,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Records the slices of all contenders that take part, and looks whether these still live.
-    async fn record<L>(
+    async fn record(
         &mut self,
-        on: &mut [On<'_, L>],
+        on: &mut [On<'_>],
         slices: Slices<'_>,
         block: &mut Block<'_>,
         observer: &mut dyn Observer,
@@ -355,9 +349,9 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Waits for the step's connections, reads the counters and opens the window.
-    async fn ready<L>(
+    async fn ready(
         &mut self,
-        on: &mut [On<'_, L>],
+        on: &mut [On<'_>],
         announced: Option<(usize, usize)>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Reading>, Halt> {

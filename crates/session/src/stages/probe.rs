@@ -1,5 +1,6 @@
 //! What a part of the work of requests costs a contender: a program of its own does that part
-//! alone, so many times, under the limits and on the cores of the run, and says its CPU time.
+//! alone, this number of times, under the limits and on the cores of the run, and says its CPU
+//! time.
 //!
 //! The program measures itself, because only it can tell the work from its own start and warm-up.
 
@@ -32,8 +33,8 @@ const SHOWN_CHARS: usize = 100;
 ///
 /// # Errors
 /// Those of the observer.
-pub(crate) async fn measure<L>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn measure(
+    parts: &Parts<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {

@@ -24,7 +24,7 @@ use crate::event::{self, Observer};
 /// The group of these checks.
 const GROUP: &str = "rows";
 
-/// What became of the requests of one name.
+/// The outcomes of the requests of one name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
     /// Answered with success.
@@ -33,7 +33,7 @@ pub(crate) struct Outcomes {
     pub(crate) unanswered: u64,
 }
 
-/// What became of all requests of a run, by name.
+/// The outcomes of all requests of a run, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Requests(BTreeMap<String, Outcomes>);
 
@@ -67,7 +67,7 @@ impl Requests {
     }
 }
 
-/// What is counted in a run, with the rows that were there before the load.
+/// The rows that are counted in a run, with those that were there before the load.
 pub(crate) struct Counted<'a> {
     backend: &'a dyn BackendProbe,
     contender: String,
@@ -78,8 +78,8 @@ pub(crate) struct Counted<'a> {
 ///
 /// # Errors
 /// The database cannot be asked.
-pub(crate) async fn before<'a, L>(
-    parts: &Parts<'a, L>,
+pub(crate) async fn before<'a>(
+    parts: &Parts<'a>,
     case: &Case,
 ) -> Result<Option<Counted<'a>>, Failure> {
     let is_ours = parts.runtime.traffic_path() != TrafficPath::External;
@@ -99,8 +99,8 @@ pub(crate) async fn before<'a, L>(
     }))
 }
 
-/// What the backend of the run has to hold of requests that the run sends.
-fn wanted<'a, L>(parts: &Parts<'a, L>, case: &Case) -> impl Iterator<Item = &'a Rows> {
+/// Returns the rows that the backend of the run has to hold of requests that the run sends.
+fn wanted<'a>(parts: &Parts<'a>, case: &Case) -> impl Iterator<Item = &'a Rows> {
     let specs = parts.suite.backends.iter();
     let specs = specs.filter(|spec| spec.name == case.begin.backend);
     let sent: Vec<String> = case.requests.iter().map(RequestSpec::label).collect();
@@ -164,7 +164,7 @@ fn failure(why: &str) -> Failure {
     Failure::new(Stage::Count, why)
 }
 
-/// What a query finds.
+/// Returns the result of a query.
 async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Result<i64, String> {
     let found = backend.query(contender, &rows.query).await;
     let found = found.map_err(|why| format!("rows cannot be counted: {why}"))?;
@@ -176,7 +176,7 @@ async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Resu
     })
 }
 
-/// Whether so many rows are right; a sentence when they are not.
+/// Whether this number of rows are right; a sentence when they are not.
 fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), String> {
     let Outcomes {
         successes,

@@ -16,12 +16,12 @@ use super::verify::Destination;
 use super::work::Logged;
 use super::{lifecycle, probe, rows, verify, work};
 use crate::case::Case;
-use crate::contracts::{Halt, LoadGenerator, Parts, RunningLoad, STOP_GRACE};
+use crate::contracts::{Halt, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 
 /// Makes one run; the connections of its last step when it is completed.
-pub(crate) async fn make<L: LoadGenerator>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn make(
+    parts: &Parts<'_>,
     case: &Case,
     notes: &mut Vec<String>,
     observer: &mut dyn Observer,
@@ -41,9 +41,9 @@ pub(crate) async fn make<L: LoadGenerator>(
 }
 
 /// Loads the contender through all steps.
-async fn play_all<L, G: RunningLoad>(
-    loading: &mut Loading<G>,
-    on: &mut On<'_, L>,
+async fn play_all(
+    loading: &mut Loading,
+    on: &mut On<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
     while loading.has_next() {
@@ -53,8 +53,8 @@ async fn play_all<L, G: RunningLoad>(
 }
 
 /// Starts the contender and checks that it is one: what is not loaded cannot be ranked.
-pub(crate) async fn verified<L>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn verified(
+    parts: &Parts<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> Result<Box<dyn Instance>, Halt> {
@@ -87,8 +87,8 @@ pub(crate) async fn verified<L>(
 
 /// The slow lifecycle checks, where they belong to the run: after everything else, whatever came of
 /// it, because a run that they precede is not like the others.
-pub(crate) async fn checked_apart<L>(
-    parts: &Parts<'_, L>,
+pub(crate) async fn checked_apart(
+    parts: &Parts<'_>,
     case: &Case,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -101,10 +101,10 @@ pub(crate) async fn checked_apart<L>(
     }
 }
 
-/// What comes after the load, however that ended: a last look, the stop, and what was `counted`
+/// Ends a run after its load, however that ended: a last look, the stop, and what was `counted`
 /// before it once more.
-pub(crate) async fn finish<L>(
-    on: &mut On<'_, L>,
+pub(crate) async fn finish(
+    on: &mut On<'_>,
     mut account: Account,
     counted: Option<Counted<'_>>,
     loaded: Result<(), Halt>,
@@ -135,8 +135,8 @@ pub(crate) async fn finish<L>(
 
 /// The last looks at a contender that is alive after the load: its log, the last reading with what
 /// it wrote down itself, and the check "alive at the end".
-async fn after_load<L>(
-    on: &On<'_, L>,
+async fn after_load(
+    on: &On<'_>,
     logged: Logged,
     observer: &mut dyn Observer,
 ) -> anyhow::Result<()> {
@@ -156,13 +156,13 @@ async fn after_load<L>(
 }
 
 /// Whether the contender's life is in our hands.
-fn is_ours<L>(parts: &Parts<'_, L>) -> bool {
+fn is_ours(parts: &Parts<'_>) -> bool {
     parts.runtime.traffic_path() != TrafficPath::External
 }
 
 /// All functional checks. A contender that answers wrongly is not loaded and so never ranked.
-async fn checked<L>(
-    parts: &Parts<'_, L>,
+async fn checked(
+    parts: &Parts<'_>,
     instance: &dyn Instance,
     observer: &mut dyn Observer,
 ) -> Result<(), Halt> {
@@ -201,8 +201,8 @@ pub fn describe(record: &CheckRecord) -> String {
 }
 
 /// A reading of the resources outside the load; the lines of the contender's log by then.
-async fn idle<L>(
-    parts: &Parts<'_, L>,
+async fn idle(
+    parts: &Parts<'_>,
     instance: &dyn Instance,
     moment: Moment,
     gc: Option<GcLog>,

@@ -13,7 +13,7 @@ use crate::case::Case;
 use crate::contracts::Halt;
 use crate::event::{self, Observer};
 
-/// What was read at one boundary of a slice.
+/// The readings at one boundary of a slice.
 #[derive(Clone)]
 pub(super) struct Reading {
     pub(super) contender: Sampled,
@@ -78,7 +78,7 @@ pub(super) fn at(step: &PlannedStep) -> String {
     }
 }
 
-/// What a reader of the run should know about a step: what speaks against its numbers, and every
+/// Returns notes for the reader of the run about a step: evidence against its numbers, and every
 /// diagnostic but those on figures that were not to be read.
 pub(super) fn notes_of(validity: &Validity, at: &str) -> Vec<String> {
     let told = |reason: &&Reason| {

@@ -18,7 +18,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     address: SocketAddr,
-    /// What they name in `Host`; the address when absent.
+    /// The name for `Host` in requests; the address when absent.
     host: Option<String>,
 }
 

@@ -16,7 +16,7 @@ const LOG_LIMIT: Duration = Duration::from_secs(3);
 /// How often they are looked for.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What has been asked since the load began, and how long the log was then.
+/// The requests since the load began, and how long the log was then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Logged {
     /// Successful requests.

@@ -28,7 +28,7 @@ pub struct Recorder {
     open: BTreeMap<String, (PathBuf, File)>,
     /// The run at work.
     current: String,
-    /// What was made for it; `None` where the session goes on.
+    /// The folder that was made for it; `None` where the session goes on.
     made: Option<NewFolder>,
 }
 

@@ -147,8 +147,8 @@ pub fn progress(folder: &Path) -> anyhow::Result<BTreeMap<String, Progress>> {
     Ok(progress)
 }
 
-/// What searches for a capacity found in earlier repetitions of a run of this results folder, in
-/// the order of their files.
+/// Returns the results of searches for a capacity in earlier repetitions of a run of this results
+/// folder, in the order of their files.
 ///
 /// # Errors
 /// It is no results folder, or a file in it cannot be read.

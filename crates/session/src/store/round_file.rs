@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::suite_folder;
 
-/// What a session of one round has to know of it.
+/// The round of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundFile {
     /// The round.
@@ -26,7 +26,7 @@ pub struct RoundFile {
 }
 
 impl RoundFile {
-    /// What a session of a round writes down about it. The first benchmark of the round with load
+    /// Returns the notes of a session about its round. The first benchmark of the round with load
     /// decides, whatever else was asked for.
     #[must_use]
     pub fn of(suite: &Suite, round: &Round, benchmarks: &[String]) -> Self {
@@ -51,7 +51,7 @@ impl RoundFile {
     }
 }
 
-/// What `--resume` needs to go on with several rounds.
+/// The rounds to go on with by `--resume`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RoundsFile {
     /// Folder of the suite; in the file as seen from the folder of the rounds.
@@ -86,7 +86,7 @@ pub struct RoundsFile {
     /// Flame graphs are wanted after the measured runs of each round.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flame_graphs: bool,
-    /// What the user said about the cluster, where contenders run in one.
+    /// The user's settings of the cluster, where contenders run in one.
     #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
     pub cluster: ClusterSettings,
     /// Globs of benchmarks; empty = the rounds' own.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::round_file::RoundFile;
 
-/// What `--resume` needs to go on: the plan and where the suite was.
+/// The session to go on with by `--resume`: the plan and where the suite was.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionFile {
     /// Folder of the suite; in the file as seen from the results folder.
@@ -43,14 +43,14 @@ pub struct SessionFile {
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,
-    /// What the contenders are compared with, where that is what they were; its folder in the file
-    /// as seen from the results folder.
+    /// The baseline of the contenders, where there is one; its folder in the file as seen from the
+    /// results folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
     /// How many runs a pilot found necessary, once that is decided; the plan has no others then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_decision: Option<RunsDecision>,
-    /// What the user said about the cluster, where contenders run in one.
+    /// The user's settings of the cluster, where contenders run in one.
     #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
     pub cluster: ClusterSettings,
 }

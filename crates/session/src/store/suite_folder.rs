@@ -17,7 +17,7 @@ use crate::hint::hinted;
 pub struct SuiteFolder {
     /// The folder.
     pub path: PathBuf,
-    /// What it says.
+    /// The suite.
     pub suite: Suite,
     /// The folder as it was, of a session with a baseline: some contenders are of that one.
     pub base: Option<PathBuf>,

@@ -4,10 +4,10 @@ use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_runtime::host;
 use bakeoff_runtime::process::ProcessRuntime;
 
-use super::runtimes::process_options;
+use super::this_host::process_options;
 use crate::together::Abilities;
 
-/// What this host and this runtime can do for turns, tried where that is possible.
+/// Returns the abilities of this host and this runtime for turns, tried where that is possible.
 #[must_use]
 pub fn abilities(runtime: RuntimeKind) -> Abilities {
     Abilities {

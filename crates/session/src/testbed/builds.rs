@@ -24,12 +24,12 @@ const BUILDS_AT_ONCE: usize = 2;
 /// How often it is told that time passes.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is told while contenders are built. Each is meant by its position among them, from 0.
+/// News about builds. Each is meant by its position among them, from 0.
 #[derive(Debug)]
 pub enum News<T> {
     /// A build command starts.
     Began(usize),
-    /// What came of a contender, and how long that took.
+    /// A contender was built, or not, and how long that took.
     Ended(usize, T, Duration),
     /// A second has passed.
     TimePasses,
@@ -158,7 +158,7 @@ pub fn buildable(suite: &Suite, names: &[String]) -> (Vec<String>, Vec<(String, 
     (here, skipped)
 }
 
-/// What to say when nothing can be built; one line says why for each contender.
+/// Returns the error when nothing can be built; one line says why for each contender.
 #[must_use]
 pub fn none_here(why: &[String]) -> anyhow::Error {
     hinted("no contender can be built on this machine", why.join("; "))
@@ -187,7 +187,8 @@ mod tests {
 
     use super::{News, build_all};
 
-    /// What is told about builds that take so many seconds; those that take none are up to date.
+    /// Returns the news about builds that take this number of seconds; those that take none are up
+    /// to date.
     async fn told(builds: &[u64]) -> Vec<String> {
         let build = async |seconds: &u64, begun: &(dyn Fn() + Sync)| {
             if *seconds > 0 {

@@ -92,7 +92,7 @@ impl Testbed {
     /// The same start beside the other contenders of a set: where they share a network, each has a
     /// port of its own, by its place in the set.
     pub(crate) fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
-        if self.runtimes.share_network() {
+        if self.platform.shares_network() {
             let place = u16::try_from(place % PORTS).unwrap_or_default();
             spec.port = spec.port.saturating_add(place);
             spec.env.insert(PORT.to_owned(), spec.port.to_string());
@@ -134,12 +134,12 @@ impl Testbed {
             enforcement: self.runtime().enforcement(),
             traffic_path: self.runtime().traffic_path(),
             cores: self.options.cores.clone(),
-            nodes: self.runtimes.cluster().map(|bed| bed.runtime.placed()),
+            nodes: self.platform.nodes(),
             host: self.host_with(ready),
         }
     }
 
-    /// What a contender can do alone of the work of a benchmark's requests.
+    /// Returns the probes of a contender for the work of a benchmark's requests.
     fn probes(
         &self,
         contender: &Contender,
@@ -175,7 +175,7 @@ impl Testbed {
         let mut host = self.host.clone();
         host.versions
             .insert("bakeoff".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        host.versions.extend(self.runtimes.versions());
+        host.versions.extend(self.platform.versions());
         if let Some(ready) = ready {
             host.versions.extend(ready.built.toolchains.clone());
         }

@@ -13,7 +13,7 @@ pub(crate) const RESPONSE_LIMIT: Duration = Duration::from_secs(15);
 
 /// Sends requests to real services.
 pub struct HttpClient {
-    /// What goes before every path; empty for contenders that we started.
+    /// The prefix of every path; empty for contenders that we started.
     pub prefix: String,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Delivery {
 }
 
 impl Delivery {
-    /// What the user said; what is known of local clusters otherwise.
+    /// Returns the delivery that the user named; otherwise the one of known local clusters.
     pub(super) fn of(settings: &ClusterSettings, context: &str) -> Self {
         match (&settings.registry, settings.loader(context)) {
             (Some(prefix), _) => Self::Registry(prefix.trim_end_matches('/').to_owned()),
@@ -152,7 +152,8 @@ pub(super) async fn in_image(
     })
 }
 
-/// What nothing is made of: a service that runs already, an image of a registry.
+/// Returns a contender of which nothing is made: a service that runs already, an image of a
+/// registry.
 pub(super) fn elsewhere(built: Built) -> Ready {
     Ready {
         built,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use anyhow::{Context as _, bail};
+use async_trait::async_trait;
 use bakeoff_model::load::{LoadEvent, LoadSpec, StepCommand};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -22,18 +23,16 @@ pub struct ProcessGenerator {
 }
 
 /// A load generator process.
-#[derive(Debug)]
-pub struct GeneratorProcess {
+struct GeneratorProcess {
     child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     done: bool,
 }
 
+#[async_trait(?Send)]
 impl LoadGenerator for ProcessGenerator {
-    type Load = GeneratorProcess;
-
-    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<GeneratorProcess> {
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         let mut child = Command::new(&self.program)
             .args(["load", "-"])
             .stdin(Stdio::piped())
@@ -58,15 +57,16 @@ impl LoadGenerator for ProcessGenerator {
             .write_all(&line)
             .await
             .context("cannot send the load generator its load spec")?;
-        Ok(GeneratorProcess {
+        Ok(Box::new(GeneratorProcess {
             child,
             input,
             lines: BufReader::new(output).lines(),
             done: false,
-        })
+        }))
     }
 }
 
+#[async_trait(?Send)]
 impl RunningLoad for GeneratorProcess {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         if self.done {

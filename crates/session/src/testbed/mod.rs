@@ -2,16 +2,16 @@
 //! load generator. Shared by everything that starts contenders.
 
 mod abilities;
+mod backends;
 pub mod builds;
 mod cases;
 pub mod ceiling;
 pub mod client;
-pub mod cluster;
 pub mod contender;
-pub mod generator;
 pub mod images;
 pub mod load_generator;
-pub mod runtimes;
+mod platform;
+pub mod this_host;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -25,30 +25,30 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
+use bakeoff_runtime::backend::Databases;
 use bakeoff_runtime::kubernetes::ClusterSettings;
-use bakeoff_runtime::{Runtime, StartSpec, build, host};
+use bakeoff_runtime::{Runtime, StartSpec, build};
 
 use crate::case::{self, BackendAddress};
 use crate::clock;
-use crate::contracts::{BackendProbe, Client};
+use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
 use crate::hint::Hinted;
-use crate::selection;
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
+use backends::{RunningBackend, WantedBackend};
 use builds::{News, Which, build_options};
-use client::HttpClient;
 use contender::Ready;
-use generator::Generator;
-use load_generator::ProcessGenerator;
-use runtimes::{RunningBackend, Runtimes, WantedBackend, WantedRuntime};
+use platform::{Platform, WantedPlatform};
 
-/// What a test bed is for.
+pub use platform::cluster;
+
+/// The purpose of a test bed.
 #[derive(Debug, Clone)]
 pub struct TestbedOptions {
-    /// What contenders run on.
+    /// The runtime of contenders.
     pub runtime: RuntimeKind,
-    /// What the user says about the cluster, if it is one.
+    /// The user's settings of the cluster, if it is one.
     pub cluster: ClusterSettings,
     /// The backend, or none.
     pub backend: BackendName,
@@ -74,28 +74,28 @@ pub struct TestbedOptions {
 pub struct Testbed {
     folder: SuiteFolder,
     options: TestbedOptions,
-    runtimes: Runtimes,
+    platform: Box<dyn Platform>,
     /// Contender -> what can be started, or why nothing can.
     ready: BTreeMap<String, Result<Ready, Failure>>,
-    backend: Option<RunningBackend>,
+    backend: Option<Box<dyn RunningBackend>>,
     /// The address that contenders get for the backend, when it is not the backend's own.
     redirect: Option<SocketAddr>,
-    client: HttpClient,
     host: Host,
     /// When the sitting began, RFC 3339 in UTC.
     began: String,
 }
 
-/// The runtime that a test bed needs.
-fn wanted_runtime<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedRuntime<'a> {
+/// The platform that a test bed needs.
+fn wanted_platform<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> WantedPlatform<'a> {
     let mut backends = folder.suite.backends.iter();
     let spec = backends.find(|one| one.name == options.backend);
     let data = spec.and_then(|spec| spec.data.as_ref());
-    WantedRuntime {
+    WantedPlatform {
         kind: options.runtime,
         cluster: &options.cluster,
         backend: options.backend,
         recordings: data.map(|data| folder.path.join(data)),
+        side_by_side: options.side_by_side,
     }
 }
 
@@ -106,39 +106,26 @@ impl Testbed {
         options: TestbedOptions,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<Self> {
-        let wanted = wanted_runtime(&folder, &options);
-        let runtimes = match options.side_by_side {
-            true => Runtimes::side_by_side(wanted).await?,
-            false => Runtimes::start(wanted).await?,
-        };
-        for removed in runtimes.sweep().await? {
+        let platform = platform::connect(wanted_platform(&folder, &options)).await?;
+        for removed in platform.sweep().await? {
             observer.observe(&Event::Swept { removed })?;
         }
-        let enforcement = runtimes.runtime().enforcement();
-        if options.runtime == RuntimeKind::Process
-            && let Some(why) = enforcement.unlimited_because().map(str::to_owned)
-        {
+        if let Some(why) = platform.unlimited_because() {
             observer.observe(&Event::LimitsUnenforced { why })?;
         }
-        runtimes.port_is_free(&folder.suite)?;
+        platform.check(&folder.suite)?;
         std::fs::create_dir_all(&options.logs)
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
         let mut testbed = Self {
+            host: platform.host(),
             folder,
             options,
-            runtimes,
+            platform,
             ready: BTreeMap::new(),
             backend: None,
             redirect: None,
-            client: HttpClient {
-                prefix: String::new(),
-            },
-            host: host::describe(),
             began: clock::now_rfc3339(),
         };
-        if let Some(bed) = testbed.runtimes.cluster() {
-            testbed.host = bed.runtime.host().clone();
-        }
         testbed.ready = testbed.build_all(observer).await?;
         testbed.start_backend(observer).await?;
         Ok(testbed)
@@ -151,15 +138,7 @@ impl Testbed {
         program: &Path,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let measured = match self.runtimes.cluster() {
-            Some(bed) => bed.ceiling().await,
-            None => {
-                let (program, cores) = (program.to_owned(), self.options.cores.clone());
-                let measuring = move || ceiling::measure(&program, &cores);
-                let measured = tokio::task::spawn_blocking(measuring).await;
-                measured.context("the engine panicked")?
-            }
-        };
+        let measured = self.platform.ceiling(program, &self.options.cores).await;
         match measured {
             Ok(ceiling) => self.host.generator = Some(ceiling),
             Err(error) => observer.observe(&Event::CeilingUnknown {
@@ -176,12 +155,8 @@ impl Testbed {
         &mut self,
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
-        let pinned = matches!(
-            self.options.runtime,
-            RuntimeKind::Process | RuntimeKind::Docker
-        );
         let cores = self.options.cores.clone();
-        if !pinned || cores.contender.is_empty() || cores.generator.is_empty() {
+        if !self.platform.pins_cores() || cores.contender.is_empty() || cores.generator.is_empty() {
             return Ok(());
         }
         let measuring = move || bakeoff_load::core_sharing(&cores.contender, &cores.generator);
@@ -248,7 +223,7 @@ impl Testbed {
             .await
             .map_err(|error| error.failure())?;
         let options = self.jvm_options();
-        self.runtimes
+        self.platform
             .make_ready(&self.suite().name, contender, built, options)
             .await
             .map_err(|error| {
@@ -280,17 +255,23 @@ impl Testbed {
             settings: spec.settings,
             server: self.options.backend_url.as_ref(),
             data: spec.data.as_ref().map(|data| self.folder.path.join(data)),
+            suite: &self.folder.path,
+            cores: &self.options.cores.backend,
+            logs: &self.options.logs,
         };
-        let (cores, logs) = (&self.options.cores.backend, &self.options.logs);
         let backend = self
-            .runtimes
-            .start_backend(wanted, &self.folder.path, cores, logs)
+            .platform
+            .start_backend(&wanted)
             .await
             .with_context(|| match self.options.backend_url {
                 Some(_) => format!("backend {name} cannot be used"),
                 None => format!("backend {name} does not start"),
             })?;
-        if let Some(version) = backend.version().await {
+        let version = match backend.databases() {
+            Some(databases) => databases.version().await,
+            None => None,
+        };
+        if let Some(version) = version {
             self.host.versions.insert(name.to_string(), version);
         }
         let address = backend.address();
@@ -313,45 +294,35 @@ impl Testbed {
         &self.folder.suite
     }
 
-    /// What contenders run on.
+    /// Returns the runtime of contenders.
     #[must_use]
     pub fn runtime(&self) -> &dyn Runtime {
-        self.runtimes.runtime()
+        self.platform.runtime()
     }
 
-    /// What sends the load: `program` is this binary.
+    /// Returns what sends the load: `program` is this binary.
     #[must_use]
-    pub fn generator(&self, program: PathBuf) -> Generator {
-        match self.runtimes.cluster() {
-            Some(bed) => Generator::in_pods(bed.runtime.load_pods()),
-            None => Generator::Process(ProcessGenerator { program }),
-        }
+    pub fn generator(&self, program: PathBuf) -> Box<dyn LoadGenerator> {
+        self.platform.generator(program)
     }
 
-    /// What sends single requests.
+    /// Returns what sends single requests.
     #[must_use]
     pub fn client(&self) -> &dyn Client {
-        match self.runtimes.cluster() {
-            Some(bed) => &bed.runtime,
-            None => &self.client,
-        }
+        self.platform.client()
     }
 
     /// Cores of the host on which contenders run.
     #[must_use]
     pub fn host_cores(&self) -> usize {
-        match self.runtimes.cluster() {
-            Some(_) => self.host.cores,
-            None => selection::host_cores(),
-        }
+        self.platform.host_cores()
     }
 
     /// The running backend, if there is one.
     #[must_use]
     pub fn backend(&self) -> Option<&dyn BackendProbe> {
-        self.backend
-            .as_ref()
-            .map(|backend| backend as &dyn BackendProbe)
+        let backend = self.backend.as_deref();
+        backend.map(|backend| backend as &dyn BackendProbe)
     }
 
     /// A contender of the suite.
@@ -407,11 +378,8 @@ impl Testbed {
     /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the
     /// container, with which it goes.
     fn gc_log(&self, log_name: &str) -> PathBuf {
-        if matches!(
-            self.options.runtime,
-            RuntimeKind::Docker | RuntimeKind::Kubernetes
-        ) {
-            return PathBuf::from("/tmp/bakeoff-gc.log");
+        if let Some(inside) = self.platform.gc_log_inside() {
+            return inside.to_owned();
         }
         let logs = std::path::absolute(&self.options.logs);
         let logs = logs.unwrap_or_else(|_| self.options.logs.clone());
@@ -427,7 +395,11 @@ impl Testbed {
         let Some(address) = self.redirect.or_else(|| self.backend_socket()) else {
             return BackendAddress::default();
         };
-        let login = self.backend.as_ref().and_then(RunningBackend::login);
+        let databases = self
+            .backend
+            .as_ref()
+            .and_then(|backend| backend.databases());
+        let login = databases.map(Databases::login);
         let (user, password) = login.unwrap_or_default();
         BackendAddress {
             host: address.ip().to_string(),
@@ -439,7 +411,7 @@ impl Testbed {
 
     /// Where contenders reach the backend.
     pub fn backend_socket(&self) -> Option<SocketAddr> {
-        self.backend.as_ref().map(RunningBackend::address)
+        self.backend.as_ref().map(|backend| backend.address())
     }
 
     /// Lets contenders that are started from now on call something else than the backend.
@@ -453,6 +425,6 @@ impl Testbed {
             backend.stop().await;
         }
         // What cannot be removed now is left to the sweep of the next session.
-        let _ = self.runtimes.close().await;
+        let _ = self.platform.close().await;
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
@@ -235,10 +236,9 @@ pub(super) struct FakeLoad {
     end_ns: u64,
 }
 
+#[async_trait(?Send)]
 impl LoadGenerator for FakeGenerator {
-    type Load = FakeLoad;
-
-    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<FakeLoad> {
+    async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
         let sides = spec.side_count();
         let word = format!("load {sides}");
         self.1.lock().unwrap().push(word);
@@ -285,7 +285,7 @@ impl LoadGenerator for FakeGenerator {
         }
         let mut events: VecDeque<LoadEvent> = steps.iter().flatten().cloned().collect();
         events.push_back(LoadEvent::Done);
-        Ok(FakeLoad {
+        Ok(Box::new(FakeLoad {
             script: self.0,
             steps,
             events,
@@ -293,10 +293,11 @@ impl LoadGenerator for FakeGenerator {
             begun: 0,
             at_ns: 0,
             end_ns: 0,
-        })
+        }))
     }
 }
 
+#[async_trait(?Send)]
 impl RunningLoad for FakeLoad {
     async fn next(&mut self) -> anyhow::Result<Option<LoadEvent>> {
         let mut event = self.events.pop_front();
@@ -752,7 +753,7 @@ impl Fakes {
         &'a self,
         suite: &'a Suite,
         backend: Option<&'a FakeBackend>,
-    ) -> Driver<'a, FakeGenerator> {
+    ) -> Driver<'a> {
         Driver {
             parts: Parts {
                 suite,

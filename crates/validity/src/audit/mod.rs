@@ -9,15 +9,15 @@ pub use results::results;
 /// Something that an audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it means.
+    /// Its meaning.
     pub kind: FoundKind,
-    /// What it is about: a case, or what a source calls it.
+    /// The subject: a case, or what a source calls it.
     pub subject: String,
-    /// What was found, with its figures: a lower-case fragment.
+    /// The finding with its figures: a lower-case fragment.
     pub sentence: String,
 }
 
-/// What a finding of an audit means.
+/// The meaning of a finding of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoundKind {
     /// Slices have another verdict by today's rules than when they were recorded.

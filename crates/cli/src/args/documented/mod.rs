@@ -14,13 +14,13 @@ use super::Cli;
 /// Kinds of blocks that hold commands.
 const KINDS: [&str; 5] = ["sh", "bash", "shell", "console", "yaml"];
 
-/// What ends a command in a shell.
+/// The words and signs that end a command in a shell.
 const ENDS: [&str; 7] = ["|", "||", "&&", ";", ">", ">>", "#"];
 
 /// Folders without pages of ours.
 const NO_PAGES: [&str; 3] = ["target", "node_modules", "results"];
 
-/// What changed once is not what can be typed now.
+/// The page whose commands may be those of earlier versions.
 const HISTORY: &str = "CHANGELOG.md";
 
 /// A command of a page.
@@ -167,8 +167,8 @@ fn is_placeholder(word: &str) -> bool {
 }
 
 impl Documented {
-    /// What the command line makes of it; `None` for a sentence's mention of a command that is
-    /// there and takes these options.
+    /// Returns the parsed command; `None` for a sentence's mention of a command that is there and
+    /// takes these options.
     fn parsed(&self) -> Result<Option<Cli>, clap::Error> {
         let error = match Cli::try_parse_from(&self.arguments) {
             Ok(cli) => return Ok(Some(cli)),

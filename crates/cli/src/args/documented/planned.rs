@@ -14,8 +14,8 @@ use bakeoff_session::together::{self, Abilities};
 use bakeoff_session::verification::Wanted;
 
 use super::is_placeholder;
-use crate::args::{Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};
-use crate::commands::{duel, load, plan, run, verify};
+use crate::args::{AskedArgs, Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};
+use crate::commands::{bisect, duel, load, plan, run, verify};
 
 /// Hosts with little and with much memory.
 const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];
@@ -56,21 +56,31 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
             Ok(has_port)
         }
         Command::Duel(args) => {
-            // Files of requests are the reader's own.
-            let source = &args.imported.source;
-            let reads =
-                source.requests.is_some() || source.har.is_some() || source.openapi.is_some();
-            let is_example = reads || args.sides.iter().any(|side| is_placeholder(&side.0.name));
+            let is_example = reads_requests(&args.asked)
+                || args.sides.iter().any(|side| is_placeholder(&side.0.name));
             if !is_example {
                 duel::wanted(&args)?.validate()?;
             }
             Ok(!is_example)
+        }
+        Command::Bisect(args) => {
+            if !reads_requests(&args.asked) {
+                bisect::order(&args)?;
+            }
+            // Commits are the reader's own.
+            Ok(false)
         }
         Command::Rank(args) => recorded(root, &[args.results]),
         Command::Report(args) => recorded(root, &args.results),
         Command::Compare(args) => recorded(root, &[args.first, args.second]),
         _ => Ok(false),
     }
+}
+
+/// Whether requests are read from a file or a URL, which is the reader's own.
+fn reads_requests(asked: &AskedArgs) -> bool {
+    let source = &asked.imported.source;
+    source.requests.is_some() || source.har.is_some() || source.openapi.is_some()
 }
 
 /// The suite of a folder, where it is one of this repository.

@@ -6,7 +6,7 @@ use bakeoff_model::parse::is_name;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{self, Service, ServiceImage};
 
-/// What only a shell understands, as a word of its own.
+/// Words that only a shell understands.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
 /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
@@ -33,6 +33,7 @@ impl FromStr for Side {
             name,
             text,
             service,
+            workdir: None,
         }))
     }
 }
@@ -62,6 +63,29 @@ fn service(text: &str) -> Result<Service, String> {
             )),
         };
     }
+    match words(text)? {
+        words if words.is_empty() => Err("no command after the `=`".to_owned()),
+        words => Ok(Service::Command(words)),
+    }
+}
+
+/// A command as it is typed: the program and its arguments, at least the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandWords(pub(crate) Vec<String>);
+
+impl FromStr for CommandWords {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match words(text)? {
+            words if words.is_empty() => Err("no command in it".to_owned()),
+            words => Ok(Self(words)),
+        }
+    }
+}
+
+/// Splits a command into words, as a shell does; refuses what only a shell understands.
+fn words(text: &str) -> Result<Vec<String>, String> {
     let words = shlex::split(text).ok_or("a quote or a backslash in it has no end")?;
     if let Some(word) = words.first().filter(|word| is_assignment(word)) {
         return Err(format!(
@@ -74,10 +98,7 @@ fn service(text: &str) -> Result<Service, String> {
             "`{word}` is a shell's, and no shell runs this; write sh -c '...' if one is meant"
         ));
     }
-    match words.is_empty() {
-        true => Err("no command after the `=`".to_owned()),
-        false => Ok(Service::Command(words)),
-    }
+    Ok(words)
 }
 
 /// Whether a word is `NAME=VALUE`.

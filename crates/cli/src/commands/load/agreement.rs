@@ -28,8 +28,8 @@ fn times(from_us: u64) -> Histogram {
     times
 }
 
-/// Counters when so many slices are over. By requests that ended it takes 99.5 us, by successful
-/// ones 100.2.
+/// Counters when this number of slices are over. By requests that ended it takes 99.5 us, by
+/// successful ones 100.2.
 fn sample(slices: u32) -> ResourceSample {
     ResourceSample {
         at_ns: u64::from(slices) * SECOND,

@@ -88,7 +88,7 @@ fn nothing_served(args: &LoadArgs, spec: &LoadSpec, closed: &[LoadInterval]) -> 
     )
 }
 
-/// What the flags ask.
+/// Returns the search that the flags ask for.
 pub(crate) fn wanted(args: &LoadArgs) -> anyhow::Result<Capacity> {
     let [connections] = args.connections.as_slice() else {
         bail!("--capacity: trials have one number of connections, --connections 64");

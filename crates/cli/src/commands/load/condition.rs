@@ -74,8 +74,9 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// What was found, when the condition holds. A figure that could not be measured, because no
-    /// request succeeded, makes a bound on it hold: the service certainly did not keep it.
+    /// Returns the measured value, when the condition holds. A figure that could not be measured,
+    /// because no request succeeded, makes a bound on it hold: the service certainly did not keep
+    /// it.
     pub(crate) fn holds(&self, summary: &Summary) -> Option<String> {
         let found = match self.figure {
             Figure::Quantile(share) => summary.times.stated().quantile_ns(share).map(as_f64),

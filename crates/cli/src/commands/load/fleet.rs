@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bakeoff_load::Stop;
 use bakeoff_model::load::{LoadEvent, LoadSpec};
-use bakeoff_session::contracts::{LoadGenerator as _, RunningLoad as _};
+use bakeoff_session::contracts::LoadGenerator;
 use bakeoff_session::fleet::FleetGenerator;
 use bakeoff_session::selection::host_cores;
 use bakeoff_session::testbed::load_generator::ProcessGenerator;
@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is checked whether the load must end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Carries out a load with so many processes; `observe` gets its events until `stop` says stop.
+/// Carries out a load with this number of processes; `observe` gets its events until `stop` says
+/// stop.
 ///
 /// # Errors
 /// When a process cannot be started.
@@ -50,10 +51,10 @@ async fn play(
         spec.threads = (host_cores() / generators as usize).max(1);
     }
     let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let member = |index: u32| {
+    let member = |index: u32| -> (String, Box<dyn LoadGenerator>) {
         let program = program.clone();
         let name = format!("generator {} of {generators}", index + 1);
-        (name, ProcessGenerator { program })
+        (name, Box::new(ProcessGenerator { program }))
     };
     let fleet = FleetGenerator {
         members: (0..generators).map(member).collect(),

@@ -244,7 +244,7 @@ fn generator(summary: &Summary) -> String {
     text
 }
 
-/// What each of several load generators did, and how far apart they began.
+/// Returns the receipts of several load generators, and how far apart they began.
 fn generators(fleet: &FleetReceipt) -> String {
     let requests = |part: &PartReceipt| part.requests;
     let (least, most) = (

@@ -33,7 +33,7 @@ pub(crate) struct Summary {
     pub(crate) turnaround_ns: Option<u64>,
     pub(crate) threads: usize,
     pub(crate) by_request: Vec<RequestInterval>,
-    /// What each load generator did, where there are several.
+    /// The receipt of each load generator, where there are several.
     pub(crate) fleet: Option<Box<FleetReceipt>>,
     /// How each step is judged.
     settings: Vec<Setting>,

@@ -19,7 +19,7 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
-/// What the head of a response says.
+/// The head of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Bytes that the head took.

@@ -40,7 +40,7 @@ pub(crate) struct Reader {
     head_bytes: usize,
     head_only: bool,
     keep_alive: bool,
-    /// What has come of the response.
+    /// The response as far as it has arrived.
     pub(crate) response: Response,
 }
 

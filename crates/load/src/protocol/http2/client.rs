@@ -37,7 +37,7 @@ pub(super) struct Block {
     pub(super) stream: u32,
     /// The stream ends after it.
     pub(super) ends: bool,
-    /// What has come.
+    /// Bytes received.
     pub(super) bytes: Vec<u8>,
     /// In how many frames.
     pub(super) frames: u32,
@@ -82,7 +82,7 @@ pub(crate) struct Client {
     pub(super) idle_frames: u32,
     /// Acknowledgements of settings and pings since the kernel last took all output.
     pub(super) unsent: u32,
-    /// What will be sent.
+    /// Bytes to send.
     pub(super) out: Vec<u8>,
     /// Header block of the request that is being sent.
     scratch: Vec<u8>,

@@ -7,7 +7,7 @@ use super::frame::code;
 pub(super) struct ConnectionError {
     /// One of [`code`], for the service.
     pub(super) code: u32,
-    /// What is wrong, for a person.
+    /// The mistake, for a person.
     pub(super) message: String,
 }
 
@@ -18,7 +18,7 @@ impl ConnectionError {
     }
 }
 
-/// What may not come at all, or not now.
+/// Returns the error of something that must not arrive at all, or not now.
 pub(super) fn protocol(message: &str) -> ConnectionError {
     ConnectionError::new(code::PROTOCOL_ERROR, message.to_owned())
 }

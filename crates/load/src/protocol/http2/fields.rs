@@ -71,7 +71,7 @@ const STATIC: [(&str, &str); 61] = [
 /// Indices of the static table: the dynamic one begins after them.
 pub(super) const STATIC_LENGTH: usize = STATIC.len();
 
-/// What the RFC adds to the length of each entry of a table.
+/// The length that the RFC adds to each entry of a table.
 pub(super) const ENTRY_OVERHEAD: usize = 32;
 
 /// The index of a field in the static table, and whether its value is there too; 0 = not there.

@@ -12,7 +12,7 @@ pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
 /// The window that both sides begin with, unless their settings say otherwise.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
 
-/// What the service may send.
+/// The window of the service: how much it may send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Inflow {
     size: u32,
@@ -38,7 +38,7 @@ impl Inflow {
     }
 }
 
-/// What we may send.
+/// The window of the client: how much it may send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outflow {
     /// Settings of the service can make it negative.

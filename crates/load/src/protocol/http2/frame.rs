@@ -9,7 +9,7 @@ pub(super) const PAYLOAD_MAX: usize = 16_384;
 /// Largest window and largest number of a stream.
 pub(super) const MAX_31_BITS: u32 = 0x7FFF_FFFF;
 
-/// What a client says first.
+/// The first bytes that a client sends.
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The kinds of frames.

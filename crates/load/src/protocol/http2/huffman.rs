@@ -27,7 +27,7 @@ const BITS: [u8; SYMBOLS] = [
     26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
 ];
 
-/// What the lengths say about the codes of one length.
+/// The codes of one length, by the counts of lengths.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     /// The first code after those of this length.

@@ -8,7 +8,7 @@ use crate::protocol::response::{Capture, Response};
 /// A slot for one request in flight after the other.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// What has come of the response.
+    /// The response as far as it has arrived.
     pub(super) response: Response,
     /// The response has no body whatever its head says.
     pub(super) head_only: bool,
@@ -18,9 +18,9 @@ pub(super) struct Stream {
     pub(super) head_bytes: usize,
     /// The content-length of the response.
     length: Option<u64>,
-    /// What the service may send.
+    /// The window of the service.
     pub(super) inflow: Inflow,
-    /// What we may send.
+    /// The window of the client.
     pub(super) outflow: Outflow,
     /// The body of the request, and how much of it was sent.
     pub(super) body: Rc<[u8]>,

@@ -39,7 +39,7 @@ struct Message {
     empty_frames: u32,
 }
 
-/// What a frame was worth.
+/// The effect of a frame.
 #[derive(Debug)]
 enum Frame {
     /// A message is complete.
@@ -59,9 +59,9 @@ pub(crate) struct Client {
     awaiting: bool,
     /// When the window opened, monotonic ns: what arrived before it was not awaited.
     window_ns: u64,
-    /// What is captured of the message that is awaited.
+    /// The part that is captured of the awaited message.
     wanted: Capture,
-    /// What is captured of the next message that begins; `None` when nothing awaits it yet.
+    /// The part that is captured of the next message; `None` when none is awaited yet.
     capture: Option<Capture>,
     /// The upgrade request before its key, shared by all connections of the thread.
     upgrade: Rc<[u8]>,

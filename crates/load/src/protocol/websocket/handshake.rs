@@ -9,7 +9,7 @@ const HEAD_MAX: usize = 64 * 1024;
 /// Headers that the response may have.
 const HEADERS_MAX: usize = 128;
 
-/// What the RFC has both sides append to the key.
+/// The text that both sides append to the key (RFC 6455).
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// A key that no other connection has.
@@ -17,7 +17,7 @@ pub(super) fn key(bits: [u64; 2]) -> String {
     STANDARD.encode([bits[0].to_be_bytes(), bits[1].to_be_bytes()].concat())
 }
 
-/// What the service has to make of a key.
+/// Returns the response of the service to a key.
 fn accept(key: &str) -> String {
     // SHA-1 is what the RFC asks for; nothing secret depends on it.
     let algorithm = &ring::digest::SHA1_FOR_LEGACY_USE_ONLY;
@@ -30,7 +30,7 @@ fn accept(key: &str) -> String {
 pub(super) enum Refusal {
     /// The service responded with another status.
     Status(u16),
-    /// What it responded grants nothing.
+    /// Its response does not grant the upgrade.
     Garbled(String),
 }
 

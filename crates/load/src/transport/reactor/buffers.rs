@@ -65,7 +65,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// What the kernel has put into a buffer that it named in a completion.
+    /// Returns the bytes that the kernel has put into a buffer which a completion names.
     pub(super) fn bytes(&self, buffer: u16, length: usize) -> &[u8] {
         let offset = usize::from(buffer % COUNT) * STRIDE_BYTES;
         let length = length.min(BUFFER_BYTES);

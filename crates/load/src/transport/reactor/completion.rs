@@ -4,7 +4,7 @@
 use io_uring::cqueue;
 use rustix::io::Errno;
 
-/// What a request was, in the lowest two bits of its token.
+/// The kind of a request, in the lowest two bits of its token.
 pub(super) const CONNECT: u64 = 0;
 pub(super) const RECEIVE: u64 = 1;
 pub(super) const SEND: u64 = 2;
@@ -31,7 +31,7 @@ impl Completion {
         }
     }
 
-    /// What came of the request: bytes, as a rule.
+    /// Returns the result of the request, as a rule a number of bytes.
     #[inline]
     pub(super) fn amount(self) -> Result<usize, Errno> {
         usize::try_from(self.result).map_err(|_| Errno::from_raw_os_error(-self.result))

@@ -60,11 +60,11 @@ pub(crate) struct Epoll<const RX_TIMESTAMPS: bool> {
     endpoint: Endpoint,
     sockets: Sockets,
     ready: Vec<libc::epoll_event>,
-    /// What to look at before the next wait, in order.
+    /// Connections to look at before the next wait, in order.
     hints: VecDeque<Hint>,
-    /// What to look at after it: connections that may have more than one `recv` took.
+    /// Connections to look at after it, which may have more than one `recv` took.
     again: Vec<Hint>,
-    /// What was found, in order.
+    /// Results, in order.
     found: VecDeque<Found>,
     /// When it had been found, monotonic ns.
     found_ns: u64,
@@ -295,7 +295,7 @@ impl<const RX_TIMESTAMPS: bool> Epoll<RX_TIMESTAMPS> {
     }
 }
 
-/// What a look at a connection found.
+/// The result of a look at a connection.
 #[derive(Debug)]
 enum Looked {
     Event(Event<'static>),
@@ -310,7 +310,7 @@ enum Looked {
     },
 }
 
-/// What was found and not handled yet.
+/// A result that is not handled yet.
 #[derive(Debug)]
 struct Found {
     connection: usize,

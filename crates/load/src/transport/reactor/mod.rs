@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::payload::Payload;
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
     /// It is established.

@@ -13,9 +13,9 @@ use crate::payload::Payload;
 pub(super) struct Socket {
     pub(super) fd: OwnedFd,
     pub(super) connecting: bool,
-    /// What the kernel has not taken yet: the payload and how many bytes of it were taken.
+    /// The payload that the kernel has not taken yet, and how many of its bytes it has.
     pub(super) unsent: Option<(Payload, usize)>,
-    /// What comes after it.
+    /// Payloads after it.
     queue: VecDeque<Payload>,
     /// Why the kernel takes nothing any more. What has come is still read; what was not sent
     /// stays where it is.

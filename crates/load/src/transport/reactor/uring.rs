@@ -49,7 +49,7 @@ const CLOSING_WAITS: usize = 200;
 /// The sockets of one thread on io_uring.
 pub(crate) struct Uring<const RX_TIMESTAMPS: bool> {
     ring: IoUring,
-    /// What receives with a timestamp ask for.
+    /// The message header of receives with a timestamp.
     header: Box<libc::msghdr>,
     buffers: ManuallyDrop<Buffers>,
     /// Payloads of sends whose connection was closed before they ended, by token.
@@ -302,7 +302,7 @@ impl<const RX_TIMESTAMPS: bool> Uring<RX_TIMESTAMPS> {
     }
 }
 
-/// What a completion means to the owner of its connection.
+/// The meaning of a completion to the owner of its connection.
 enum Outcome {
     Event(Event<'static>),
     Data {

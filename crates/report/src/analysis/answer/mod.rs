@@ -32,11 +32,11 @@ pub(crate) struct Answer {
     /// How the response times of the two best compare, and why their CPU per request differs:
     /// sentences, as far as they are known.
     pub(crate) two_best: Vec<String>,
-    /// What the figure shows of each contender.
+    /// The columns of the figure for each contender.
     pub(crate) columns: Vec<Column>,
     /// Best first; those that were not compared with the first ones are behind them.
     pub(crate) lines: Vec<Line>,
-    /// What kept contenders from having a rank, or runs from completing: a contender and a fragment
+    /// Reasons why contenders have no rank or runs were not completed: a contender and a fragment
     /// each.
     pub(crate) troubles: Vec<(String, String)>,
     /// How much can be built on it.

@@ -3,7 +3,7 @@
 //! Head and base of a contender are two cases of the session, so their numbers are those of the
 //! tables; ratios are those of the same sets.
 
-mod words;
+pub(crate) mod words;
 
 use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
 use bakeoff_model::plan::case_label;
@@ -15,16 +15,26 @@ use bakeoff_stats::{
     against_bounds, compare, log_ratios,
 };
 
-use super::benchmark::{CaseData, Latency, RunData};
+use super::benchmark::CaseData;
+use super::figures;
 use super::load::LoadAnalysis;
-use super::metric::{Metric, Percentile};
+use super::metric::Metric;
 use super::row::Row;
 use super::validity;
+
+/// Figures of head over base, in the order of tables.
+const COMPARED: [Figure; 5] = [
+    Figure::Slower,
+    Figure::Cpu,
+    Figure::P50,
+    Figure::P99,
+    Figure::Memory,
+];
 
 /// Everything about head and base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgainstBase {
-    /// What was compared with.
+    /// The baseline.
     pub baseline: Baseline,
     /// One for each contender with parameters and benchmark.
     pub cases: Vec<HeadAndBase>,
@@ -41,7 +51,7 @@ pub struct HeadAndBase {
     pub benchmark: String,
     /// Contender and parameters.
     pub label: String,
-    /// What changed, where both have the figure.
+    /// The changes, where both have the figure.
     pub changes: Vec<Change>,
     /// Failed requests of the head, of all of them; `None` where it was not loaded.
     pub error_share: Option<f64>,
@@ -49,12 +59,12 @@ pub struct HeadAndBase {
     pub failure: Option<String>,
     /// Why the two cannot be compared.
     pub incomparable: Option<String>,
-    /// What keeps their numbers from being fair, a fragment each.
+    /// Reasons why their numbers are not fair, a fragment each.
     pub caveats: Vec<String>,
 }
 
 impl HeadAndBase {
-    /// What changed of a figure, where both have it.
+    /// Returns the change of a figure, where both have it.
     #[must_use]
     pub fn change(&self, figure: Figure) -> Option<&Change> {
         self.changes.iter().find(|change| change.figure == figure)
@@ -99,7 +109,7 @@ pub struct Judged {
     pub sentence: String,
 }
 
-/// What a session with a baseline comes to, from good to bad.
+/// The conclusion of a session with a baseline, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Conclusion {
     /// No condition holds, and no head has failed.
@@ -113,7 +123,7 @@ pub enum Conclusion {
 }
 
 impl AgainstBase {
-    /// What it comes to.
+    /// Returns the conclusion.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome: Outcome| self.judged.iter().any(|one| one.outcome == outcome);
@@ -268,44 +278,11 @@ fn caveats(head: &Row, base: &Row) -> Vec<String> {
 
 /// Every figure that both have.
 fn changes(head: (&CaseData<'_>, &Row), base: (&CaseData<'_>, &Row)) -> Vec<Change> {
-    let both = |metric: fn(&CaseData<'_>, &Row) -> Option<Metric>| {
-        Some((metric(head.0, head.1)?, metric(base.0, base.1)?))
-    };
-    let figures = [
-        (Figure::Slower, both(|_, row| Some(row.throughput.clone()))),
-        (Figure::Cpu, both(|_, row| row.cpu_us.clone())),
-        (
-            Figure::P50,
-            both(|case, row| times(case, row, Percentile::P50, |latency| latency.p50_ms)),
-        ),
-        (
-            Figure::P99,
-            both(|case, row| times(case, row, Percentile::P99, |latency| latency.p99_ms)),
-        ),
-        (Figure::Memory, both(|_, row| row.memory_mib.clone())),
-    ];
-    let changes = figures.into_iter();
-    changes
-        .filter_map(|(figure, metrics)| Some(change(figure, metrics?)))
-        .collect()
-}
-
-/// A percentile of the times of each set, ms: in the open load after turns where there is one.
-fn times(
-    case: &CaseData<'_>,
-    row: &Row,
-    wanted: Percentile,
-    value: fn(&Latency) -> f64,
-) -> Option<Metric> {
-    if let Some(open) = &row.open {
-        return open.percentile(wanted).cloned();
-    }
-    let runs: Vec<&RunData<'_>> = case.completed().collect();
-    Metric::of_runs(
-        &runs,
-        |step| !step.warm_up,
-        |run| Some(value(&run.measured().last()?.latency()?)),
-    )
+    let changes = COMPARED.iter().filter_map(|figure| {
+        let of = |(case, row)| figures::metric(*figure, case, row);
+        Some(change(*figure, (of(head)?, of(base)?)))
+    });
+    changes.collect()
 }
 
 fn change(figure: Figure, (head, base): (Metric, Metric)) -> Change {

@@ -24,14 +24,14 @@ impl Measured {
         &self.metric.sample
     }
 
-    /// What is said where a lower bound is not enough.
+    /// Returns the sentence for cases in which a lower bound is not enough.
     pub(super) fn is_a_bound(&self) -> String {
         let verdict = self.metric.validity.verdict();
         format!("{} is {verdict}: its number is a lower bound", self.label)
     }
 }
 
-/// What is read of a case: the metric, and at how many connections.
+/// The figure that is read of a case: the metric, and at how many connections.
 #[derive(Clone, Copy)]
 pub(super) struct Figure {
     metric: ClaimMetric,

@@ -23,7 +23,7 @@ pub use verdict::ClaimVerdict;
 /// A claim and the verdict on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimRow {
-    /// What is claimed.
+    /// The claim.
     pub text: String,
     /// The sentence of the source; empty where its figure says it.
     pub quote: String,
@@ -31,9 +31,9 @@ pub struct ClaimRow {
     pub source: String,
     /// From what the claim was worked out; empty where the source says it itself.
     pub derived: String,
-    /// What has to hold, in numbers.
+    /// The expected value, in numbers.
     pub expected: String,
-    /// What was measured; empty when nothing was.
+    /// The measured value; empty when there is none.
     pub measured: String,
     /// The verdict.
     pub verdict: ClaimVerdict,
@@ -164,7 +164,7 @@ fn row(sessions: &[Session<'_, '_>], claim: &Claim, source: Option<&Source>) -> 
     }
 }
 
-/// What has to hold, in numbers.
+/// Returns the expected value, in numbers.
 fn expected(claim: &Claim) -> String {
     let words = claim.metric.words(claim.at);
     let holds = match &claim.test {

@@ -303,8 +303,8 @@ pub(super) fn happens(
     }
 }
 
-/// Whether a run was killed for memory before it had served so many connections; `None` when it
-/// ended before that for another reason.
+/// Whether a run was killed for memory before it had served this number of connections; `None` when
+/// it ended before that for another reason.
 fn killed(run: &RunData<'_>, at: u32) -> Option<bool> {
     let reached = run.steps.iter().any(|step| step.connections >= at);
     match &run.records.end.as_ref()?.outcome {

@@ -47,7 +47,7 @@ impl ClaimVerdict {
     }
 }
 
-/// What one session says about one claim.
+/// The result of one session for one claim.
 pub(super) struct Found {
     pub(super) measured: String,
     pub(super) verdict: ClaimVerdict,

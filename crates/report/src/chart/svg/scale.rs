@@ -3,7 +3,7 @@
 use crate::chart::{Axis, Scale};
 use crate::number::{count, significant};
 
-/// About so many ticks on an axis.
+/// About this number of ticks on an axis.
 const TICKS: f64 = 5.0;
 
 /// An axis with its ends, and where it lies in the drawing.

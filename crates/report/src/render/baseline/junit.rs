@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::analysis::Analysis;
 use crate::analysis::baseline::{AgainstBase, HeadAndBase, Judged, Outcome};
 
-/// What the test case is called that fails with wrong answers and failed runs.
+/// The name of the test case that fails with wrong answers and failed runs.
 const MEASURED: &str = "is right and could be measured";
 
 /// The report as JUnit XML; `None` without a baseline.

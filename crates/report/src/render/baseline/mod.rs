@@ -36,7 +36,7 @@ pub(super) const FIGURES: [Figure; 5] = [
     Figure::Memory,
 ];
 
-/// What it comes to in one line: `failed: 1 of 3 conditions holds`.
+/// Returns the conclusion in one line: `failed: 1 of 3 conditions holds`.
 pub(super) fn verdict(all: &AgainstBase) -> String {
     let count = |outcome: Outcome| {
         let judged = all.judged.iter();
@@ -200,7 +200,7 @@ fn cell(change: &Change) -> String {
     format!("{base} → {head}<br>**{percent} %** {}", range(change))
 }
 
-/// What a reader should know about the numbers, sentences.
+/// Returns notes on the numbers, sentences.
 fn method(analysis: &Analysis<'_>, all: &AgainstBase) -> Vec<String> {
     let mut sentences = vec![
         "Base and head of each contender were built and measured in turn in this session, on the \

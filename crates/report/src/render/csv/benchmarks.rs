@@ -6,7 +6,7 @@ use crate::analysis::benchmark::Latency;
 use crate::analysis::overview::Overview;
 use crate::analysis::{Analysis, LoadAnalysis};
 
-/// What a column holds, and which of a contender's times that is.
+/// The title of a column, and which of a contender's times it holds.
 type TimeColumn = (&'static str, fn(&Latency) -> f64);
 
 /// The columns of a contender after its throughput.

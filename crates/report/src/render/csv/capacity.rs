@@ -5,7 +5,7 @@ use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialV
 use super::{Line, decimal, lines, outcome, parameters, table};
 use crate::analysis::Analysis;
 
-/// What both tables begin with.
+/// The first columns of both tables.
 const OF_RUN: [&str; 6] = [
     "benchmark",
     "contender",
@@ -26,8 +26,8 @@ fn of_run(line: &Line<'_, '_>, slo: String) -> Vec<String> {
     ]
 }
 
-/// What the search of each run found for each objective (RFC 4180, header first, empty = not
-/// known). `None` where no search was made.
+/// Returns the result of the search of each run for each objective (RFC 4180, header first, empty =
+/// not known). `None` where no search was made.
 #[must_use]
 pub fn capacity_csv(analysis: &Analysis<'_>) -> Option<String> {
     let found = |line: &Line<'_, '_>, found: &CapacityRecord| {

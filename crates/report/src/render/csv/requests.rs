@@ -5,7 +5,7 @@ use crate::analysis::Analysis;
 use crate::analysis::errors::{self, Error};
 use crate::analysis::requests::{self, Block};
 
-/// What the rows of both files begin with.
+/// The first columns of both files.
 const FRONT: [&str; 10] = [
     "suite",
     "benchmark",

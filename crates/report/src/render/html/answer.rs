@@ -58,7 +58,7 @@ fn folded(answer: &Answer, index: usize) -> Markup {
     }
 }
 
-/// What went wrong, with the contenders that it happened to.
+/// Returns the list of problems, with the contenders that have them.
 fn troubles(all: &[(String, String)], index: usize) -> Markup {
     let shown = all.len().min(TROUBLES_MAX);
     html! {

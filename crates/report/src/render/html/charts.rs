@@ -40,7 +40,7 @@ fn to_here(id: &str) -> Markup {
     html! { a.here href={ "#" (id) } aria-label="Link to this figure" { "#" } }
 }
 
-/// What a billion requests cost. The page recomputes it for another price.
+/// Returns the cost of a billion requests. The page recomputes it for another price.
 pub(super) fn cost(summary: &BenchmarkSummary) -> Markup {
     let mut rows: Vec<(&Row, &Metric)> = summary
         .rows()

@@ -94,7 +94,8 @@ fn cell(cell: &CheckCell, text: &str, differs: bool) -> Markup {
     }
 }
 
-/// What stands for a text that is too long for a cell: `✓ 47 of 31 kinds` for threads by name.
+/// Returns the summary of a text that is too long for a cell: `✓ 47 of 31 kinds` for threads by
+/// name.
 fn folded(text: &str) -> Option<String> {
     if text.chars().count() <= LETTERS_MAX {
         return None;
@@ -143,7 +144,7 @@ fn three_digits(text: &str) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// What more than half of the contenders have; `None` without such a majority.
+/// Returns the text that more than half of the contenders have; `None` without such a majority.
 fn usual(texts: &[Option<String>]) -> Option<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts.iter().flatten() {

@@ -63,7 +63,7 @@ fn contender(analysis: &Analysis<'_>, name: &str, runs: &[&RunRecords]) -> Marku
     }
 }
 
-/// What was measured, each build of the contender once.
+/// Returns the receipts of what was measured, each build of the contender once.
 fn receipts(runs: &[&RunRecords]) -> Markup {
     let mut seen: Vec<&RunRecords> = Vec::new();
     for run in runs {
@@ -106,10 +106,14 @@ fn flame_graph(one: &FlameGraph) -> Markup {
     let of = format!("{case}, {}", one.benchmark);
     html! {
         @match &one.outcome {
-            FlameOutcome::Drawn { file, sampler, samples, .. } => {
+            FlameOutcome::Drawn { file, sampler, samples, difference, .. } => {
                 a href={ "../" (file) } { "flame graph of " (of) }
                 " at " (counted(one.connections as usize, "connection"))
                 ", " (samples) " samples by " (sampler)
+                @if let Some(difference) = difference {
+                    ", and "
+                    a href={ "../" (difference.file) } { "its difference from " (difference.from) }
+                }
             }
             FlameOutcome::Failed { why } => { "no flame graph of " (of) ": " (why) }
         }

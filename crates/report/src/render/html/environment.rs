@@ -81,7 +81,8 @@ pub(super) fn table(results: &Results) -> Markup {
     )
 }
 
-/// What took part in any run: each run names only what it needed.
+/// Returns the versions of everything that took part in any run: each run names only what it
+/// needed.
 fn versions(results: &Results) -> String {
     let all = last_attempts(results).flat_map(|run| &run.begin.host.versions);
     let distinct: BTreeSet<String> = all

@@ -7,10 +7,10 @@ use super::table::{self, Heading};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
-use crate::analysis::layers::Layers;
+use crate::analysis::layers::{Layers, SampledPair};
 use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
-use crate::render::reasons::{LAYERS_METHOD, layer_text};
+use crate::render::reasons::{LAYERS_METHOD, SAMPLED_METHOD, layer_text, sampled_rows};
 
 const SHARE_HEADINGS: [Heading; 6] = [
     ("contender", ""),
@@ -100,6 +100,37 @@ pub(super) fn layers(layers: &Layers) -> Markup {
                             th scope="row" { (row.label) }
                             @for cell in &row.cpu_us { td { (layer_text(*cell)) } }
                             td { (row.samples) }
+                        }
+                    }
+                }
+            }))
+            @for pair in &layers.pairs { (sampled_pair(pair)) }
+        }
+    }
+}
+
+/// Empty where nothing differs significantly.
+fn sampled_pair(pair: &SampledPair) -> Markup {
+    let rows = sampled_rows(pair);
+    html! {
+        @if !rows.is_empty() {
+            p.hint { (pair.dearer) " against " (pair.cheaper) ". " (SAMPLED_METHOD) }
+            (table::framed("", &html! {
+                thead {
+                    tr {
+                        th.label scope="col" { "CPU µs/request" }
+                        th scope="col" { (pair.dearer) }
+                        th scope="col" { (pair.cheaper) }
+                        th scope="col" { "difference" }
+                    }
+                }
+                tbody {
+                    @for [name, dearer, cheaper, difference] in &rows {
+                        tr {
+                            th scope="row" { (name) }
+                            td { (dearer) }
+                            td { (cheaper) }
+                            td { (difference) }
                         }
                     }
                 }

@@ -12,9 +12,9 @@ pub(crate) struct Panel<'r> {
     place: Place,
     pub(crate) name: String,
     pub(crate) conditions: String,
-    /// What is drawn, each in a colour of its own.
+    /// The cases that are drawn, each in a separate colour.
     cases: Vec<String>,
-    /// What these are.
+    /// The kind of these.
     of: &'static str,
     published: Vec<PublishedSeries<'r>>,
     pub(crate) charts: Vec<Chart>,

@@ -70,7 +70,7 @@ pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
     }
 }
 
-/// What the sets show beside their ratios.
+/// Returns the measurements of the sets besides their ratios.
 fn in_turns(sets: &Sets) -> Markup {
     html! {
         h4 { "Sets" }
@@ -208,7 +208,7 @@ fn latency(row: &Row, time_ms: Option<f64>) -> Markup {
     }
 }
 
-/// What is wrong with the stated step of a contender.
+/// Returns the reason why the stated step of a contender is not fair.
 fn stated_reason(row: &Row) -> String {
     row.stated.to_string()
 }

@@ -6,10 +6,10 @@ use super::{Column, escape, push_table_of};
 use crate::analysis::cpu_parts::CpuPartsRow;
 use crate::analysis::database::DatabaseRow;
 use crate::analysis::gc::GcRow;
-use crate::analysis::layers::Layers;
+use crate::analysis::layers::{Layers, SampledPair};
 use crate::analysis::probe::{self, ShareRow};
 use crate::number::{significant, significant_or_dash};
-use crate::render::reasons::{LAYERS_METHOD, layer_text};
+use crate::render::reasons::{LAYERS_METHOD, SAMPLED_METHOD, layer_text, sampled_rows};
 
 const CPU_COLUMNS: [Column; 6] = [
     ("<", "contender"),
@@ -162,5 +162,26 @@ pub(super) fn push_layers(text: &mut String, layers: &Layers) {
             cells.join(" | "),
             row.samples
         );
+    }
+    for pair in &layers.pairs {
+        push_sampled_pair(text, pair);
+    }
+}
+
+/// Nothing where nothing differs significantly.
+fn push_sampled_pair(text: &mut String, pair: &SampledPair) {
+    let rows = sampled_rows(pair);
+    if rows.is_empty() {
+        return;
+    }
+    let (dearer, cheaper) = (escape(&pair.dearer), escape(&pair.cheaper));
+    let _ = write!(
+        text,
+        "\n{dearer} against {cheaper}. {SAMPLED_METHOD}\n\n\
+         | CPU µs/request | {dearer} | {cheaper} | difference |\n|---|--:|--:|--:|\n"
+    );
+    for [name, dearer, cheaper, difference] in rows {
+        let name = escape(&name);
+        let _ = writeln!(text, "| {name} | {dearer} | {cheaper} | {difference} |");
     }
 }

@@ -7,7 +7,7 @@ use super::On;
 use crate::stages::slices::Reading;
 
 /// Reads the counters of all contenders, and of the backend, now.
-pub(super) async fn read_all<L>(on: &[On<'_, L>]) -> Vec<Reading> {
+pub(super) async fn read_all(on: &[On<'_>]) -> Vec<Reading> {
     let mut all: Vec<Reading> = Vec::new();
     let backend = match on.first().and_then(|one| one.parts.backend) {
         Some(backend) => Some(backend.sample().await),
@@ -30,7 +30,8 @@ pub(super) struct Slices<'r> {
 }
 
 impl Slices<'_> {
-    /// What each contender cost and did. One that is not loaded may cost something too.
+    /// Returns the cost and the activity of each contender. One that is not loaded may cost
+    /// something too.
     pub(super) fn costs(&self) -> Vec<Others> {
         let cpu_ns = |reading: &Reading| reading.contender.resources.cpu_ns();
         let boundaries = self.before.iter().zip(self.after);

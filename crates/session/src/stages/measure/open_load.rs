@@ -6,15 +6,15 @@ use bakeoff_model::plan::{LatencyLoad, stated_step};
 use bakeoff_model::suite::Step as PlannedStep;
 
 use super::{Account, Block, Loading, On};
-use crate::contracts::{Halt, LoadGenerator, RunningLoad};
+use crate::contracts::Halt;
 use crate::event::Observer;
 use crate::stages::load_spec::{self, OpenLoad, OpenSlice};
 
-impl<G: RunningLoad> Loading<G> {
+impl Loading {
     /// The open load of the contenders of these indices, which live: at a share of what the slowest
     /// of them served at the stated step. `None` where the plan has none, and where one of them
     /// served nothing.
-    pub(crate) fn open_load<L>(&self, on: &[On<'_, L>], living: &[usize]) -> Option<OpenLoad> {
+    pub(crate) fn open_load(&self, on: &[On<'_>], living: &[usize]) -> Option<OpenLoad> {
         let run = &on.first()?.case.begin.run;
         let load = run.latency?;
         let stated = stated_step(&run.steps)?;
@@ -30,14 +30,11 @@ impl<G: RunningLoad> Loading<G> {
     }
 
     /// Plays an open load on contenders that live, and ends it.
-    pub(crate) async fn play_open<L>(
-        on: &mut [On<'_, L>],
+    pub(crate) async fn play_open(
+        on: &mut [On<'_>],
         load: &OpenLoad,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Account>, Halt>
-    where
-        L: LoadGenerator<Load = G>,
-    {
+    ) -> Result<Vec<Account>, Halt> {
         let mut own = Self::begin_with(on, |input| load_spec::open_load_spec(input, load)).await?;
         let steps = on.first().map_or(0, |one| one.case.begin.run.steps.len());
         let mut announced = None;

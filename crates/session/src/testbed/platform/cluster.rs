@@ -2,17 +2,17 @@
 //! what is started there.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context as _, anyhow, bail};
+use async_trait::async_trait;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
-use bakeoff_model::record::GeneratorCeiling;
+use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
 use bakeoff_model::suite::Contender;
-use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::{
@@ -21,14 +21,20 @@ use bakeoff_runtime::docker::{
 use bakeoff_runtime::kubernetes::{
     BackendPod, Cluster, ClusterSettings, KubernetesRuntime, NodeImage, Nodes, Order, PodImage,
 };
+use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::sweep::RunFolder;
+use bakeoff_runtime::{BoxFuture, Runtime};
 use tokio::sync::OnceCell;
 
-use super::client::RESPONSE_LIMIT;
-use super::contender::Ready;
-use super::images::{Delivery, elsewhere, find_engine, in_image};
-use crate::contracts::Client;
+use super::pods::in_pods;
+use super::{GC_LOG_IN_CONTAINERS, Platform};
+use crate::contracts::{Client, LoadGenerator};
 use crate::hint::{hinted, of_cluster as plain};
+use crate::testbed::backends::{self, RunningBackend, WantedBackend};
+use crate::testbed::client::RESPONSE_LIMIT;
+use crate::testbed::contender::Ready;
+use crate::testbed::images::{self, Delivery, elsewhere, find_engine, in_image};
+use crate::testbed::this_host::{process_runtime, swept};
 
 /// A cluster that answers, with the place of each part.
 #[derive(Debug)]
@@ -105,17 +111,20 @@ pub fn pod_program(settings: &ClusterSettings) -> anyhow::Result<PathBuf> {
 }
 
 /// Contenders in a cluster.
-pub(super) struct ClusterBed {
-    pub(super) runtime: KubernetesRuntime,
+pub(super) struct ClusterPlatform {
+    runtime: KubernetesRuntime,
     delivery: Delivery,
     /// Archives on their way to the nodes.
     folder: RunFolder,
     engine: OnceCell<Engine>,
+    /// For what runs on this host all the same: a database server of the user's own is asked from
+    /// here.
+    process: ProcessRuntime,
     /// Images that were delivered: as the engine knows them, as Pods name them.
     delivered: Mutex<BTreeMap<String, NodeImage>>,
 }
 
-impl ClusterBed {
+impl ClusterPlatform {
     /// Connects, brings this program to the nodes and starts what works beside contenders.
     /// `recordings` are those of the replay backend, if that is wanted.
     pub(super) async fn begin(
@@ -134,7 +143,7 @@ impl ClusterBed {
             }
             Delivery::Registry(prefix) => {
                 let engine = engine.get_or_try_init(find_engine).await?;
-                super::images::push_program(engine, &program, recordings, prefix).await?
+                images::push_program(engine, &program, recordings, prefix).await?
             }
             Delivery::Nothing => return Err(no_delivery(cluster.context())),
         };
@@ -150,31 +159,9 @@ impl ClusterBed {
             delivery,
             folder,
             engine,
+            process: process_runtime()?,
             delivered: Mutex::default(),
         })
-    }
-
-    /// Brings a built contender into the form of a Pod, with its image at the nodes.
-    pub(super) async fn make_ready(
-        &self,
-        suite: &str,
-        contender: &Contender,
-        built: Built,
-        jvm_options: Vec<String>,
-    ) -> anyhow::Result<Ready> {
-        if let Some(reference) = &contender.image {
-            // The nodes pull it; this host does not need it.
-            return Ok(Ready {
-                image: Some(NodeImage::of_registry(reference.clone()).in_spec()),
-                ..elsewhere(built)
-            });
-        }
-        let engine = self.engine.get_or_try_init(find_engine).await?;
-        let mut ready = in_image(engine, suite, contender, built, jvm_options).await?;
-        if let Some(reference) = ready.image.take() {
-            ready.image = Some(self.deliver(engine, &reference).await?.in_spec());
-        }
-        Ok(ready)
     }
 
     async fn deliver(&self, engine: &Engine, reference: &str) -> anyhow::Result<NodeImage> {
@@ -195,20 +182,6 @@ impl ClusterBed {
         let mut delivered = delivered.unwrap_or_else(std::sync::PoisonError::into_inner);
         delivered.insert(reference.to_owned(), image.clone());
         Ok(image)
-    }
-
-    /// Starts a backend as a Pod.
-    pub(super) async fn start_backend(
-        &self,
-        kind: &BackendKind,
-        data: &Path,
-    ) -> anyhow::Result<BackendPod> {
-        match kind {
-            BackendKind::Replay(own) => self.runtime.replay(&own.settings).await.map_err(plain),
-            BackendKind::Elasticsearch(own) => self.elasticsearch(own).await,
-            BackendKind::Postgres => self.postgres(data).await,
-            BackendKind::PostgresServer(url) => bail!("{url} is not to be started"),
-        }
     }
 
     async fn postgres(&self, data: &Path) -> anyhow::Result<BackendPod> {
@@ -247,11 +220,92 @@ impl ClusterBed {
         let started = self.runtime.elasticsearch(&image, &command, own.warm_up);
         started.await.map_err(plain)
     }
+}
 
-    /// Measures what a load generator can do at best, in its Pod.
-    pub(super) async fn ceiling(&self) -> anyhow::Result<GeneratorCeiling> {
+#[async_trait(?Send)]
+impl Platform for ClusterPlatform {
+    fn runtime(&self) -> &dyn Runtime {
+        &self.runtime
+    }
+
+    /// The image of the contender is then at the nodes.
+    async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        if let Some(reference) = &contender.image {
+            // The nodes pull it; this host does not need it.
+            return Ok(Ready {
+                image: Some(NodeImage::of_registry(reference.clone()).in_spec()),
+                ..elsewhere(built)
+            });
+        }
+        let engine = self.engine.get_or_try_init(find_engine).await?;
+        let mut ready = in_image(engine, suite, contender, built, jvm_options).await?;
+        if let Some(reference) = ready.image.take() {
+            ready.image = Some(self.deliver(engine, &reference).await?.in_spec());
+        }
+        Ok(ready)
+    }
+
+    async fn start_backend(
+        &self,
+        wanted: &WantedBackend<'_>,
+    ) -> anyhow::Result<Box<dyn RunningBackend>> {
+        if wanted.server.is_some() {
+            // What contenders reach is not known, and the loopback of this host is not it.
+            let gateway = Some(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+            return backends::start_here(&self.process, wanted, gateway).await;
+        }
+        let data = wanted.data.clone().unwrap_or_default();
+        Ok(Box::new(match wanted.kind()? {
+            BackendKind::Replay(own) => self.runtime.replay(&own.settings).await.map_err(plain)?,
+            BackendKind::Elasticsearch(own) => self.elasticsearch(&own).await?,
+            BackendKind::Postgres => self.postgres(&data).await?,
+            BackendKind::PostgresServer(url) => bail!("{url} cannot be started"),
+        }))
+    }
+
+    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        let mut removed = swept(&self.process).await?;
+        removed.extend(self.runtime.sweep().await?);
+        Ok(removed)
+    }
+
+    fn generator(&self, _program: PathBuf) -> Box<dyn LoadGenerator> {
+        in_pods(self.runtime.load_pods())
+    }
+
+    fn client(&self) -> &dyn Client {
+        &self.runtime
+    }
+
+    async fn ceiling(&self, _program: &Path, _cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
         let line = self.runtime.load_pods().ceiling().await.map_err(plain)?;
         serde_json::from_str(&line).map_err(|_| anyhow!("its Pod said: {line}"))
+    }
+
+    fn host(&self) -> Host {
+        self.runtime.host().clone()
+    }
+
+    fn host_cores(&self) -> usize {
+        self.runtime.host().cores
+    }
+
+    fn nodes(&self) -> Option<Placed> {
+        Some(self.runtime.placed())
+    }
+
+    fn gc_log_inside(&self) -> Option<&'static Path> {
+        Some(Path::new(GC_LOG_IN_CONTAINERS))
+    }
+
+    async fn close(self: Box<Self>) -> anyhow::Result<()> {
+        self.runtime.end().await.map_err(plain)
     }
 }
 

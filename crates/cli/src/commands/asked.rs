@@ -1,0 +1,128 @@
+//! How services of the user's own are asked and loaded, for `duel` and `bisect`.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_import::{Described, Operation, another};
+use bakeoff_model::suite::Limits;
+use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request};
+use bakeoff_session::hint::hinted;
+
+use super::imported;
+use crate::args::AskedArgs;
+
+/// The method unless another is named.
+const GET: &str = "GET";
+/// The limits of services that are started here, unless others are named: those of a small pod.
+const CPUS: f64 = 1.0;
+const MEMORY_BYTES: u64 = 512 << 20;
+
+/// Returns the duel that the arguments describe, without sides.
+pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
+    let imported = imported::read(&args.imported)?;
+    let notes = imported.as_ref().map(notes).transpose()?;
+    let requests = requests(args, imported.as_ref())?;
+    let mut gets = requests.iter().filter(|request| request.method == GET);
+    let ready_path = match (&args.ready, gets.next()) {
+        (Some(ready), _) => ready.0.clone(),
+        (None, Some(first)) => first.path.clone(),
+        (None, None) => "/".to_owned(),
+    };
+    let variables = args.env.iter();
+    let limits = named_limits(args);
+    Ok(Duel {
+        sides: Vec::new(),
+        requests,
+        notes: notes.unwrap_or_default(),
+        ignored: args.ignore.clone(),
+        port: args.port,
+        ready_path,
+        env: variables
+            .map(|variable| (variable.0.clone(), variable.1.clone()))
+            .collect(),
+        limits: Limits {
+            cpus: limits.cpus.or(Some(CPUS)),
+            memory_bytes: limits.memory_bytes.or(Some(MEMORY_BYTES)),
+        },
+        workdir: std::env::current_dir().context("this folder is gone")?,
+        compose_file: None,
+        connections: args.connections,
+        warm_up: match &args.warm_up {
+            None => DuelWarmUp::UntilWarm,
+            Some(warm_up) => match warm_up.0 {
+                None => DuelWarmUp::Skipped,
+                Some(time) => DuelWarmUp::For(time.0),
+            },
+        },
+        duration: args.duration.0,
+        runs: DuelRuns::Within(Duration::ZERO),
+        may_differ: args.differ,
+        control: true,
+        latency: true,
+    })
+}
+
+/// Returns the limits that are named.
+pub(crate) fn named_limits(args: &AskedArgs) -> Limits {
+    Limits {
+        cpus: args.cpus.map(|cpus| cpus.0),
+        memory_bytes: args.memory.map(|size| size.0),
+    }
+}
+
+/// Returns notes for the user about requests that are written down elsewhere.
+fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
+    let left_out = described.left_out.iter();
+    let left_out: Vec<String> = left_out.map(|one| format!("left out: {one}")).collect();
+    if described.operations.is_empty() {
+        let why = match left_out.is_empty() {
+            true => "there is none in it".to_owned(),
+            false => left_out.join("; "),
+        };
+        return Err(hinted(
+            format_args!("no request can be made of the {}", described.source.noun()),
+            why,
+        ));
+    }
+    Ok(described.notes.iter().cloned().chain(left_out).collect())
+}
+
+/// Every request that is named, each by another name.
+fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Vec<Request>> {
+    let body = String::from_utf8(args.body.read()?)
+        .context("--body: a suite file holds text, and this is none")?;
+    let method = args.method.to_uppercase();
+    let headers = args.headers.iter();
+    let headers: Vec<(String, String)> = headers
+        .map(|header| (header.0.clone(), header.1.clone()))
+        .collect();
+    let typed = args.get.iter().map(|path| Request {
+        name: format!("{method} {}", path.0),
+        weight: 1,
+        method: method.clone(),
+        path: path.0.clone(),
+        headers: headers.clone(),
+        body: body.clone(),
+    });
+    let imported = imported.map(|all| all.operations.clone());
+    let imported = imported.into_iter().flatten();
+    let curl = args.curl.iter().map(|curl| curl.0.clone());
+    let mut requests: Vec<Request> = Vec::new();
+    for mut request in typed.chain(curl.chain(imported).map(request)) {
+        let is_taken = |name: &str| requests.iter().any(|one| one.name == name);
+        request.name = another(request.name, is_taken);
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+fn request(operation: Operation) -> Request {
+    Request {
+        name: operation.name,
+        weight: operation.weight,
+        method: operation.method,
+        path: operation.path,
+        headers: operation.headers.into_iter().collect(),
+        body: operation.body,
+    }
+}

@@ -1,0 +1,202 @@
+//! What a search for a commit comes to, as an object for programs and a sentence for people.
+
+use std::path::PathBuf;
+
+use bakeoff_base::text::counted;
+use bakeoff_model::baseline::{Condition, Figure};
+use bakeoff_report::{WithInterval, changed};
+use bakeoff_stats::{Estimate, Side};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Commit {
+    /// Its hash, hexadecimal.
+    pub commit: String,
+    /// The first line of its message.
+    pub title: String,
+}
+
+/// The outcome of a search for a commit.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Bisection {
+    /// The outcome.
+    pub outcome: BisectionOutcome,
+    /// The same as sentences.
+    pub sentence: String,
+    /// The condition that makes a commit bad: `cpu>3%`.
+    pub condition: String,
+    /// The figure of the bad commit over that of the good one.
+    pub change: WithInterval,
+    /// The figure of the most likely commit over that of the measured one before it; absent unless
+    /// it was found among several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_commit: Option<WithInterval>,
+    /// The commits that hold the change with a probability of 95 %, oldest first; none where the
+    /// bad commit is not worse.
+    pub candidates: Vec<Candidate>,
+    /// Commits that could not be measured.
+    pub skipped: Vec<SkippedCommit>,
+    /// Commits after the good one.
+    pub commits: usize,
+    /// Commits that were built and measured, good and bad among them.
+    pub measured: usize,
+    /// Sessions that were played.
+    pub sessions: usize,
+    /// How long it took, s.
+    pub took_s: f64,
+    /// The results folder of the last session: of the commit against the one before it where it was
+    /// found.
+    pub results: PathBuf,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BisectionOutcome {
+    /// One commit holds the change with a probability of 95 %.
+    Found,
+    /// Several do, of which no more can be measured, or the time was over.
+    Several,
+    /// The bad commit is significantly not as bad as the condition says.
+    NotWorse,
+    /// Whether it is was not decided.
+    Undecided,
+}
+
+/// A commit that may hold the change.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Candidate {
+    /// The commit.
+    #[serde(flatten)]
+    pub commit: Commit,
+    /// The probability that it does, 0 to 1.
+    pub probability: f64,
+}
+
+/// A commit that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SkippedCommit {
+    /// The commit.
+    #[serde(flatten)]
+    pub commit: Commit,
+    /// Why.
+    pub why: String,
+}
+
+/// The ratio of two commits, the later over the earlier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change {
+    pub(super) ratio: Estimate,
+    /// Where that is by the bound of the condition.
+    pub(super) side: Side,
+}
+
+impl Change {
+    pub(super) fn with_interval(&self) -> WithInterval {
+        WithInterval::from(&self.ratio)
+    }
+}
+
+/// The parts of the sentence of an outcome.
+pub(super) struct Found<'a> {
+    pub(super) condition: Condition,
+    pub(super) change: &'a Change,
+    pub(super) of_commit: Option<&'a Change>,
+    pub(super) candidates: &'a [Candidate],
+    pub(super) commits: usize,
+    pub(super) time_is_over: bool,
+}
+
+impl Found<'_> {
+    pub(super) fn outcome(&self) -> BisectionOutcome {
+        match (self.change.side, self.candidates) {
+            (Side::Below, _) => BisectionOutcome::NotWorse,
+            (Side::Undecided, _) => BisectionOutcome::Undecided,
+            (Side::Above, [_]) => BisectionOutcome::Found,
+            (Side::Above, _) => BisectionOutcome::Several,
+        }
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let condition = &self.condition;
+        let whole = format!(
+            "bad {}",
+            changed_than(condition.figure, self.change, "good")
+        );
+        match self.outcome() {
+            BisectionOutcome::NotWorse => {
+                format!("{whole}: significantly not {condition}, so no commit is looked for.")
+            }
+            BisectionOutcome::Undecided => format!(
+                "{whole}: whether that is {condition} is undecided; give it more time (--within), \
+                 or a smaller bound."
+            ),
+            BisectionOutcome::Found => format!("{whole}. {}", self.found()),
+            BisectionOutcome::Several => format!("{whole}. {}", self.several()),
+        }
+    }
+
+    fn found(&self) -> String {
+        let Candidate {
+            commit,
+            probability,
+        } = &self.candidates[0];
+        let first = format!(
+            "The change is in {} \"{}\" with a probability of {}.",
+            commit.short(),
+            commit.title,
+            percent(*probability)
+        );
+        match self.of_commit {
+            None => first,
+            Some(own) => {
+                let figure = self.condition.figure;
+                let mut text = format!(
+                    "{first} It {}.",
+                    changed_than(figure, own, "the commit before it")
+                );
+                if self.explains_part_only(own) {
+                    text.push_str(
+                        " That is significantly less than the whole change: search before and \
+                         after it for the rest.",
+                    );
+                }
+                text
+            }
+        }
+    }
+
+    /// Whether the commit's own change is significantly smaller than that from good to bad.
+    fn explains_part_only(&self, own: &Change) -> bool {
+        let ends = self.change.ratio.interval.zip(own.ratio.interval);
+        ends.is_some_and(|(whole, own)| match self.condition.figure {
+            Figure::Slower => own.low > whole.high,
+            _ => own.high < whole.low,
+        })
+    }
+
+    fn several(&self) -> String {
+        let why = match self.time_is_over {
+            true => "the time is over; --within gives it more",
+            false => "no other commit between them can be measured",
+        };
+        let number = counted(self.candidates.len() as u64, "commit");
+        let all = self.commits;
+        format!("The change is in one of {number} of {all} with a probability of 95 %: {why}.")
+    }
+}
+
+fn changed_than(figure: Figure, change: &Change, than: &str) -> String {
+    let words = changed(figure, &change.ratio, than);
+    words.unwrap_or_else(|| format!("cannot be compared with {than}, for lack of sets that agree"))
+}
+
+/// `97 %`; never 100 %.
+fn percent(probability: f64) -> String {
+    match probability {
+        share if share > 0.999 => "more than 99.9 %".to_owned(),
+        share => format!("{:.1} %", 100.0 * share),
+    }
+}

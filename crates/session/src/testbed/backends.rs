@@ -1,0 +1,242 @@
+//! Backends: what a session wants, and what runs.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use async_trait::async_trait;
+use bakeoff_model::conditions::BackendName;
+use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::suite::{Limits, ReplaySettings};
+use bakeoff_runtime::backend::{
+    self, Backend, BackendKind, BackendOptions, Databases, Elasticsearch, ReplayProcess,
+};
+use bakeoff_runtime::kubernetes::BackendPod;
+use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::{BoxFuture, build};
+
+use crate::contracts::BackendProbe;
+use crate::hint::hinted;
+
+/// How long a real backend is asked before contenders call it.
+const WARM_UP: Duration = Duration::from_secs(10);
+/// Heap of Elasticsearch, MiB: ample for the documents of the suites.
+const ELASTICSEARCH_HEAP_MIB: u32 = 512;
+/// How long a backend may take to stop.
+const STOP_GRACE: Duration = Duration::from_secs(20);
+
+/// A backend as a session wants it.
+#[derive(Debug)]
+pub(super) struct WantedBackend<'a> {
+    pub(super) name: BackendName,
+    /// How the replay backend answers.
+    pub(super) settings: ReplaySettings,
+    /// The user's own server, instead of one that is started.
+    pub(super) server: Option<&'a DatabaseUrl>,
+    /// Its data or recordings.
+    pub(super) data: Option<PathBuf>,
+    /// Folder of the suite.
+    pub(super) suite: &'a Path,
+    /// The cores on which it runs; all where empty.
+    pub(super) cores: &'a [usize],
+    /// Where its log goes.
+    pub(super) logs: &'a Path,
+}
+
+impl WantedBackend<'_> {
+    /// How it is started.
+    pub(super) fn kind(&self) -> anyhow::Result<BackendKind> {
+        Ok(match (self.name, self.server) {
+            (BackendName::Postgres, Some(url)) => BackendKind::PostgresServer(url.clone()),
+            (name, Some(url)) => bail!("{url} cannot be the backend {name}"),
+            (BackendName::Replay, None) => BackendKind::Replay(ReplayProcess {
+                program: std::env::current_exe()?,
+                args: vec!["replay".into()],
+                settings: self.settings,
+            }),
+            (name @ BackendName::Elasticsearch, None) => {
+                BackendKind::Elasticsearch(Elasticsearch {
+                    sources: module_folder(self.suite, name.name())?,
+                    cache: build::cache_dir(),
+                    heap_mib: ELASTICSEARCH_HEAP_MIB,
+                    warm_up: WARM_UP,
+                })
+            }
+            (BackendName::Postgres, None) => BackendKind::Postgres,
+            (BackendName::None, None) => bail!("no backend is wanted"),
+        })
+    }
+}
+
+/// The folder `backends/NAME` beside `suites/`, or further up.
+fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let found = suite
+        .ancestors()
+        .map(|folder| folder.join("backends").join(name));
+    let found = found
+        .into_iter()
+        .find(|folder| folder.join("pom.xml").is_file());
+    found.with_context(|| format!("no backends/{name} beside or above {}", suite.display()))
+}
+
+/// A started backend.
+#[async_trait(?Send)]
+pub(super) trait RunningBackend: BackendProbe {
+    /// Where contenders reach it.
+    fn address(&self) -> SocketAddr;
+
+    /// The databases of contenders, where it is a server of such.
+    fn databases(&self) -> Option<&Databases>;
+
+    /// Stops it.
+    async fn stop(self: Box<Self>);
+}
+
+/// A backend on this host.
+struct LocalBackend {
+    /// Where contenders reach it.
+    address: SocketAddr,
+    backend: Backend,
+}
+
+/// Starts a backend on this host. `gateway` is where contenders reach this host whose networks have
+/// no way to its loopback.
+pub(super) async fn start_here(
+    process: &ProcessRuntime,
+    wanted: &WantedBackend<'_>,
+    gateway: Option<IpAddr>,
+) -> anyhow::Result<Box<dyn RunningBackend>> {
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (listen, reach) = match gateway {
+        Some(gateway) => (IpAddr::V4(Ipv4Addr::UNSPECIFIED), gateway),
+        None => (loopback, loopback),
+    };
+    let (name, data) = (wanted.name, wanted.data.clone());
+    let options = BackendOptions {
+        kind: wanted.kind()?,
+        listen,
+        port: None,
+        cores: wanted.cores.to_vec(),
+        limits: Limits::default(),
+        data: data.with_context(|| format!("backend {name} names no `data`"))?,
+        log_path: wanted
+            .logs
+            .canonicalize()?
+            .join(format!("backend-{name}.log")),
+    };
+    let started = backend::start(process, &options).await;
+    let backend = started.map_err(|error| match error.hint() {
+        Some(hint) => hinted(&error, hint),
+        None => error.into(),
+    })?;
+    let listens = backend.address();
+    let address = match wanted.server {
+        None => SocketAddr::new(reach, listens.port()),
+        Some(_) if listens.ip().is_loopback() && !reach.is_loopback() => {
+            return Err(hinted(
+                format_args!("contenders have a network of their own and cannot reach {listens}"),
+                match reach.is_unspecified() {
+                    true => "let the server listen on an address that they reach, and name it"
+                        .to_owned(),
+                    false => format!("let the server listen on {reach} too, and name that address"),
+                },
+            ));
+        }
+        Some(_) => listens,
+    };
+    Ok(Box::new(LocalBackend { address, backend }))
+}
+
+#[async_trait(?Send)]
+impl RunningBackend for LocalBackend {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn databases(&self) -> Option<&Databases> {
+        self.backend.databases()
+    }
+
+    async fn stop(self: Box<Self>) {
+        self.backend.stop(STOP_GRACE).await;
+    }
+}
+
+impl BackendProbe for LocalBackend {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(self.backend.sample())
+    }
+
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async { self.backend.unknown_requests() })
+    }
+
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(prepare(self.databases(), contender))
+    }
+
+    fn query<'a>(
+        &'a self,
+        contender: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(self::query(self.databases(), contender, query))
+    }
+}
+
+/// In a cluster; it ends with the session's namespace.
+#[async_trait(?Send)]
+impl RunningBackend for BackendPod {
+    fn address(&self) -> SocketAddr {
+        Self::address(self)
+    }
+
+    fn databases(&self) -> Option<&Databases> {
+        Self::databases(self)
+    }
+
+    async fn stop(self: Box<Self>) {}
+}
+
+impl BackendProbe for BackendPod {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(Self::sample(self))
+    }
+
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(Self::unknown_requests(self))
+    }
+
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(prepare(Self::databases(self), contender))
+    }
+
+    fn query<'a>(
+        &'a self,
+        contender: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(self::query(Self::databases(self), contender, query))
+    }
+}
+
+/// Empties the contender's database; of other backends contenders only read.
+async fn prepare(databases: Option<&Databases>, contender: &str) -> Result<(), String> {
+    let Some(databases) = databases else {
+        return Ok(());
+    };
+    let prepared = databases.prepare(contender).await;
+    prepared.map_err(|error| error.to_string())
+}
+
+async fn query(
+    databases: Option<&Databases>,
+    contender: &str,
+    query: &str,
+) -> Result<String, String> {
+    let databases = databases.ok_or("it has no databases")?;
+    let found = databases.query(contender, query).await;
+    found.map_err(|error| error.to_string())
+}

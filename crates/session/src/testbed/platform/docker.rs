@@ -1,0 +1,77 @@
+//! Contenders as containers of a Docker engine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use async_trait::async_trait;
+use bakeoff_model::suite::Contender;
+use bakeoff_runtime::Runtime;
+use bakeoff_runtime::build::Built;
+use bakeoff_runtime::docker::DockerRuntime;
+use bakeoff_runtime::process::ProcessRuntime;
+
+use super::{GC_LOG_IN_CONTAINERS, Platform};
+use crate::testbed::backends::{self, RunningBackend, WantedBackend};
+use crate::testbed::contender::Ready;
+use crate::testbed::images::{find_engine, in_image};
+use crate::testbed::this_host::{process_runtime, swept};
+
+/// Containers.
+pub(super) struct DockerPlatform {
+    docker: DockerRuntime,
+    /// For backends.
+    process: ProcessRuntime,
+}
+
+impl DockerPlatform {
+    pub(super) async fn connect() -> anyhow::Result<Self> {
+        Ok(Self {
+            docker: DockerRuntime::new(find_engine().await?),
+            process: process_runtime()?,
+        })
+    }
+}
+
+#[async_trait(?Send)]
+impl Platform for DockerPlatform {
+    fn runtime(&self) -> &dyn Runtime {
+        &self.docker
+    }
+
+    async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        in_image(self.docker.engine(), suite, contender, built, jvm_options).await
+    }
+
+    async fn start_backend(
+        &self,
+        wanted: &WantedBackend<'_>,
+    ) -> anyhow::Result<Box<dyn RunningBackend>> {
+        let gateway = self.docker.gateway().await?;
+        backends::start_here(&self.process, wanted, Some(gateway)).await
+    }
+
+    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        let mut removed = swept(&self.process).await?;
+        removed.extend(self.docker.sweep().await?);
+        Ok(removed)
+    }
+
+    fn versions(&self) -> BTreeMap<String, String> {
+        let version = self.docker.engine().version().to_owned();
+        BTreeMap::from([("docker".to_owned(), version)])
+    }
+
+    fn pins_cores(&self) -> bool {
+        true
+    }
+
+    fn gc_log_inside(&self) -> Option<&'static Path> {
+        Some(Path::new(GC_LOG_IN_CONTAINERS))
+    }
+}

@@ -1,0 +1,159 @@
+//! Where contenders run. Everything that differs between local processes, containers, a cluster and
+//! services elsewhere is behind one trait: another place to run is another implementation of it.
+
+pub mod cluster;
+mod docker;
+mod external;
+mod pods;
+mod processes;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::nodes::Nodes;
+use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
+use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_runtime::build::Built;
+use bakeoff_runtime::kubernetes::ClusterSettings;
+use bakeoff_runtime::{Runtime, host};
+
+use super::backends::{RunningBackend, WantedBackend};
+use super::ceiling;
+use super::client::HttpClient;
+use super::contender::Ready;
+use super::load_generator::ProcessGenerator;
+use crate::contracts::{Client, LoadGenerator};
+use crate::selection;
+
+use self::cluster::ClusterPlatform;
+use self::docker::DockerPlatform;
+use self::external::ExternalPlatform;
+use self::processes::ProcessPlatform;
+
+/// Where a JVM in a container writes its log of garbage collections; it goes with the container.
+const GC_LOG_IN_CONTAINERS: &str = "/tmp/bakeoff-gc.log";
+
+/// Where contenders run. What is provided here is what holds for contenders on this host.
+#[async_trait(?Send)]
+pub(super) trait Platform {
+    /// Starts and stops contenders, and meters them.
+    fn runtime(&self) -> &dyn Runtime;
+
+    /// Brings a built contender into the form that the runtime starts.
+    async fn make_ready(
+        &self,
+        suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready>;
+
+    /// Starts a backend where contenders reach it.
+    async fn start_backend(
+        &self,
+        wanted: &WantedBackend<'_>,
+    ) -> anyhow::Result<Box<dyn RunningBackend>>;
+
+    /// Removes what dead sessions left behind; one line a thing.
+    async fn sweep(&self) -> anyhow::Result<Vec<String>>;
+
+    /// Returns what sends load to contenders; `program` is this binary.
+    fn generator(&self, program: PathBuf) -> Box<dyn LoadGenerator> {
+        Box::new(ProcessGenerator { program })
+    }
+
+    /// Returns what sends single requests to contenders.
+    fn client(&self) -> &dyn Client {
+        static HERE: HttpClient = HttpClient {
+            prefix: String::new(),
+        };
+        &HERE
+    }
+
+    /// Measures what the load generator can do at best.
+    async fn ceiling(&self, program: &Path, cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
+        let (program, cores) = (program.to_owned(), cores.clone());
+        let measuring = move || ceiling::measure(&program, &cores);
+        let measured = tokio::task::spawn_blocking(measuring).await;
+        measured.context("the engine panicked")?
+    }
+
+    /// Describes the host on which contenders run.
+    fn host(&self) -> Host {
+        host::describe()
+    }
+
+    /// Returns the number of cores of that host that this process may use.
+    fn host_cores(&self) -> usize {
+        selection::host_cores()
+    }
+
+    /// Returns which part is on which node, where there are nodes.
+    fn nodes(&self) -> Option<Nodes> {
+        None
+    }
+
+    /// Returns the versions of what the platform itself consists of.
+    fn versions(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// Returns why contenders run without their limits, where they do and the user can change it.
+    fn unlimited_because(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether contenders and load generators are pinned to cores of this host.
+    fn pins_cores(&self) -> bool {
+        false
+    }
+
+    /// Whether contenders that are alive concurrently share a network, and need a port each.
+    fn shares_network(&self) -> bool {
+        false
+    }
+
+    /// Returns where a contender writes its log of garbage collections, where that is not a file of
+    /// this host.
+    fn gc_log_inside(&self) -> Option<&'static Path> {
+        None
+    }
+
+    /// Fails where contenders could not listen: the whole session would fail after it.
+    fn check(&self, _suite: &Suite) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// Gives back what was made for the session, and waits until it is gone.
+    async fn close(self: Box<Self>) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// The purpose of a platform.
+#[derive(Debug)]
+pub(super) struct WantedPlatform<'a> {
+    pub(super) kind: RuntimeKind,
+    /// The user's settings of the cluster.
+    pub(super) cluster: &'a ClusterSettings,
+    pub(super) backend: BackendName,
+    /// Recordings or data of the backend.
+    pub(super) recordings: Option<PathBuf>,
+    /// Contenders are alive concurrently.
+    pub(super) side_by_side: bool,
+}
+
+/// Connects to the platform of this kind.
+pub(super) async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dyn Platform>> {
+    Ok(match wanted.kind {
+        RuntimeKind::Process => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
+        RuntimeKind::Docker => Box::new(DockerPlatform::connect().await?),
+        RuntimeKind::Kubernetes => Box::new(
+            ClusterPlatform::begin(wanted.cluster, wanted.backend, wanted.recordings).await?,
+        ),
+        RuntimeKind::External => Box::new(ExternalPlatform::new()?),
+    })
+}

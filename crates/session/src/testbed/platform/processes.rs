@@ -1,0 +1,113 @@
+//! Contenders as processes of this host.
+
+use anyhow::anyhow;
+use async_trait::async_trait;
+use bakeoff_model::suite::{Contender, Suite};
+use bakeoff_runtime::Runtime;
+use bakeoff_runtime::build::{self, Built};
+use bakeoff_runtime::process::ProcessRuntime;
+
+use super::Platform;
+use crate::hint::hinted;
+use crate::testbed::backends::{self, RunningBackend, WantedBackend};
+use crate::testbed::builds::size_bytes;
+use crate::testbed::contender::{Ready, resolve};
+use crate::testbed::this_host::{free, process_options, process_runtime, swept};
+
+/// Local processes.
+pub(super) struct ProcessPlatform {
+    process: ProcessRuntime,
+    /// Those that are alive concurrently, each in a network of its own; without root there are no
+    /// networks.
+    apart: Option<ProcessRuntime>,
+}
+
+impl ProcessPlatform {
+    pub(super) fn new(side_by_side: bool) -> anyhow::Result<Self> {
+        let apart = match side_by_side {
+            true => ProcessRuntime::side_by_side(process_options()?).ok(),
+            false => None,
+        };
+        Ok(Self {
+            process: process_runtime()?,
+            apart,
+        })
+    }
+}
+
+#[async_trait(?Send)]
+impl Platform for ProcessPlatform {
+    fn runtime(&self) -> &dyn Runtime {
+        self.apart.as_ref().unwrap_or(&self.process)
+    }
+
+    async fn make_ready(
+        &self,
+        _suite: &str,
+        contender: &Contender,
+        built: Built,
+        jvm_options: Vec<String>,
+    ) -> anyhow::Result<Ready> {
+        if contender.run.is_empty() {
+            let message = "it has no command, so it cannot be --runtime process";
+            return Err(match contender.url {
+                Some(_) => hinted(message, "it runs already: use --runtime external"),
+                None => anyhow!(message),
+            });
+        }
+        let java = match contender.jdk {
+            Some(major) => Some(build::java(major)?.display().to_string()),
+            None => None,
+        };
+        let artifact = built.artifact.as_ref().map(|one| one.path.as_path());
+        let path = artifact.map(|path| path.display().to_string());
+        let (command, probes) = resolve(contender, path.unwrap_or_default(), java, jvm_options)?;
+        let artifact_bytes = artifact.and_then(size_bytes);
+        Ok(Ready {
+            command,
+            probes,
+            workdir: built.workdir.clone(),
+            built,
+            image: None,
+            image_digest: None,
+            artifact_bytes,
+        })
+    }
+
+    async fn start_backend(
+        &self,
+        wanted: &WantedBackend<'_>,
+    ) -> anyhow::Result<Box<dyn RunningBackend>> {
+        // Contenders with a network of their own cannot reach this host's loopback.
+        let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
+        backends::start_here(&self.process, wanted, gateway).await
+    }
+
+    async fn sweep(&self) -> anyhow::Result<Vec<String>> {
+        swept(&self.process).await
+    }
+
+    fn unlimited_because(&self) -> Option<String> {
+        let enforcement = self.runtime().enforcement();
+        enforcement.unlimited_because().map(str::to_owned)
+    }
+
+    fn pins_cores(&self) -> bool {
+        true
+    }
+
+    fn shares_network(&self) -> bool {
+        self.apart.is_none()
+    }
+
+    fn check(&self, suite: &Suite) -> anyhow::Result<()> {
+        if self.apart.is_some() {
+            return Ok(());
+        }
+        free(
+            &suite.name,
+            suite.port,
+            "end what listens there (another session?) or use --runtime docker",
+        )
+    }
+}
