@@ -4,7 +4,7 @@
 # its code and thereby its layout; one of them, another one in each search, has it do PERCENT more work
 # for each request; with 0 none does. Prints a line for each search, then how many were right.
 #
-# Takes root; three to six minutes for each search with 5 %, one with 0. BAKEOFF names the program if it
+# Takes root; some twelve minutes for each search with 5 %, two to eight with 0. BAKEOFF names the program if it
 # is built already. KEEP names a folder in which the results of all searches stay.
 #
 # usage: benches/bisect.sh PERCENT [SEARCHES]
@@ -27,7 +27,8 @@ fi
 service=$PWD/benches/verdicts/contenders/native/main.rs
 folder=$(mktemp --directory --tmpdir bakeoff-bisect-XXXXXX)
 trap 'rm -rf "$folder"' EXIT
-COMMITS=32 ROUNDS=20000
+# As much work as in the suite, so that the rest of a request is a twentieth of it.
+COMMITS=32 ROUNDS=100000
 
 # A repository whose commit of this number is the one that does more work.
 repository() { # FOLDER SLOW

@@ -148,6 +148,20 @@ impl Sample {
         }
     }
 
+    /// The values of this sample and then those of a later session, whose blocks are others.
+    #[must_use]
+    pub fn followed_by(&self, later: &Self) -> Self {
+        let first = self.blocks.iter().max().map_or(0, |last| last + 1);
+        let blocks = later.blocks.iter().map(|block| first + block);
+        Self {
+            values: [&self.values[..], &later.values].concat(),
+            blocks: self.blocks.iter().copied().chain(blocks).collect(),
+            sets: self.sets && later.sets,
+            sittings: Vec::new(),
+            looks: later.looks,
+        }
+    }
+
     /// The same values with the sitting in which each block was measured: another one met the host
     /// at another hour, or another host.
     #[must_use]
@@ -297,5 +311,23 @@ impl Sample {
             interval,
             runs,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sample;
+
+    #[test]
+    fn the_sets_of_a_later_session_are_others() {
+        let sample = |values: &[f64]| Sample::of_sets((1..).zip(values.iter().copied()).collect());
+        let both = sample(&[1.0, 2.0])
+            .unwrap()
+            .followed_by(&sample(&[3.0]).unwrap());
+        assert_eq!(
+            both.by_block().collect::<Vec<_>>(),
+            [(1, 1.0), (2, 2.0), (4, 3.0)]
+        );
+        assert!(both.is_of_sets());
     }
 }

@@ -13,7 +13,9 @@ use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_report::{Analysis, ReportInput};
 use bakeoff_runtime::build::{BUILD_LIMIT, BuildCommand};
 use bakeoff_runtime::sweep::RunFolder;
-use bakeoff_stats::{self as stats, Better, Criteria, LevelShift, Sample, against_bounds, compare};
+use bakeoff_stats::{
+    self as stats, Better, Budget, Criteria, LevelShift, Sample, against_bounds, compare,
+};
 
 use crate::duel::{self, Duel, DuelRuns, Service, Side, Unprepared};
 use crate::event::{Event, Observer};
@@ -35,6 +37,9 @@ const SETS: u32 = 3;
 
 /// The longest that good and bad, or a commit and the one before it, are measured.
 const DUEL_WITHIN: Duration = Duration::from_secs(120);
+
+/// The most sessions of good and bad, until it is decided whether the condition holds.
+const SESSIONS_OF_ENDS: usize = 4;
 
 /// A signal stopped the search: it ends it as an error does, and is none.
 #[derive(Debug)]
@@ -98,7 +103,7 @@ impl<'a, 'w> Search<'a, 'w> {
                 return Err(self.end_unusable(end));
             }
         }
-        let change = self.pair(0, last).await?;
+        let change = self.pair(0, last, SESSIONS_OF_ENDS).await?;
         let is_worse = change.side == stats::Side::Above;
         let mut time_is_over = false;
         while is_worse && self.shift.credible(PROBABILITY).len() > 1 {
@@ -142,32 +147,65 @@ impl<'a, 'w> Search<'a, 'w> {
         })
     }
 
-    /// Measures one commit against an earlier one until it is decided.
-    async fn pair(&mut self, earlier: usize, later: usize) -> anyhow::Result<Change> {
+    /// Measures one commit against an earlier one: in another session as long as the condition is
+    /// undecided, up to this number of them. A session ends when the throughput is decided, which
+    /// may be before the condition is.
+    async fn pair(
+        &mut self,
+        earlier: usize,
+        later: usize,
+        sessions_max: usize,
+    ) -> anyhow::Result<Change> {
+        let (mut before, mut after) = self.duel_of(earlier, later).await?;
+        let mut session = 1;
+        loop {
+            let is_last = session == sessions_max || self.began.elapsed() >= self.order.within;
+            let change = self.change(&before, &after, is_last);
+            if is_last || change.side != stats::Side::Undecided {
+                return Ok(change);
+            }
+            let more = self.duel_of(earlier, later).await?;
+            before = before.followed_by(&more.0);
+            after = after.followed_by(&more.1);
+            session += 1;
+        }
+    }
+
+    /// Plays a duel of two commits. Returns the sample of each.
+    async fn duel_of(&mut self, earlier: usize, later: usize) -> anyhow::Result<(Sample, Sample)> {
         let runs = DuelRuns::Within(DUEL_WITHIN.min(self.order.within));
-        let samples = match self.play(&[earlier, later], runs).await {
+        let mut samples = match self.play(&[earlier, later], runs).await {
             Ok(samples) => samples,
             Err(Unprepared::Order(error) | Unprepared::Services(error)) => return Err(error),
         };
-        let sample = |position| {
+        let (figure, folder) = (self.figure(), self.last_session.display());
+        let mut sample = |position| {
             let name = self.line.name(position);
-            samples.get(&name).with_context(|| {
-                let folder = self.last_session.display();
-                format!("{name} has no {} that counts; see {folder}", self.figure())
-            })
+            samples
+                .remove(&name)
+                .with_context(|| format!("{name} has no {figure} that counts; see {folder}"))
         };
-        let (before, after) = (sample(earlier)?, sample(later)?);
+        Ok((sample(earlier)?, sample(later)?))
+    }
+
+    /// Compares two commits. Each session is a look, so that intervals hold at any of them.
+    fn change(&self, before: &Sample, after: &Sample, is_last: bool) -> Change {
+        let budget = match is_last {
+            true => Budget::Spent,
+            false => Budget::Left,
+        };
+        let [before, after] = [before, after].map(|sample| sample.clone().looked_at(budget));
         let bound = self.order.condition.bound();
         let bounded = match self.figure() {
-            Figure::Slower => against_bounds(&[(before, after, bound)]),
-            _ => against_bounds(&[(after, before, bound)]),
+            Figure::Slower => against_bounds(&[(&before, &after, bound)]),
+            _ => against_bounds(&[(&after, &before, bound)]),
         };
         // Only the ratio is wanted, which is the same whichever is better.
-        let found = compare(after, before, &Criteria::new(Better::Lower));
-        Ok(Change {
+        let found = compare(&after, &before, &Criteria::new(Better::Lower));
+        Change {
             ratio: found.ratio,
             side: bounded[0].side,
-        })
+        }
     }
 
     fn figure(&self) -> Figure {
@@ -188,7 +226,7 @@ impl<'a, 'w> Search<'a, 'w> {
             commit: self.line.commit(found),
             before: self.line.commit(found - 1),
         })?;
-        self.pair(found - 1, found).await.map(Some)
+        self.pair(found - 1, found, 1).await.map(Some)
     }
 
     /// Positions to measure next, built.
