@@ -11,7 +11,7 @@ done
 # Limits, and a network of its own for each contender, take root.
 as_root=()
 if [ "$(id -u)" != 0 ] && [ "${GITHUB_ACTIONS:-}" = true ]; then
-    as_root=(sudo --preserve-env=HOME,GITHUB_STEP_SUMMARY env "PATH=$PATH")
+    as_root=(sudo "--preserve-env=HOME,GITHUB_STEP_SUMMARY" env "PATH=$PATH")
 fi
 status=0
 "${as_root[@]}" bakeoff "${arguments[@]}" "${options[@]}" || status=$?
