@@ -108,8 +108,11 @@ impl<'a, 'w> Search<'a, 'w> {
         let mut time_is_over = false;
         while is_worse && self.shift.credible(PROBABILITY).len() > 1 {
             time_is_over = self.began.elapsed() >= self.order.within;
+            if time_is_over {
+                break;
+            }
             let next = self.next().await?;
-            if time_is_over || next.is_empty() {
+            if next.is_empty() {
                 break;
             }
             self.narrow(&next).await?;
