@@ -19,108 +19,109 @@ use super::scale::{CpuScales, Scale};
 use super::session_data::SessionData;
 use super::sittings;
 use super::validity;
-use crate::number::{as_f64, milliseconds, seconds};
+use crate::number::{as_f64, seconds};
+use crate::percentiles::Latency;
 
 /// A percentile counts where this number of requests took longer. Its standard error is then a
 /// tenth of the share beyond it: that of a count of 100.
 const BEYOND_MIN: f64 = 100.0;
 
-/// Times of one step in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Latency {
-    pub(crate) mean_ms: f64,
-    pub(crate) p50_ms: f64,
-    pub(crate) p75_ms: f64,
-    pub(crate) p90_ms: f64,
-    pub(crate) p95_ms: f64,
-    pub(crate) p99_ms: f64,
-    pub(crate) p999_ms: f64,
-    pub(crate) max_ms: f64,
-}
-
 /// All slices of one step of one run.
 #[derive(Debug)]
-pub(crate) struct StepData<'a> {
-    pub(crate) index: usize,
-    pub(crate) label: String,
-    pub(crate) connections: u32,
-    pub(crate) warm_up: bool,
-    pub(crate) totals: Totals,
+pub struct StepData<'a> {
+    /// Position of the step in its run.
+    pub index: usize,
+    /// The step as text.
+    pub label: String,
+    /// Connections at the most.
+    pub connections: u32,
+    /// Whether the step only warms up.
+    pub warm_up: bool,
+    /// Sums over its slices.
+    pub totals: Totals,
     /// From the real send to the end of the response.
-    pub(crate) service: Option<Latency>,
+    pub service: Option<Latency>,
     /// From the intended send; open load only.
-    pub(crate) response: Option<Latency>,
+    pub response: Option<Latency>,
     /// Whether its numbers are fair.
-    pub(crate) validity: Validity,
+    pub validity: Validity,
     /// How many of its slices are unfair alone.
-    pub(crate) unfair: usize,
-    pub(crate) slices: Vec<&'a IntervalRecord>,
+    pub unfair: usize,
+    /// Its time slices.
+    pub slices: Vec<&'a IntervalRecord>,
     /// Cores' worth of CPU time that the contender uses in undisturbed turns, where it and all
     /// others are CPU-bound: throughput is then taken by CPU time.
-    pub(crate) full_cores: Option<f64>,
+    pub full_cores: Option<f64>,
     /// The factors that make it comparable with the other groups of its set.
-    pub(crate) scale: Scale,
+    pub scale: Scale,
     /// Where the number of sets was decided by looking at them, whether more might follow.
-    pub(crate) looks: Option<Budget>,
+    pub looks: Option<Budget>,
     /// The repetition, and the index of the sitting in which it was measured.
-    pub(crate) sitting: (u32, u32),
+    pub sitting: (u32, u32),
     /// Of a step in a set, the slices of the blocks that count; empty for whole runs, and
     /// where no block counts.
-    pub(crate) kept: Vec<PlayedTurn>,
+    pub kept: Vec<PlayedTurn>,
     /// Requests per second of the open load in which the response times of a set are compared;
     /// `None` of every other step.
-    pub(crate) open_rate_per_s: Option<f64>,
+    pub open_rate_per_s: Option<f64>,
 }
 
 /// One run: the last attempt at it.
 #[derive(Debug)]
-pub(crate) struct RunData<'a> {
-    pub(crate) records: &'a RunRecords,
-    pub(crate) steps: Vec<StepData<'a>>,
+pub struct RunData<'a> {
+    /// The records of the run.
+    pub records: &'a RunRecords,
+    /// Its steps, warm-up included.
+    pub steps: Vec<StepData<'a>>,
     /// The open load after the steps of a set, which is none of them: it is about response times
     /// only.
-    pub(crate) open: Option<StepData<'a>>,
+    pub open: Option<StepData<'a>>,
     /// It belongs to a set of which no block counts.
-    pub(crate) void: bool,
+    pub void: bool,
     /// It belongs to a group of a set in which the common contender has no number.
-    pub(crate) is_apart: bool,
+    pub is_apart: bool,
     /// The same for its CPU over several steps.
-    pub(crate) scales: CpuScales,
+    pub scales: CpuScales,
 }
 
 /// Benchmark x contender x parameters.
 #[derive(Debug)]
-pub(crate) struct CaseData<'a> {
-    pub(crate) label: String,
-    pub(crate) runs: Vec<RunData<'a>>,
+pub struct CaseData<'a> {
+    /// Contender and parameters.
+    pub label: String,
+    /// Its runs by repetition.
+    pub runs: Vec<RunData<'a>>,
 }
 
 /// All cases that may be compared with each other.
 #[derive(Debug)]
-pub(crate) struct BenchmarkData<'a> {
-    pub(crate) name: String,
+pub struct BenchmarkData<'a> {
+    /// The benchmark.
+    pub name: String,
     /// Backend, runtime, profile and limits in words, for titles.
-    pub(crate) conditions: String,
-    pub(crate) backend: String,
+    pub conditions: String,
+    /// The backend.
+    pub backend: String,
     /// Labels of all steps in order: the categories of the horizontal axis.
-    pub(crate) step_labels: Vec<String>,
-    pub(crate) cases: Vec<CaseData<'a>>,
+    pub step_labels: Vec<String>,
+    /// Its contenders.
+    pub cases: Vec<CaseData<'a>>,
     /// The case that was measured a second time as the session's control.
-    pub(crate) control: Option<CaseData<'a>>,
+    pub control: Option<CaseData<'a>>,
 }
 
 /// All benchmarks with load, in order of first appearance; cases in natural order.
-pub(crate) fn benchmarks(results: &Results) -> Vec<BenchmarkData<'_>> {
+pub fn benchmarks(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Load)
 }
 
 /// The same for benchmarks of cold starts: their runs have no steps.
-pub(crate) fn startups(results: &Results) -> Vec<BenchmarkData<'_>> {
+pub fn startups(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Startup)
 }
 
 /// The same for searches for a capacity: their trials follow the planned steps.
-pub(crate) fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
+pub fn capacities(results: &Results) -> Vec<BenchmarkData<'_>> {
     of_kind(results, RunKind::Capacity)
 }
 
@@ -184,7 +185,7 @@ fn of_kind(results: &Results, kind: RunKind) -> Vec<BenchmarkData<'_>> {
 
 /// The last attempt at each run. Earlier ones were interrupted and are listed in the report's
 /// order of runs, but their numbers are not used.
-pub(crate) fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecords> {
+pub fn last_attempts(results: &Results) -> impl Iterator<Item = &RunRecords> {
     let mut last: BTreeMap<&str, u32> = BTreeMap::new();
     for run in &results.runs {
         let attempt = last.entry(run.begin.run.id.as_str()).or_default();
@@ -263,30 +264,9 @@ fn step<'a>(
     })
 }
 
-/// Merges histograms and reads the usual points off; `None` when nothing was recorded.
-pub(crate) fn latency<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Latency> {
-    Latency::of(&Histogram::sum(parts)?)
-}
-
-impl Latency {
-    fn of(times: &Histogram) -> Option<Self> {
-        let at = |share: f64| Some(milliseconds(times.quantile_ns(share)?));
-        Some(Self {
-            mean_ms: times.mean_ns()? / 1e6,
-            p50_ms: at(0.5)?,
-            p75_ms: at(0.75)?,
-            p90_ms: at(0.9)?,
-            p95_ms: at(0.95)?,
-            p99_ms: at(0.99)?,
-            p999_ms: at(0.999)?,
-            max_ms: milliseconds(times.max_ns()?),
-        })
-    }
-}
-
 impl<'a> StepData<'a> {
     /// Successful requests per second of a turn that counts.
-    pub(crate) fn rate(&self, turn: &PlayedTurn) -> f64 {
+    pub fn rate(&self, turn: &PlayedTurn) -> f64 {
         match (self.full_cores, turn.cores) {
             (Some(full), Some(cores)) => turn.requests_per_s * full / cores,
             _ => turn.requests_per_s,
@@ -294,7 +274,7 @@ impl<'a> StepData<'a> {
     }
 
     /// Successful requests per second; in turns the geometric mean over them.
-    pub(crate) fn throughput(&self) -> f64 {
+    pub fn throughput(&self) -> f64 {
         let kept = self.kept.iter().map(|turn| self.rate(turn));
         let mean = totals::geometric_mean(kept);
         mean.unwrap_or_else(|| self.totals.requests_per_s()) * self.scale.rate
@@ -302,12 +282,12 @@ impl<'a> StepData<'a> {
 
     /// The times to quote: response time where there is a schedule, else service time. `None` of
     /// turns, whose times are those of bursts.
-    pub(crate) fn latency(&self) -> Option<Latency> {
+    pub fn latency(&self) -> Option<Latency> {
         self.response.or(self.service)
     }
 
     /// The histograms behind [`StepData::latency`].
-    pub(crate) fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
+    pub fn histograms(&self) -> impl Iterator<Item = &'a Histogram> {
         let slices = self.slices.iter();
         let slices = slices.filter(|slice| slice.load.turns.is_empty());
         slices.map(|slice| slice.load.stated_times())
@@ -315,20 +295,21 @@ impl<'a> StepData<'a> {
 
     /// Whether enough of its requests took longer than this quantile. Only asked of open load in a
     /// set: other documents show what there is.
-    pub(crate) fn resolves(&self, share: f64) -> bool {
+    pub fn resolves(&self, share: f64) -> bool {
         let requests: u64 = self.histograms().map(|times| times.count()).sum();
         // The product of decimal fractions may be short of a whole number by rounding.
         let beyond = as_f64(requests) * (1.0 - share) + 1e-6;
         self.open_rate_per_s.is_none() || beyond >= BEYOND_MIN
     }
 
-    pub(crate) fn censored(&self) -> u64 {
+    /// Returns how many requests were in flight at the end.
+    pub fn censored(&self) -> u64 {
         let slices = self.slices.iter();
         slices.map(|slice| slice.load.censored.count()).sum()
     }
 
     /// How much a counter of the contender grew over the step.
-    pub(crate) fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
+    pub fn grew(&self, counter: impl Fn(&ResourceSample) -> Option<u64>) -> Option<u64> {
         let mut growth = Growth::default();
         for slice in &self.slices {
             growth.add_contender(slice, &counter);
@@ -337,13 +318,13 @@ impl<'a> StepData<'a> {
     }
 
     /// Whether its slices are turns in a set, with those of others between them.
-    pub(crate) fn is_in_turns(&self) -> bool {
+    pub fn is_in_turns(&self) -> bool {
         let mut slices = self.slices.iter();
         slices.any(|slice| slice.turn.is_some() || !slice.load.turns.is_empty())
     }
 
     /// How warm the contender was before it; `None` where warm-up did not last until it was.
-    pub(crate) fn warmth(&self) -> Option<Warmth> {
+    pub fn warmth(&self) -> Option<Warmth> {
         self.slices.iter().find_map(|slice| slice.warmth)
     }
 
@@ -358,13 +339,14 @@ impl<'a> StepData<'a> {
         }
     }
 
-    pub(crate) fn cpu_s(&self) -> Option<f64> {
+    /// Returns the CPU time of the contender, s.
+    pub fn cpu_s(&self) -> Option<f64> {
         self.cpu_ns().map(seconds)
     }
 
     /// CPU for each request that came to an end, microseconds; in a set the geometric mean
     /// over its slices. `None` without any success.
-    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+    pub fn cpu_us_per_request(&self) -> Option<f64> {
         let scale = self.scale.cpu?;
         if self.kept.is_empty() {
             let cpu_ns = self.cpu_ns()?;
@@ -375,13 +357,14 @@ impl<'a> StepData<'a> {
         Some(totals::geometric_mean(each?.into_iter())? * scale)
     }
 
-    pub(crate) fn throttled_s(&self) -> Option<f64> {
+    /// Returns how long the contender was throttled, s.
+    pub fn throttled_s(&self) -> Option<f64> {
         let throttled_ns = |sample: &ResourceSample| Some(sample.throttling?.throttled_ns);
         self.grew(throttled_ns).map(seconds)
     }
 
     /// Memory of the contender at the end of the step.
-    pub(crate) fn memory(&self) -> Option<Memory> {
+    pub fn memory(&self) -> Option<Memory> {
         self.slices
             .iter()
             .rev()
@@ -389,12 +372,12 @@ impl<'a> StepData<'a> {
     }
 
     /// Cores' worth of CPU that the contender used.
-    pub(crate) fn contender_cores(&self) -> Option<f64> {
+    pub fn contender_cores(&self) -> Option<f64> {
         self.cores(self.cpu_ns()?)
     }
 
     /// Cores' worth of CPU that the backend used.
-    pub(crate) fn backend_cores(&self) -> Option<f64> {
+    pub fn backend_cores(&self) -> Option<f64> {
         let cpu_ns = |sample: &Option<ResourceSample>| sample.as_ref()?.cpu_ns();
         let mut growth = Growth::default();
         for slice in &self.slices {
@@ -412,34 +395,39 @@ impl<'a> StepData<'a> {
 }
 
 impl<'a> RunData<'a> {
-    pub(crate) fn repetition(&self) -> u32 {
+    /// Returns the number of the run, from 1.
+    pub fn repetition(&self) -> u32 {
         self.records.begin.run.repetition
     }
 
     /// A value of this run with the block that it belongs to: the repetition, in which every case
     /// of the session has its turn in shuffled order.
-    pub(crate) fn with_block(&self, value: f64) -> (u32, f64) {
+    pub fn with_block(&self, value: f64) -> (u32, f64) {
         (self.repetition(), value)
     }
 
-    pub(crate) fn completed(&self) -> bool {
+    /// Returns whether the run went to its end.
+    pub fn completed(&self) -> bool {
         matches!(&self.records.end, Some(end) if end.outcome == Outcome::Completed)
     }
 
-    pub(crate) fn step(&self, label: &str) -> Option<&StepData<'a>> {
+    /// Returns the measured step of this label.
+    pub fn step(&self, label: &str) -> Option<&StepData<'a>> {
         self.steps.iter().find(|step| step.label == label)
     }
 
-    pub(crate) fn measured(&self) -> impl Iterator<Item = &StepData<'a>> {
+    /// Returns the steps that count.
+    pub fn measured(&self) -> impl Iterator<Item = &StepData<'a>> {
         self.steps.iter().filter(|step| !step.warm_up)
     }
 
     /// The measured steps and the open load after them.
-    pub(crate) fn measured_and_open(&self) -> impl Iterator<Item = &StepData<'a>> {
+    pub fn measured_and_open(&self) -> impl Iterator<Item = &StepData<'a>> {
         self.measured().chain(&self.open)
     }
 
-    pub(crate) fn startup_s(&self) -> Option<f64> {
+    /// Returns the time from start to readiness, s.
+    pub fn startup_s(&self) -> Option<f64> {
         self.records
             .startup
             .as_ref()
@@ -447,7 +435,7 @@ impl<'a> RunData<'a> {
     }
 
     /// The contender's reading at a moment outside the load.
-    pub(crate) fn idle(&self, moment: Moment) -> Option<&'a ResourceSample> {
+    pub fn idle(&self, moment: Moment) -> Option<&'a ResourceSample> {
         let idle = self
             .records
             .idle
@@ -457,19 +445,19 @@ impl<'a> RunData<'a> {
     }
 
     /// The contender's own log of garbage collections.
-    pub(crate) fn gc_log(&self) -> Option<&'a GcLog> {
+    pub fn gc_log(&self) -> Option<&'a GcLog> {
         self.records.idle.iter().find_map(|idle| idle.gc.as_ref())
     }
 
     /// CPU per request of the measured steps, microseconds, failed requests counted too; in a
     /// set that of its one step.
-    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+    pub fn cpu_us_per_request(&self) -> Option<f64> {
         let (measured, scale) = self.cpu_us_and_scale()?;
         Some(measured * scale)
     }
 
     /// The same as it was measured, and what makes it comparable with the other groups of its set.
-    pub(crate) fn cpu_us_and_scale(&self) -> Option<(f64, f64)> {
+    pub fn cpu_us_and_scale(&self) -> Option<(f64, f64)> {
         let mut in_turns = self.measured().filter(|step| !step.kept.is_empty());
         if let (Some(only), None) = (in_turns.next(), in_turns.next()) {
             let scale = only.scale.cpu?;
@@ -482,7 +470,7 @@ impl<'a> RunData<'a> {
 
     /// CPU of the whole life up to the last slice (start-up, checks and warm-up too) per
     /// request under load, microseconds.
-    pub(crate) fn cpu_us_per_request_whole(&self) -> Option<f64> {
+    pub fn cpu_us_per_request_whole(&self) -> Option<f64> {
         let last = self.records.intervals.last()?.contender_after.as_ref()?;
         let slices = self.records.intervals.iter();
         let totals: Totals = slices.map(|slice| &slice.load).collect();
@@ -493,7 +481,7 @@ impl<'a> RunData<'a> {
 impl<'a> CaseData<'a> {
     /// The runs that numbers are read off: completed ones, but for sets of which no block
     /// counts, and for groups that cannot be compared with the others.
-    pub(crate) fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
+    pub fn completed(&self) -> impl Iterator<Item = &RunData<'a>> {
         let completed = self.runs.iter().filter(|run| run.completed());
         completed.filter(|run| !run.void && !run.is_apart)
     }

@@ -21,7 +21,8 @@ use crate::number::{count, counted, ratio_text, significant};
 pub struct CapacityAnalysis<'r> {
     /// Which contender sustains which rate, and which none and why.
     pub summary: CapacitySummary,
-    pub(crate) data: BenchmarkData<'r>,
+    /// The runs.
+    pub data: BenchmarkData<'r>,
 }
 
 /// One for each benchmark of capacities and set of conditions.
@@ -82,6 +83,11 @@ pub struct CapacityRow {
     pub last_before_failure: Option<f64>,
     /// CPU per request at the trial that was met next to the capacity, mean over runs, us.
     pub cpu_us: Option<f64>,
+    /// Share of the time for which the CPU limit held the contender back at that trial, mean over
+    /// runs, 0 to 1.
+    pub throttled: Option<f64>,
+    /// From start to the first response, median over runs, s.
+    pub start_s: Option<f64>,
     /// Runs that held what the runs before them had found.
     pub confirmed: Confirmed,
     /// Runs with a capacity.
@@ -90,7 +96,8 @@ pub struct CapacityRow {
     pub runs_begun: usize,
     /// Against the highest; `None` for the highest itself.
     pub against_best: Option<Comparison>,
-    pub(crate) sample: Sample,
+    /// The capacity of each run.
+    pub sample: Sample,
 }
 
 /// How often a fresh process held what others before it had found.
@@ -109,6 +116,8 @@ struct OfRun {
     own: Option<Interval>,
     last_before_failure: Option<f64>,
     cpu_us: Option<f64>,
+    throttled: Option<f64>,
+    start_s: Option<f64>,
 }
 
 fn of_benchmark(benchmark: &BenchmarkData<'_>) -> CapacitySummary {
@@ -225,6 +234,8 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
     }
     let lasts: Option<Vec<f64>> = runs.iter().map(|run| run.last_before_failure).collect();
     let cpu: Option<Vec<f64>> = runs.iter().map(|run| run.cpu_us).collect();
+    let throttled: Option<Vec<f64>> = runs.iter().map(|run| run.throttled).collect();
+    let starts: Option<Vec<f64>> = runs.iter().map(|run| run.start_s).collect();
     let confirmations = case.completed().flat_map(|run| &run.records.trials);
     Some(CapacityRow {
         rank: None,
@@ -234,6 +245,8 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
         rate,
         last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
         cpu_us: cpu.and_then(Sample::new).map(|cpu| cpu.mean()),
+        throttled: throttled.and_then(Sample::new).map(|share| share.mean()),
+        start_s: starts.and_then(median),
         confirmed: confirmed(confirmations, slos),
         runs: runs.len(),
         runs_begun: case.runs.len(),
@@ -252,14 +265,13 @@ fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
     let rate = geometric_mean(&rates)?;
     let lasts = found.iter().map(|found| found.last_before_failure_per_s);
     let lasts: Option<Vec<f64>> = lasts.collect();
-    let (own, cpu_us) = match (slos, ranges.as_slice()) {
+    let (own, step) = match (slos, ranges.as_slice()) {
         ([slo], [range]) => {
             let own = Interval {
                 low: range.low_per_s,
                 high: range.high_per_s,
             };
-            let step = step_at(run, slo, rate);
-            (Some(own), step.and_then(StepData::cpu_us_per_request))
+            (Some(own), step_at(run, slo, rate))
         }
         _ => (None, None),
     };
@@ -267,7 +279,9 @@ fn of_run(run: &RunData<'_>, slos: &[Slo]) -> Option<OfRun> {
         block: run.with_block(rate),
         own,
         last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
-        cpu_us,
+        cpu_us: step.and_then(StepData::cpu_us_per_request),
+        throttled: step.and_then(|step| Some(step.throttled_s()? / step.totals.open_s())),
+        start_s: run.startup_s(),
     })
 }
 
@@ -293,6 +307,11 @@ fn confirmed<'p>(trials: impl Iterator<Item = &'p TrialRecord>, slos: &[Slo]) ->
         confirmed.held += usize::from(verdict.outcome != TrialOutcome::Disturbed);
     }
     confirmed
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn geometric_mean(values: &[f64]) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What came of the checks, over all runs of a case.
+//! The outcome of the checks, over all runs of a case.
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::record::CheckRecord;
@@ -22,21 +22,23 @@ pub struct CheckCount {
 
 /// One check of one case, over its runs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CheckCell {
+pub struct CheckCell {
     /// The record to show: the first that is not good, else the first.
-    pub(crate) shown: CheckRecord,
+    pub shown: CheckRecord,
     /// Runs in which it was not good.
-    pub(crate) bad_runs: usize,
+    pub bad_runs: usize,
     /// Runs in which it was made.
-    pub(crate) runs: usize,
+    pub runs: usize,
 }
 
 impl CheckCell {
-    pub(crate) fn applies(&self) -> bool {
+    /// Returns whether the check applies to the contender.
+    pub fn applies(&self) -> bool {
         !matches!(self.shown.outcome, CheckOutcome::NotApplicable { .. })
     }
 
-    pub(crate) fn good(&self) -> bool {
+    /// Returns whether all checks of the cell passed.
+    pub fn good(&self) -> bool {
         self.bad_runs == 0
     }
 
@@ -48,7 +50,7 @@ impl CheckCell {
     }
 
     /// The failure in one line.
-    pub(crate) fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         let what = match &self.shown.outcome {
             CheckOutcome::Bad { assertion } => assertion.clone(),
             CheckOutcome::ConnErr { message } => format!("no response: {message}"),
@@ -65,15 +67,16 @@ impl CheckCell {
 
 /// All checks of a benchmark over its cases.
 #[derive(Debug)]
-pub(crate) struct CheckTable {
+pub struct CheckTable {
     /// Groups and names in the order in which they were made, groups together.
-    pub(crate) names: Vec<(String, String)>,
+    pub names: Vec<(String, String)>,
     /// For each case, a cell for each name; `None` where the check was never made.
-    pub(crate) cases: Vec<Vec<Option<CheckCell>>>,
+    pub cases: Vec<Vec<Option<CheckCell>>>,
 }
 
 impl CheckTable {
-    pub(crate) fn new(benchmark: &BenchmarkData<'_>) -> Self {
+    /// Counts the checks of each contender.
+    pub fn new(benchmark: &BenchmarkData<'_>) -> Self {
         let names = names(benchmark);
         let cells = |case: &CaseData<'_>| {
             let cell = |(group, name): &(String, String)| cell(case, group, name);
@@ -91,7 +94,7 @@ impl CheckTable {
     }
 
     /// Functional and lifecycle checks of a case that held.
-    pub(crate) fn counts(&self, case: usize) -> (CheckCount, CheckCount) {
+    pub fn counts(&self, case: usize) -> (CheckCount, CheckCount) {
         let mut counts = (CheckCount::default(), CheckCount::default());
         for cell in self.made(case).filter(|cell| cell.applies()) {
             let lifecycle = cell.shown.group == LIFECYCLE;
@@ -107,7 +110,7 @@ impl CheckTable {
     }
 
     /// Why the checks keep the case out of the ranking; `None` when they do not.
-    pub(crate) fn reason_unranked(&self, case: usize) -> Option<String> {
+    pub fn reason_unranked(&self, case: usize) -> Option<String> {
         let failed: Vec<&CheckCell> = self.made(case).filter(|cell| cell.unranks()).collect();
         let first = failed.first()?;
         let what = first.failure().unwrap_or_default();

@@ -46,7 +46,7 @@ impl Conclusion {
 }
 
 /// The first row against each of the others, by requests per second; `at` is the stated step.
-pub(crate) fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
+pub fn throughput_conclusions(rows: &[Row], at: &str) -> Vec<Conclusion> {
     let Some(best) = rows.first() else {
         return Vec::new();
     };
@@ -88,7 +88,7 @@ fn price(comparison: &Comparison, at: &str) -> String {
 }
 
 /// `(95 %: 2.12–2.20, 4 runs)`, or why there is no interval. `unit` is what is repeated.
-pub(crate) fn detail(comparison: &Comparison, unit: &str) -> String {
+pub fn detail(comparison: &Comparison, unit: &str) -> String {
     let runs = comparison.ratio.runs;
     let range = range(&comparison.ratio);
     match (range.is_empty(), runs) {
@@ -99,10 +99,7 @@ pub(crate) fn detail(comparison: &Comparison, unit: &str) -> String {
 }
 
 /// The samples in order with ranks: all pairs are one family.
-pub(crate) fn ranked<'s>(
-    samples: impl Iterator<Item = &'s Sample>,
-    criteria: &Criteria,
-) -> Vec<Ranked> {
+pub fn ranked<'s>(samples: impl Iterator<Item = &'s Sample>, criteria: &Criteria) -> Vec<Ranked> {
     let samples: Vec<&Sample> = samples.collect();
     let all: Vec<Option<&Sample>> = samples.iter().copied().map(Some).collect();
     rank(&samples, &Pairs::new(&all, criteria), criteria)
@@ -110,7 +107,7 @@ pub(crate) fn ranked<'s>(
 
 /// `3`, `1=` for one not significantly different from another of its rank, `1≈` for one equivalent
 /// to the others, and a dash for one without a rank.
-pub(crate) fn rank_text(rank: Option<usize>, tie: Tie) -> String {
+pub fn rank_text(rank: Option<usize>, tie: Tie) -> String {
     let Some(rank) = rank else {
         return "–".to_owned();
     };

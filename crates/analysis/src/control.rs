@@ -69,7 +69,7 @@ impl Control {
 }
 
 /// The sentence of a session whose control differs.
-pub(crate) const VOID: &str =
+pub const VOID: &str =
     "void: the control of this session found a difference between equal contenders";
 
 /// Takes the control out of the cases that are compared with each other.

@@ -8,23 +8,23 @@ use super::benchmark::{BenchmarkData, RunData, StepData};
 
 /// Shares of the CPU time of a case over all completed runs, 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CpuPartsRow {
+pub struct CpuPartsRow {
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// Compiling in warm-up; `None` without one.
-    pub(crate) jit_warm_up: Option<f64>,
+    pub jit_warm_up: Option<f64>,
     /// Compiling in measured steps.
-    pub(crate) jit: f64,
+    pub jit: f64,
     /// Compiling in the measured slice in which it was most.
-    pub(crate) jit_most: f64,
+    pub jit_most: f64,
     /// Collecting garbage in measured steps.
-    pub(crate) gc: f64,
+    pub gc: f64,
     /// All the rest in measured steps.
-    pub(crate) application: f64,
+    pub application: f64,
 }
 
 /// A row for each case in which anything was compiled or collected.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
+pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
     let rows = benchmark.cases.iter().filter_map(|case| {
         let runs: Vec<&RunData<'_>> = case.completed().collect();
         let slices = |warm_up: bool| {
@@ -50,13 +50,13 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<CpuPartsRow> {
 }
 
 /// Returns the parts of a slice's CPU time; `None` where threads were not read.
-pub(crate) fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
+pub fn of_slice(slice: &IntervalRecord) -> Option<CpuParts> {
     let before = slice.contender_before.as_ref()?;
     CpuParts::between(before, slice.contender_after.as_ref()?)
 }
 
 /// The same of all slices of a step.
-pub(crate) fn of_step(step: &StepData<'_>) -> Option<CpuParts> {
+pub fn of_step(step: &StepData<'_>) -> Option<CpuParts> {
     let slices: Option<Vec<CpuParts>> = step.slices.iter().map(|slice| of_slice(slice)).collect();
     sum(&slices?)
 }

@@ -7,22 +7,23 @@ use crate::number::{as_f64, count};
 
 /// One step of all completed runs of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DatabaseRow {
-    pub(crate) step: String,
+pub struct DatabaseRow {
+    /// The step.
+    pub step: String,
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// The most connections that were open at the end of a time slice.
-    pub(crate) open_most: u64,
+    pub open_most: u64,
     /// Connections with a statement or transaction under way, mean over the ends of time slices.
-    pub(crate) active_mean: f64,
+    pub active_mean: f64,
     /// Cores' worth of CPU of the database server, mean over runs.
-    pub(crate) database_cores: Option<f64>,
+    pub database_cores: Option<f64>,
     /// The contender's own.
-    pub(crate) contender_cores: Option<f64>,
+    pub contender_cores: Option<f64>,
 }
 
 /// Step by step and in each case by case; nothing where there is no database.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<DatabaseRow> {
+pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<DatabaseRow> {
     let mut rows = Vec::new();
     for label in &benchmark.step_labels {
         for case in &benchmark.cases {
@@ -57,7 +58,7 @@ fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 }
 
 /// Connections in use at the end of each slice of a run: seconds since the load began, how many.
-pub(crate) fn in_use(run: &RunData<'_>) -> Vec<(f64, u64)> {
+pub fn in_use(run: &RunData<'_>) -> Vec<(f64, u64)> {
     let slices = &run.records.intervals;
     let began_ns = slices.first().map_or(0, |slice| slice.load.start_ns);
     slices

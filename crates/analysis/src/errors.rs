@@ -1,4 +1,4 @@
-//! What failed, by message and by class: what a person looks for first when requests failed.
+//! Failures by message and by class: a person looks for these first when requests failed.
 
 use std::collections::BTreeMap;
 
@@ -11,49 +11,57 @@ use crate::number::as_f64;
 
 /// The failures of a benchmark.
 #[derive(Debug, Default)]
-pub(crate) struct Failed {
+pub struct Failed {
     /// By message.
-    pub(crate) messages: Vec<ErrorRow>,
+    pub messages: Vec<ErrorRow>,
     /// How long it took, by class; none where no times were recorded.
-    pub(crate) classes: Vec<ClassRow>,
+    pub classes: Vec<ClassRow>,
 }
 
 /// How long the failures of one class took in one step of all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ClassRow {
+pub struct ClassRow {
     /// Contender and parameters.
-    pub(crate) label: String,
-    pub(crate) step: String,
-    pub(crate) class: ErrorClass,
-    pub(crate) count: u64,
+    pub label: String,
+    /// The step.
+    pub step: String,
+    /// The class of errors.
+    pub class: ErrorClass,
+    /// How many there were.
+    pub count: u64,
     /// Of all requests that came to an end, 0 to 1.
-    pub(crate) share: f64,
-    pub(crate) times: TimesMs,
+    pub share: f64,
+    /// Their response times.
+    pub times: TimesMs,
 }
 
 /// Failures with one message in one step of all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ErrorRow {
+pub struct ErrorRow {
     /// Contender and parameters.
-    pub(crate) label: String,
-    pub(crate) step: String,
-    pub(crate) error: Error,
+    pub label: String,
+    /// The step.
+    pub step: String,
+    /// The error.
+    pub error: Error,
 }
 
 /// Failures with one message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Error {
-    pub(crate) class: ErrorClass,
+pub struct Error {
+    /// Its class.
+    pub class: ErrorClass,
     /// In words; empty where it was not kept.
-    pub(crate) message: String,
-    pub(crate) count: u64,
+    pub message: String,
+    /// How often it occurred.
+    pub count: u64,
     /// Of all failures of the steps, 0 to 1.
-    pub(crate) share: f64,
+    pub share: f64,
 }
 
 /// All failures of a benchmark, step by step and case by case; of runs that failed, too, because
 /// they are what there is to look for.
-pub(crate) fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
+pub fn failed(benchmark: &BenchmarkData<'_>) -> Failed {
     let mut failed = Failed::default();
     for label in &benchmark.step_labels {
         for case in &benchmark.cases {
@@ -98,7 +106,7 @@ fn classes(case: &str, step: &str, steps: &[&StepData<'_>]) -> Vec<ClassRow> {
 }
 
 /// The failures of these steps, the most frequent first.
-pub(crate) fn errors(steps: &[&StepData<'_>]) -> Vec<Error> {
+pub fn errors(steps: &[&StepData<'_>]) -> Vec<Error> {
     let mut counts: BTreeMap<(ErrorClass, &str), u64> = BTreeMap::new();
     let slices = steps.iter().flat_map(|step| &step.slices);
     for (class, error) in slices.flat_map(|slice| &slice.load.errors) {

@@ -38,21 +38,21 @@ pub struct FailedRun {
 
 impl FailedRun {
     /// `run 2` or `runs 1, 3, 4`.
-    pub(crate) fn runs_text(&self) -> String {
+    pub fn runs_text(&self) -> String {
         let numbers: Vec<String> = self.repetitions.iter().map(u32::to_string).collect();
         let word = if numbers.len() == 1 { "run" } else { "runs" };
         format!("{word} {}", numbers.join(", "))
     }
 
     /// `; its log is logs/ID.a1.log`; empty where there is none.
-    pub(crate) fn log_text(&self) -> String {
+    pub fn log_text(&self) -> String {
         let log = self.log.as_ref();
         log.map_or_else(String::new, |log| format!("; its log is {log}"))
     }
 }
 
 /// Why a case has no numbers at all.
-pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
+pub fn no_numbers(case: &CaseData<'_>) -> String {
     let failure = case
         .runs
         .iter()
@@ -78,7 +78,8 @@ pub(crate) fn no_numbers(case: &CaseData<'_>) -> String {
     }
 }
 
-pub(crate) fn failures(benchmark: &BenchmarkData<'_>) -> Vec<FailedRun> {
+/// Returns the failed runs of a benchmark.
+pub fn failures(benchmark: &BenchmarkData<'_>) -> Vec<FailedRun> {
     let mut failures: Vec<FailedRun> = Vec::new();
     for case in &benchmark.cases {
         for failure in case
@@ -137,7 +138,7 @@ fn log(begin: &Begin, stage: &str) -> Option<String> {
 
 /// Returns the reasons why contenders have no rank or runs were not completed, each with its
 /// contender.
-pub(crate) fn troubles(unranked: &[Unranked], failures: &[FailedRun]) -> Vec<(String, String)> {
+pub fn troubles(unranked: &[Unranked], failures: &[FailedRun]) -> Vec<(String, String)> {
     let failed = failures.iter().map(|failure| {
         let (runs, stage, message) = (failure.runs_text(), &failure.stage, &failure.message);
         let text = format!("{runs} failed at {stage}: {message}{}", failure.log_text());

@@ -2,8 +2,9 @@
 
 use bakeoff_model::baseline::Figure;
 
-use super::benchmark::{CaseData, Latency, RunData};
+use super::benchmark::{CaseData, RunData};
 use super::metric::{Metric, Percentile};
+use super::percentiles::Latency;
 use super::row::Row;
 
 /// Returns a figure of a contender; `None` where it was not measured, and for the share of errors,

@@ -8,27 +8,29 @@ use crate::number::{as_f64, mib, milliseconds, seconds};
 
 /// Garbage collection of one run under load, warm-up included.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GcRow {
+pub struct GcRow {
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// Repetition.
-    pub(crate) run: u32,
+    pub run: u32,
     /// The collector as it calls itself; empty where it is not known.
-    pub(crate) collector: String,
+    pub collector: String,
     /// Pauses; collections, where only counters are known.
-    pub(crate) count: u64,
-    pub(crate) total_ms: f64,
-    pub(crate) longest_ms: Option<f64>,
+    pub count: u64,
+    /// Time of all pauses, ms.
+    pub total_ms: f64,
+    /// The longest pause, ms.
+    pub longest_ms: Option<f64>,
     /// Share of the time in which the program was not paused, %.
-    pub(crate) throughput_percent: f64,
+    pub throughput_percent: f64,
     /// Heap in use after the last collection, MiB.
-    pub(crate) heap_after_last_mib: Option<f64>,
+    pub heap_after_last_mib: Option<f64>,
     /// The most that was in use after any, MiB.
-    pub(crate) heap_after_most_mib: Option<f64>,
+    pub heap_after_most_mib: Option<f64>,
 }
 
 /// A row for each run on the JVM.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
+pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
     let mut rows = Vec::new();
     for case in &benchmark.cases {
         for run in &case.runs {
@@ -44,7 +46,7 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<GcRow> {
 }
 
 /// Pauses of a run with the seconds since its load began at which they ended, before it below zero.
-pub(crate) fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
+pub fn pauses<'r>(run: &RunData<'r>) -> Vec<(f64, &'r GcPause)> {
     let (Some(log), Some(began_ns), Some((load_ns, _))) =
         (run.gc_log(), began_ns(run), load_ns(run))
     else {
@@ -125,7 +127,7 @@ fn counted(run: &RunData<'_>) -> Option<GcRow> {
 }
 
 /// Share of the time under load in which the collector did not pause the contender, 0 to 1.
-pub(crate) fn throughput_share(run: &RunData<'_>) -> Option<f64> {
+pub fn throughput_share(run: &RunData<'_>) -> Option<f64> {
     let row = logged(run).or_else(|| counted(run))?;
     Some(row.throughput_percent / 100.0)
 }

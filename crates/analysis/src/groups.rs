@@ -16,16 +16,16 @@ pub struct Common {
 }
 
 /// A set or a group of it: repetition and group, which is 0 where there is none.
-pub(crate) type Place = (u32, u32);
+pub type Place = (u32, u32);
 
 /// Where a run is.
-pub(crate) fn place(run: &RunData<'_>) -> Place {
+pub fn place(run: &RunData<'_>) -> Place {
     (run.repetition(), run.records.begin.run.group.unwrap_or(0))
 }
 
 /// The index of the case that is in several groups, and how many groups there are. `None` where all
 /// are in one; no index where no case connects them.
-pub(crate) fn common(cases: &[CaseData<'_>]) -> Option<(Option<usize>, usize)> {
+pub fn common(cases: &[CaseData<'_>]) -> Option<(Option<usize>, usize)> {
     let groups_of = |case: &CaseData<'_>| -> BTreeSet<u32> {
         case.runs.iter().map(|run| place(run).1).collect()
     };
@@ -35,7 +35,7 @@ pub(crate) fn common(cases: &[CaseData<'_>]) -> Option<(Option<usize>, usize)> {
 }
 
 /// The label of the common contender; `None` where contenders are in one group.
-pub(crate) fn named(cases: &[CaseData<'_>]) -> Option<Common> {
+pub fn named(cases: &[CaseData<'_>]) -> Option<Common> {
     let (common, groups) = common(cases)?;
     Some(Common {
         label: cases[common?].label.clone(),
@@ -46,7 +46,7 @@ pub(crate) fn named(cases: &[CaseData<'_>]) -> Option<Common> {
 /// The logarithms of the ratio of two contenders of different groups: each against the common one
 /// in the blocks of its group. The n-th block of one group stands with the n-th of the other, as
 /// distances from the means, so that the mean is over all blocks of both.
-pub(crate) fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
+pub fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
     let length = one.len().min(other.len());
     let mean = |logs: &[f64]| logs.iter().sum::<f64>() / count(logs.len());
     let shift = |logs: &[f64]| mean(logs) - mean(&logs[..length]);
@@ -56,7 +56,7 @@ pub(crate) fn across(one: &[f64], other: &[f64]) -> Vec<f64> {
 }
 
 /// One value for each repetition: the mean over its groups of a contender that is in several.
-pub(crate) fn one_of_each(values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+pub fn one_of_each(values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     let mut found: Vec<(u32, Vec<f64>)> = Vec::new();
     for (repetition, value) in values {
         match found.iter_mut().find(|(known, _)| *known == repetition) {
@@ -74,11 +74,11 @@ pub(crate) fn one_of_each(values: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
 }
 
 /// Of a contender, by place.
-pub(crate) type ByPlace<T> = BTreeMap<Place, T>;
+pub type ByPlace<T> = BTreeMap<Place, T>;
 
 /// Logarithms of the ratio of two contenders in each repetition, block by block. `common` is that
 /// of the contender through which groups are compared.
-pub(crate) fn differences(
+pub fn differences(
     one: &ByPlace<BTreeMap<u64, f64>>,
     other: &ByPlace<BTreeMap<u64, f64>>,
     common: Option<&ByPlace<BTreeMap<u64, f64>>>,
@@ -111,7 +111,7 @@ fn in_blocks(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> Vec<f64> {
 
 impl StepData<'_> {
     /// The logarithm of the rate in each turn that counts, by block.
-    pub(crate) fn logs(&self) -> BTreeMap<u64, f64> {
+    pub fn logs(&self) -> BTreeMap<u64, f64> {
         let kept = self.kept.iter();
         kept.map(|turn| (turn.block, self.rate(turn).ln()))
             .collect()

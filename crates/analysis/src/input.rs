@@ -1,10 +1,10 @@
-//! What a report is made of.
+//! The input of the analysis.
 
 use bakeoff_model::record::Results;
 
-/// The results and what else a report needs.
+/// The results and what else the analysis needs.
 #[derive(Debug, Clone, Copy)]
-pub struct ReportInput<'a> {
+pub struct AnalysisInput<'a> {
     /// The records.
     pub results: &'a Results,
     /// The title; should name the suite and the backend.
@@ -13,7 +13,7 @@ pub struct ReportInput<'a> {
     pub rounds: &'a [RoundResults],
 }
 
-impl<'a> ReportInput<'a> {
+impl<'a> AnalysisInput<'a> {
     /// Results by themselves, without other rounds.
     #[must_use]
     pub fn new(results: &'a Results, title: &'a str) -> Self {

@@ -10,7 +10,7 @@ use bakeoff_model::suite::Step;
 use crate::number::significant;
 
 /// Returns the conditions that must be equal for two numbers to be comparable, in words.
-pub(crate) fn conditions(records: &RunRecords) -> String {
+pub fn conditions(records: &RunRecords) -> String {
     let begin = &records.begin;
     let limits = &begin.run.limits;
     let cpus = limits.cpus.map_or("CPU not limited".to_owned(), |cpus| {
@@ -51,7 +51,7 @@ fn shortest(value: f64) -> String {
 
 /// A short unique name for each step: `64`, or `w1: 1` for the first warm-up step with one
 /// connection, or the rate of an open load. `in_flight` requests share a connection.
-pub(crate) fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
+pub fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
     let mut warm_ups = 0;
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let mut label = |step: &Step| {
@@ -87,13 +87,13 @@ pub(crate) fn step_labels(steps: &[Step], in_flight: u32) -> Vec<String> {
 
 /// The name of the open load in which the response times of contenders that take turns are
 /// compared.
-pub(crate) fn open_load_label(rate_per_s: f64) -> String {
+pub fn open_load_label(rate_per_s: f64) -> String {
     format!("open load at {}/s", significant(rate_per_s))
 }
 
 /// A short unique name for each trial, in the order in which they follow the planned steps:
 /// `search 3: 812/s`.
-pub(crate) fn trial_labels(trials: &[TrialRecord]) -> Vec<String> {
+pub fn trial_labels(trials: &[TrialRecord]) -> Vec<String> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut label = |trial: &TrialRecord| {
         let purpose = trial.purpose.name();

@@ -44,6 +44,3 @@ impl OpenTimes {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

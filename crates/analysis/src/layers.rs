@@ -24,58 +24,60 @@ const SAMPLES_MIN: u64 = 20;
 
 /// The layers of all sampled contenders of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Layers {
+pub struct Layers {
     /// Names, of most CPU in all first.
-    pub(crate) names: Vec<String>,
-    pub(crate) rows: Vec<LayersRow>,
+    pub names: Vec<String>,
+    /// One for each contender with samples.
+    pub rows: Vec<LayersRow>,
     /// Each contender against the one of least CPU per request.
-    pub(crate) pairs: Vec<SampledPair>,
+    pub pairs: Vec<SampledPair>,
 }
 
 /// In what two contenders differ.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SampledPair {
+pub struct SampledPair {
     /// The contender that uses more CPU for a request.
-    pub(crate) dearer: String,
+    pub dearer: String,
     /// The other one.
-    pub(crate) cheaper: String,
+    pub cheaper: String,
     /// Layers that differ significantly, the largest difference first.
-    pub(crate) layers: Vec<SampledDifference>,
+    pub layers: Vec<SampledDifference>,
     /// The same of functions; `None` of contenders in different languages, which have none in
     /// common.
-    pub(crate) functions: Option<Vec<SampledDifference>>,
+    pub functions: Option<Vec<SampledDifference>>,
 }
 
 /// The CPU of two contenders for a request in one layer or function.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SampledDifference {
-    pub(crate) name: String,
+pub struct SampledDifference {
+    /// The layer or function.
+    pub name: String,
     /// CPU of the dearer contender, us.
-    pub(crate) dearer_us: f64,
+    pub dearer_us: f64,
     /// CPU of the cheaper one, us.
-    pub(crate) cheaper_us: f64,
+    pub cheaper_us: f64,
     /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
     /// CPU per request varied over the measured processes.
-    pub(crate) half_us: f64,
+    pub half_us: f64,
 }
 
 impl SampledDifference {
     /// The dearer minus the cheaper one, us.
-    pub(crate) fn difference_us(&self) -> f64 {
+    pub fn difference_us(&self) -> f64 {
         self.dearer_us - self.cheaper_us
     }
 }
 
 /// Those of one contender.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LayersRow {
+pub struct LayersRow {
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// How many samples there are.
-    pub(crate) samples: u64,
+    pub samples: u64,
     /// CPU for each request, us, with half of its 95 % interval by the number of samples, of each
     /// name; `None` where no sample is in it.
-    pub(crate) cpu_us: Vec<Option<(f64, f64)>>,
+    pub cpu_us: Vec<Option<(f64, f64)>>,
 }
 
 /// A contender that was sampled.
@@ -139,7 +141,7 @@ impl<'r> Sampled<'r> {
 }
 
 /// Those of the contenders that were sampled and have a CPU per request.
-pub(crate) fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
+pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     let graphs = results.flame_graphs.iter();
     let graphs = graphs.filter(|graph| graph.benchmark == summary.name);
     let sampled = graphs.filter_map(|graph| Sampled::of(results, summary, graph));

@@ -1,64 +1,91 @@
 //! Everything that the documents say, computed once from the records.
 
-pub(crate) mod answer;
-pub(crate) mod baseline;
-pub(crate) mod benchmark;
-pub(crate) mod capacity;
-pub(crate) mod checks;
-pub(crate) mod claims;
-pub(crate) mod comparison;
-pub(crate) mod control;
-pub(crate) mod cpu_parts;
-pub(crate) mod database;
-pub(crate) mod errors;
-pub(crate) mod failures;
-pub(crate) mod families;
-pub(crate) mod figures;
-pub(crate) mod gc;
-pub(crate) mod group_scales;
-pub(crate) mod groups;
-pub(crate) mod labels;
-pub(crate) mod latency;
-pub(crate) mod layers;
-pub(crate) mod load;
-pub(crate) mod lower_bounds;
-pub(crate) mod metric;
-pub(crate) mod overhead;
-pub(crate) mod overview;
-pub(crate) mod played_turn;
-pub(crate) mod price;
-pub(crate) mod probe;
-pub(crate) mod profile;
-pub(crate) mod reasons;
-pub(crate) mod requests;
+pub mod answer;
+pub mod baseline;
+pub mod benchmark;
+pub mod capacity;
+pub mod checks;
+pub mod claims;
+pub mod comparison;
+pub mod control;
+pub mod cpu_parts;
+pub mod database;
+pub mod errors;
+pub mod failures;
+mod families;
+mod figures;
+pub mod gc;
+mod group_scales;
+pub mod groups;
+mod input;
+pub mod labels;
+mod latency;
+pub mod layers;
+pub mod load;
+pub mod lower_bounds;
+pub mod metric;
+pub mod number;
+pub mod overhead;
+pub mod overview;
+pub mod percentiles;
+mod played_turn;
+pub mod price;
+pub mod probe;
+pub mod profile;
+pub mod reasons;
+pub mod requests;
 mod rising;
-pub(crate) mod row;
-pub(crate) mod scale;
-pub(crate) mod scaling;
-pub(crate) mod session_data;
-pub(crate) mod sessions;
-pub(crate) mod sittings;
-pub(crate) mod startup;
-pub(crate) mod stated;
-pub(crate) mod steady;
-pub(crate) mod summary;
-pub(crate) mod times;
-pub(crate) mod turns;
-pub(crate) mod validity;
+pub mod row;
+pub mod scale;
+pub mod scaling;
+mod session_data;
+pub mod sessions;
+pub mod sittings;
+pub mod startup;
+pub mod stated;
+pub mod steady;
+pub mod summary;
+mod times;
+pub mod turns;
+mod validity;
+mod verdict;
 mod warnings;
 mod winner;
 
 use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::runs::RunsDecision;
 
-use crate::input::ReportInput;
-use baseline::AgainstBase;
-use claims::{ClaimRow, Session};
-use overhead::Overhead;
+use claims::Session;
 
+pub use baseline::words::changed;
+pub use baseline::{
+    AgainstBase, Change, Conclusion as BaselineConclusion, HeadAndBase, Judged, Outcome,
+};
 pub use capacity::CapacityAnalysis;
+pub use capacity::{CapacityRow, CapacitySummary, CapacityTable, Confirmed};
+pub use checks::CheckCount;
+pub use claims::{ClaimRow, ClaimVerdict};
+pub use comparison::{Conclusion, Matrix};
+pub use failures::{FailedRun, Unranked};
+pub use families::Family;
+pub use groups::Common;
+pub use input::{AnalysisInput, RoundResults};
 pub use load::LoadAnalysis;
+pub use lower_bounds::LowerBound;
+pub use metric::{Metric, Quantity};
+pub use overhead::{Overhead, Ratio, Share, Without};
+pub use played_turn::{PlayedTurn, turns_of};
+pub use reasons::{Reason, Reasons};
+pub use row::Row;
+pub use sessions::{Compared, compared, incompatible};
 pub use startup::StartupAnalysis;
+pub use startup::{Phases, StartRow, StartupSummary};
+pub use stated::StatedStep;
+pub use summary::{BenchmarkSummary, RankTable};
+pub use turns::{SetCount, SetRatio, Sets, Spread};
+pub use verdict::{
+    AgainstBest, BenchmarkVerdict, NotRanked, Ranked, TakenByBoth, Why, WithInterval, verdicts,
+};
 
 /// The analysis of results: every estimate, comparison, winner, claim and steady state.
 #[derive(Debug)]
@@ -83,20 +110,21 @@ pub struct Analysis<'r> {
     /// Contenders against what they were; `None` without a baseline.
     pub against_base: Option<AgainstBase>,
     /// That sources of claims had other limits; empty when all had the same.
-    pub(crate) limits_note: String,
-    pub(crate) results: &'r Results,
+    pub limits_note: String,
+    /// The records.
+    pub results: &'r Results,
 }
 
 impl<'r> Analysis<'r> {
     /// How many runs a pilot found necessary, and what they can find; empty where none decided.
-    pub(crate) fn runs_decision(&self) -> Vec<String> {
+    pub fn runs_decision(&self) -> Vec<String> {
         let decision = self.results.runs_decision.as_ref();
         decision.map(RunsDecision::sentences).unwrap_or_default()
     }
 
     /// Analyses all results.
     #[must_use]
-    pub fn of(input: &ReportInput<'r>) -> Self {
+    pub fn of(input: &AnalysisInput<'r>) -> Self {
         let results = input.results;
         let (loads, startups) = (load::loads(results), startup::startups(results));
         let capacities = capacity::capacities(results);

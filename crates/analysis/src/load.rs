@@ -26,18 +26,29 @@ pub struct LoadAnalysis<'r> {
     /// Who is ranked where, and who is not and why.
     pub summary: BenchmarkSummary,
     /// Steps of runs of cases.
-    pub(crate) data: BenchmarkData<'r>,
-    pub(crate) checks: CheckTable,
-    pub(crate) warm_ups: Vec<CaseWarmUp>,
-    pub(crate) requests: Vec<RequestRow>,
-    pub(crate) errors: Failed,
-    pub(crate) cpu_parts: Vec<CpuPartsRow>,
-    pub(crate) shares: Vec<ShareRow>,
-    pub(crate) gc: Vec<GcRow>,
-    pub(crate) database: Vec<DatabaseRow>,
-    pub(crate) scalings: Vec<Scaling>,
-    pub(crate) overviews: Vec<Overview>,
-    pub(crate) layers: Layers,
+    pub data: BenchmarkData<'r>,
+    /// Checks of each contender.
+    pub checks: CheckTable,
+    /// How each contender got warm.
+    pub warm_ups: Vec<CaseWarmUp>,
+    /// Kinds of requests, one for each contender and step.
+    pub requests: Vec<RequestRow>,
+    /// Requests that failed.
+    pub errors: Failed,
+    /// CPU per request by groups of threads.
+    pub cpu_parts: Vec<CpuPartsRow>,
+    /// Shares of CPU time by groups of threads.
+    pub shares: Vec<ShareRow>,
+    /// Pauses of garbage collectors.
+    pub gc: Vec<GcRow>,
+    /// Connections to the database.
+    pub database: Vec<DatabaseRow>,
+    /// Throughput over the values of a parameter.
+    pub scalings: Vec<Scaling>,
+    /// All contenders at a step.
+    pub overviews: Vec<Overview>,
+    /// CPU per request by layers of the stack.
+    pub layers: Layers,
 }
 
 impl<'r> LoadAnalysis<'r> {
@@ -68,7 +79,7 @@ impl<'r> LoadAnalysis<'r> {
 }
 
 /// One for each benchmark with load and set of conditions.
-pub(crate) fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
+pub fn loads(results: &Results) -> Vec<LoadAnalysis<'_>> {
     let mut data = benchmark::benchmarks(results);
     data.iter_mut().for_each(turns::keep);
     data.iter_mut().for_each(rising::judge);

@@ -25,7 +25,7 @@ pub struct LowerBound {
     /// Its throughput against that of the best fair one.
     pub comparison: Comparison,
     /// The unit of repetition: `run`, or `set`.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
 }
 
 impl LowerBound {
@@ -36,17 +36,17 @@ impl LowerBound {
     }
 
     /// `at least 2.31 times`.
-    pub(crate) fn at_least(&self) -> String {
+    pub fn at_least(&self) -> String {
         format!("at least {} times", ratio_text(self.comparison.ratio.point))
     }
 
     /// `(95 %: 2.20–2.42, 5 runs)`.
-    pub(crate) fn detail(&self) -> String {
+    pub fn detail(&self) -> String {
         detail(&self.comparison, self.unit)
     }
 
     /// `b is host-bound, so its number is a lower bound`.
-    pub(crate) fn because(&self) -> String {
+    pub fn because(&self) -> String {
         let (label, validity) = (&self.label, self.validity);
         format!("{label} is {validity}, so its number is a lower bound")
     }
@@ -79,7 +79,7 @@ pub(super) fn of(best: &Row, bounded: &[&Row]) -> Vec<LowerBound> {
 
 /// Returns the conclusions from the lower bounds of a table for the best fair contender: a sentence
 /// about each that is higher, and one about the rest.
-pub(crate) fn sentences<'b>(bounds: impl Iterator<Item = &'b LowerBound>) -> Vec<String> {
+pub fn sentences<'b>(bounds: impl Iterator<Item = &'b LowerBound>) -> Vec<String> {
     let (higher, rest): (Vec<&LowerBound>, Vec<&LowerBound>) =
         bounds.partition(|one| one.is_higher());
     let sentence = |one: &&LowerBound| {

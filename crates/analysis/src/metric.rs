@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Better, Estimate, Sample};
 
-use super::benchmark::{CaseData, Latency, RunData, StepData};
+use super::benchmark::{CaseData, RunData, StepData};
 use super::groups;
+use super::percentiles::Latency;
 use super::requests;
 use super::validity;
 use crate::number::{as_f64, mib};
 
 /// Confidence of every interval in the documents.
-pub(crate) const CONFIDENCE: f64 = 0.95;
+pub const CONFIDENCE: f64 = 0.95;
 
 /// A metric over the runs of one case.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,12 +25,13 @@ pub struct Metric {
     pub steps: Vec<String>,
     /// The worst verdict on these steps in all runs.
     pub validity: Validity,
-    pub(crate) sample: Sample,
+    /// The observations behind it.
+    pub sample: Sample,
 }
 
 /// Which metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// Requests per second at this number of connections.
     ThroughputAt(u32),
     /// CPU per request, us, at this number of connections.
@@ -44,13 +46,16 @@ pub(crate) enum Wanted {
 
 /// Which percentile of response times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Percentile {
+pub enum Percentile {
+    /// The median.
     P50,
+    /// The 99th percentile.
     P99,
 }
 
 impl Percentile {
-    pub(crate) fn share(self) -> f64 {
+    /// Returns the share of response times below it.
+    pub fn share(self) -> f64 {
         match self {
             Self::P50 => 0.5,
             Self::P99 => 0.99,
@@ -65,7 +70,7 @@ impl Percentile {
     }
 
     /// Of which requests it says how long they take.
-    pub(crate) fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             Self::P50 => "half of the requests",
             Self::P99 => "99 % of the requests",
@@ -99,7 +104,7 @@ impl Quantity {
     }
 
     /// The same with its unit.
-    pub(crate) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::Throughput => "requests/s",
             Self::Cpu => "CPU per request, µs",
@@ -118,7 +123,7 @@ impl Quantity {
     }
 
     /// Which direction is good.
-    pub(crate) fn better(self) -> Better {
+    pub fn better(self) -> Better {
         match self {
             Self::Throughput => Better::Higher,
             Self::Cpu | Self::Memory => Better::Lower,
@@ -126,7 +131,7 @@ impl Quantity {
     }
 
     /// Its value at a step of one run.
-    pub(crate) fn of(self, step: &StepData<'_>) -> Option<f64> {
+    pub fn of(self, step: &StepData<'_>) -> Option<f64> {
         match self {
             Self::Throughput => Some(step.throughput()),
             Self::Cpu => step.cpu_us_per_request(),
@@ -136,14 +141,14 @@ impl Quantity {
 
     /// Its value at the step of that label in all runs that have it; `None` where the step says
     /// nothing, because it is invalid or cannot be judged.
-    pub(crate) fn at(self, case: &CaseData<'_>, label: &str) -> Option<Metric> {
+    pub fn at(self, case: &CaseData<'_>, label: &str) -> Option<Metric> {
         at_label(case, label, |step| self.of(step))
     }
 }
 
 /// A value at the step of that label in all runs that have it; `None` where the step says nothing,
 /// because it is invalid or cannot be judged.
-pub(crate) fn at_label(
+pub fn at_label(
     case: &CaseData<'_>,
     label: &str,
     value: impl Fn(&StepData<'_>) -> Option<f64>,
@@ -162,7 +167,7 @@ pub(crate) fn at_label(
 impl Metric {
     /// A metric that was read off `steps`, with the repetition of each value; of a contender that
     /// is in several groups of a set, their mean. `None` without a value.
-    pub(crate) fn new<'s, 'r: 's>(
+    pub fn new<'s, 'r: 's>(
         values: Vec<(u32, f64)>,
         steps: impl Iterator<Item = &'s StepData<'r>>,
     ) -> Option<Self> {
@@ -196,12 +201,12 @@ impl Metric {
     }
 
     /// A metric that does not depend on load, such as the time to start.
-    pub(crate) fn outside_load(values: Vec<(u32, f64)>) -> Option<Self> {
+    pub fn outside_load(values: Vec<(u32, f64)>) -> Option<Self> {
         Self::new(values, std::iter::empty())
     }
 
     /// A value of each run, read off some of its steps; runs without the value are left out.
-    pub(crate) fn of_runs<'r>(
+    pub fn of_runs<'r>(
         runs: &[&RunData<'r>],
         steps: impl Fn(&StepData<'r>) -> bool,
         value: impl Fn(&RunData<'r>) -> Option<f64>,
@@ -215,12 +220,12 @@ impl Metric {
     }
 
     /// The mean over runs.
-    pub(crate) fn mean(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         self.estimate.point
     }
 
     /// The steps in words: `at 64`, `over 8 to 1024`; empty outside load.
-    pub(crate) fn steps_text(&self) -> String {
+    pub fn steps_text(&self) -> String {
         match self.steps.as_slice() {
             [] => String::new(),
             [one] => format!("at {one}"),
@@ -230,12 +235,12 @@ impl Metric {
 }
 
 /// The metric in every completed run; `None` when a run lacks it.
-pub(crate) fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
+pub fn read(case: &CaseData<'_>, wanted: Wanted) -> Option<Metric> {
     read_nth(case, wanted, 1)
 }
 
 /// The metric at the n-th measured step with this number of connections, counted from 1.
-pub(crate) fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric> {
+pub fn read_nth(case: &CaseData<'_>, wanted: Wanted, nth: u32) -> Option<Metric> {
     let place = |at| Some((at, nth));
     match wanted {
         Wanted::ThroughputAt(at) => at_step(case, place(at), |step| Some(step.throughput())),
@@ -285,7 +290,7 @@ fn at_step<'r>(
 
 /// A percentile in the open load of each set with enough requests, ms. `None` where there is none,
 /// and where the load of a set is invalid or cannot be judged: the others would flatter.
-pub(crate) fn in_open_load(runs: &[&RunData<'_>], wanted: Percentile) -> Option<Metric> {
+pub fn in_open_load(runs: &[&RunData<'_>], wanted: Percentile) -> Option<Metric> {
     let loaded = runs
         .iter()
         .filter_map(|run| Some((*run, run.open.as_ref()?)));

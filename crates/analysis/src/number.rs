@@ -1,28 +1,33 @@
 //! Numbers as text for people, beyond those that all crates write alike.
 
-pub(crate) use bakeoff_base::number::{as_f64, significant, significant_or_dash};
+pub use bakeoff_base::number::{as_f64, significant, significant_or_dash};
 use bakeoff_stats::Estimate;
 
-pub(crate) const MIB: f64 = 1024.0 * 1024.0;
+/// Bytes of a MiB.
+pub const MIB: f64 = 1024.0 * 1024.0;
 
-pub(crate) fn count(length: usize) -> f64 {
+/// Returns a length as a number.
+pub fn count(length: usize) -> f64 {
     as_f64(length as u64)
 }
 
-pub(crate) fn seconds(time_ns: u64) -> f64 {
+/// Converts nanoseconds to seconds.
+pub fn seconds(time_ns: u64) -> f64 {
     as_f64(time_ns) / 1e9
 }
 
-pub(crate) fn milliseconds(time_ns: u64) -> f64 {
+/// Converts nanoseconds to milliseconds.
+pub fn milliseconds(time_ns: u64) -> f64 {
     as_f64(time_ns) / 1e6
 }
 
-pub(crate) fn mib(bytes: u64) -> f64 {
+/// Converts bytes to MiB.
+pub fn mib(bytes: u64) -> f64 {
     as_f64(bytes) / MIB
 }
 
 /// Half of the interval as a share of the point, `±2.1%`; empty without an interval.
-pub(crate) fn spread(estimate: &Estimate) -> String {
+pub fn spread(estimate: &Estimate) -> String {
     let Some(share) = estimate.relative_half_width() else {
         return String::new();
     };
@@ -35,7 +40,7 @@ pub(crate) fn spread(estimate: &Estimate) -> String {
 }
 
 /// `low–high` of the interval; empty without one.
-pub(crate) fn range(estimate: &Estimate) -> String {
+pub fn range(estimate: &Estimate) -> String {
     estimate.interval.map_or_else(String::new, |interval| {
         format!(
             "{}–{}",
@@ -46,7 +51,7 @@ pub(crate) fn range(estimate: &Estimate) -> String {
 }
 
 /// A ratio near one needs the digits after the point: `1.03`.
-pub(crate) fn ratio_text(ratio: f64) -> String {
+pub fn ratio_text(ratio: f64) -> String {
     if (0.1..10.0).contains(&ratio) {
         format!("{ratio:.2}")
     } else {
@@ -55,7 +60,7 @@ pub(crate) fn ratio_text(ratio: f64) -> String {
 }
 
 /// Returns the change that a ratio is, in percent: `+9.5`, `−9.1`, `+0.0`.
-pub(crate) fn change_text(ratio: f64) -> String {
+pub fn change_text(ratio: f64) -> String {
     let percent = format!("{:+.1}", 100.0 * (ratio - 1.0));
     match percent.as_str() {
         "-0.0" => "+0.0".to_owned(),
@@ -64,13 +69,13 @@ pub(crate) fn change_text(ratio: f64) -> String {
 }
 
 /// `1 run`, `4 runs`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub(crate) fn enumerated(items: &[String]) -> String {
+pub fn enumerated(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),

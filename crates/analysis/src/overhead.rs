@@ -20,7 +20,8 @@ use crate::number::enumerated;
 pub struct Overhead {
     /// Backend, limits, runtime and profile in words.
     pub conditions: String,
-    pub(crate) backend: String,
+    /// The backend.
+    pub backend: String,
     /// By benchmark, then step, then contender.
     pub shares: Vec<Share>,
     /// Who has no share and why.
@@ -98,17 +99,20 @@ impl Overhead {
 
 /// A contender at a step, through all benchmarks.
 #[derive(Debug)]
-pub(crate) struct Line<'s> {
-    pub(crate) label: &'s str,
-    pub(crate) baseline: &'s str,
-    pub(crate) step: &'s StatedStep,
+pub struct Line<'s> {
+    /// Contender and parameters.
+    pub label: &'s str,
+    /// Its baseline.
+    pub baseline: &'s str,
+    /// The step at which they are compared.
+    pub step: &'s StatedStep,
     /// One for each of [`Overhead::benchmarks`] that has it.
-    pub(crate) shares: Vec<Option<&'s Share>>,
+    pub shares: Vec<Option<&'s Share>>,
 }
 
 impl Overhead {
     /// Returns the rows of tables: the contenders, each with the steps that are shown.
-    pub(crate) fn lines(&self) -> Vec<Line<'_>> {
+    pub fn lines(&self) -> Vec<Line<'_>> {
         let benchmarks = self.benchmarks();
         let mut lines: Vec<Line<'_>> = Vec::new();
         for share in self.shares.iter().filter(|share| share.is_shown) {

@@ -1,25 +1,27 @@
 //! A benchmark at one of its steps: what each contender did there, all runs together.
 
-use super::benchmark::{self, BenchmarkData, CaseData, Latency};
+use super::benchmark::{BenchmarkData, CaseData};
 use super::metric::Quantity;
+use super::percentiles::{self, Latency};
 use super::stated::{self, StatedStep};
 use super::summary::BenchmarkSummary;
 
 /// A benchmark at one of its steps.
 #[derive(Debug)]
-pub(crate) struct Overview {
-    pub(crate) step: StatedStep,
+pub struct Overview {
+    /// The step.
+    pub step: StatedStep,
     /// By the label of the case; who is not ranked or has no valid number there is missing.
-    pub(crate) cells: Vec<(String, Cell)>,
+    pub cells: Vec<(String, Cell)>,
 }
 
 /// The figures of a contender at a step.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cell {
+pub struct Cell {
     /// Successful requests per second, mean over runs.
-    pub(crate) throughput: f64,
+    pub throughput: f64,
     /// Of all runs merged; `None` where nothing succeeded.
-    pub(crate) latency: Option<Latency>,
+    pub latency: Option<Latency>,
 }
 
 /// All measured steps of a benchmark.
@@ -42,7 +44,7 @@ pub(super) fn overviews(
 fn cell(case: &CaseData<'_>, label: &str) -> Option<Cell> {
     let throughput = Quantity::Throughput.at(case, label)?.mean();
     let steps = case.completed().filter_map(|run| run.step(label));
-    let latency = benchmark::latency(steps.flat_map(|step| step.histograms()));
+    let latency = percentiles::latency(steps.flat_map(|step| step.histograms()));
     Some(Cell {
         throughput,
         latency,

@@ -8,29 +8,29 @@ use crate::number::{as_f64, count, milliseconds};
 
 /// One part of the work of a case's requests.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ShareRow {
+pub struct ShareRow {
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// The name of the part.
-    pub(crate) part: String,
+    pub part: String,
     /// The request that does it.
-    pub(crate) request: String,
+    pub request: String,
     /// CPU of the part, measured alone, ms.
-    pub(crate) alone_ms: f64,
+    pub alone_ms: f64,
     /// CPU of the contender for each successful request of that name in the measured steps, mean
     /// over runs, ms. What it does beside that, such as other requests, is in it.
-    pub(crate) request_ms: f64,
+    pub request_ms: f64,
 }
 
 impl ShareRow {
     /// The part of the whole, %.
-    pub(crate) fn percent(&self) -> f64 {
+    pub fn percent(&self) -> f64 {
         self.alone_ms / self.request_ms * 100.0
     }
 }
 
 /// The rows of a benchmark, case by case; nothing where no contender has a probe.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
+pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
     let mut rows: Vec<ShareRow> = Vec::new();
     for case in &benchmark.cases {
         let probes = case.runs.iter().flat_map(|run| &run.records.probes);
@@ -46,7 +46,7 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<ShareRow> {
 }
 
 /// Returns the conclusions: a sentence for each part of each request; empty without any.
-pub(crate) fn sentences(rows: &[ShareRow]) -> Vec<String> {
+pub fn sentences(rows: &[ShareRow]) -> Vec<String> {
     let mut of: Vec<(&str, &str)> = Vec::new();
     for row in rows {
         let one = (row.part.as_str(), row.request.as_str());

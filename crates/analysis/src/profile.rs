@@ -1,26 +1,27 @@
-//! What one contender did at each step, over its completed runs.
+//! One contender at each step, over its completed runs.
 
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::Sample;
 
-use super::benchmark::{self, BenchmarkData, CaseData, StepData};
+use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::validity;
 use crate::number::mib;
+use crate::percentiles;
 
 /// A value of several runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Middle {
+pub struct Middle {
     /// The lowest run.
-    pub(crate) low: f64,
+    pub low: f64,
     /// The median.
-    pub(crate) middle: f64,
+    pub middle: f64,
     /// The highest run.
-    pub(crate) high: f64,
+    pub high: f64,
 }
 
 impl Middle {
     /// `None` of nothing.
-    pub(crate) fn of(values: Vec<f64>) -> Option<Self> {
+    pub fn of(values: Vec<f64>) -> Option<Self> {
         let sample = Sample::new(values)?;
         Some(Self {
             low: sample.quantile(0.0),
@@ -32,27 +33,29 @@ impl Middle {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StepRow {
+pub struct StepRow {
     /// Its place among the steps of the benchmark.
-    pub(crate) index: usize,
-    pub(crate) label: String,
-    pub(crate) throughput: Middle,
+    pub index: usize,
+    /// The step as text.
+    pub label: String,
+    /// Successful requests per second.
+    pub throughput: Middle,
     /// All runs merged, ms.
-    pub(crate) p50_ms: Option<f64>,
+    pub p50_ms: Option<f64>,
     /// All runs merged, ms.
-    pub(crate) p99_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
     /// Median over runs, us.
-    pub(crate) cpu_us: Option<f64>,
+    pub cpu_us: Option<f64>,
     /// Highest so far, median over runs, MiB.
-    pub(crate) memory_mib: Option<f64>,
+    pub memory_mib: Option<f64>,
     /// Failed requests of all runs.
-    pub(crate) errors: u64,
+    pub errors: u64,
     /// The worst verdict of all runs.
-    pub(crate) validity: Validity,
+    pub validity: Validity,
 }
 
 /// One for each step that a completed run of the case has, in order.
-pub(crate) fn steps(benchmark: &BenchmarkData<'_>, case: &CaseData<'_>) -> Vec<StepRow> {
+pub fn steps(benchmark: &BenchmarkData<'_>, case: &CaseData<'_>) -> Vec<StepRow> {
     let labels = benchmark.step_labels.iter().enumerate();
     let rows = labels.filter_map(|(index, label)| {
         let steps = case.completed().filter_map(|run| run.step(label));
@@ -66,7 +69,7 @@ fn row(index: usize, label: &str, steps: &[&StepData<'_>]) -> Option<StepRow> {
         let values = steps.iter().filter_map(|step| value(step));
         Middle::of(values.collect())
     };
-    let latency = benchmark::latency(steps.iter().flat_map(|step| step.histograms()));
+    let latency = percentiles::latency(steps.iter().flat_map(|step| step.histograms()));
     let memory = each(|step| Some(mib(step.memory()?.peak_bytes)));
     Some(StepRow {
         index,

@@ -33,7 +33,7 @@ pub struct Reasons {
     /// Where: `at 64 connections`.
     pub at: String,
     /// The unit of repetition: `set` or `run`.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
     /// CPU per request, µs.
     pub total: Reason,
     /// The parts of the total, µs, the largest difference first.
@@ -335,12 +335,12 @@ impl Reason {
     }
 
     /// `+4.1` or `−4.1`.
-    pub(crate) fn signed(&self) -> String {
+    pub fn signed(&self) -> String {
         signed(self.difference.estimate.point)
     }
 
     /// The interval of the difference, with signs; empty without one.
-    pub(crate) fn interval(&self) -> String {
+    pub fn interval(&self) -> String {
         let interval = self.difference.estimate.interval;
         interval.map_or_else(String::new, |ends| {
             format!("{} to {}", signed(ends.low), signed(ends.high))
@@ -441,7 +441,7 @@ impl Reasons {
     }
 
     /// All reasons in the order of tables: the total, its parts, then the counts.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Reason> {
+    pub fn all(&self) -> impl Iterator<Item = &Reason> {
         let rest = self.parts.iter().chain(&self.counts);
         iter::once(&self.total).chain(rest)
     }

@@ -26,58 +26,66 @@ const RATINGS: [(f64, &str); 4] = [
 
 /// The block of one step of all completed runs of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RequestRow {
+pub struct RequestRow {
     /// Contender and parameters.
-    pub(crate) label: String,
-    pub(crate) step: String,
-    pub(crate) block: Block,
+    pub label: String,
+    /// The step.
+    pub step: String,
+    /// Counts and response times.
+    pub block: Block,
 }
 
 /// How one request went, or all of them.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Block {
+pub struct Block {
     /// Name of the request; [`ALL`] for all of them.
-    pub(crate) request: String,
+    pub request: String,
     /// Successful ones.
-    pub(crate) requests: u64,
-    pub(crate) failures: u64,
+    pub requests: u64,
+    /// Requests that failed.
+    pub failures: u64,
     /// How long the steps took.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
     /// Successful requests per second.
-    pub(crate) throughput: f64,
+    pub throughput: f64,
     /// Of successful requests.
-    pub(crate) times: TimesMs,
+    pub times: TimesMs,
     /// Of failed ones; without any in records of before there was this.
-    pub(crate) failed_times: TimesMs,
+    pub failed_times: TimesMs,
     /// Of scenarios in whole runs: turns have no times.
-    pub(crate) bands: Option<Bands>,
+    pub bands: Option<Bands>,
 }
 
 impl Block {
     /// Whether it is of all requests.
-    pub(crate) fn is_of_all(&self) -> bool {
+    pub fn is_of_all(&self) -> bool {
         self.request == ALL
     }
 
     /// Whether failed requests have times.
-    pub(crate) fn has_failed_times(&self) -> bool {
+    pub fn has_failed_times(&self) -> bool {
         self.failed_times.max.is_some()
     }
 }
 
 /// The times of a block, ms; each `None` where there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TimesMs {
-    pub(crate) min: Option<f64>,
-    pub(crate) max: Option<f64>,
-    pub(crate) mean: Option<f64>,
-    pub(crate) deviation: Option<f64>,
+pub struct TimesMs {
+    /// Shortest.
+    pub min: Option<f64>,
+    /// Longest.
+    pub max: Option<f64>,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub deviation: Option<f64>,
     /// 50th, 75th, 95th and 99th percentile.
-    pub(crate) percentiles: [Option<f64>; 4],
+    pub percentiles: [Option<f64>; 4],
 }
 
 impl TimesMs {
-    pub(crate) fn of(times: &Histogram) -> Self {
+    /// Reads them from a histogram.
+    pub fn of(times: &Histogram) -> Self {
         let ms = |ns: Option<u64>| ns.map(|ns| as_f64(ns) / 1e6);
         Self {
             min: ms(times.min_ns()),
@@ -89,14 +97,14 @@ impl TimesMs {
     }
 
     /// All of a table: min, max, mean, standard deviation, then the percentiles.
-    pub(crate) fn all(&self) -> [Option<f64>; 8] {
+    pub fn all(&self) -> [Option<f64>; 8] {
         let [p50, p75, p95, p99] = self.percentiles;
         let (mean, deviation) = (self.mean, self.deviation);
         [self.min, self.max, mean, deviation, p50, p75, p95, p99]
     }
 
     /// Those by which rounds are compared: min, p50, p95, p99, max, mean, standard deviation.
-    pub(crate) fn of_round(&self) -> [Option<f64>; 7] {
+    pub fn of_round(&self) -> [Option<f64>; 7] {
         let [p50, _, p95, p99] = self.percentiles;
         let (mean, deviation) = (self.mean, self.deviation);
         [self.min, p50, p95, p99, self.max, mean, deviation]
@@ -108,12 +116,13 @@ const ALL: &str = "all";
 
 /// How response times feel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bands {
+pub struct Bands {
     /// Successful requests within 800 ms, within 1200 ms, and above.
-    pub(crate) counts: [u64; 3],
+    pub counts: [u64; 3],
     /// Apdex with T = 1.5 s; a failure is a frustrated user.
-    pub(crate) apdex: f64,
-    pub(crate) rating: &'static str,
+    pub apdex: f64,
+    /// The rating of the Apdex.
+    pub rating: &'static str,
 }
 
 /// Sums over runs.
@@ -128,7 +137,7 @@ struct Sums {
 
 /// The blocks of a benchmark: step by step, as rounds of users are compared, and in each step case
 /// by case. Empty when the benchmark has a single request.
-pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
+pub fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
     let mut rows = Vec::new();
     for label in &benchmark.step_labels {
         for case in &benchmark.cases {
@@ -144,7 +153,7 @@ pub(crate) fn rows(benchmark: &BenchmarkData<'_>) -> Vec<RequestRow> {
 }
 
 /// All requests together, then each, over these steps; none when there is only one.
-pub(crate) fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
+pub fn blocks(steps: &[&StepData<'_>]) -> Vec<Block> {
     let each = each(steps);
     if each.is_empty() {
         return Vec::new();
@@ -237,7 +246,7 @@ fn block(sums: Sums, has_bands: bool) -> Option<Block> {
 }
 
 /// Returns the Apdex of a step, over all its requests; `None` in turns, and where none was made.
-pub(crate) fn apdex(step: &StepData<'_>) -> Option<f64> {
+pub fn apdex(step: &StepData<'_>) -> Option<f64> {
     let sums = all(&[step]);
     let has_times = sums.requests + sums.failures > 0 && !step.is_in_turns();
     has_times.then(|| bands(&sums).apdex)

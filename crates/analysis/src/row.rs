@@ -90,7 +90,7 @@ impl Row {
 }
 
 /// The metrics of the case of that index; `None` without a completed run with a measured step.
-pub(crate) fn row(
+pub fn row(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
     stated: Option<&StatedStep>,
@@ -138,7 +138,7 @@ pub(crate) fn row(
 }
 
 /// Throughput of completed runs at the best step, as tables have it, and that step's label.
-pub(crate) fn peak_throughput(
+pub fn peak_throughput(
     benchmark: &BenchmarkData<'_>,
     runs: &[&RunData<'_>],
 ) -> Option<(Metric, String)> {
@@ -149,7 +149,8 @@ pub(crate) fn peak_throughput(
     Some((throughput, peak.label.to_owned()))
 }
 
-pub(crate) fn note(case: &CaseData<'_>) -> Option<String> {
+/// Returns the note of a contender's file.
+pub fn note(case: &CaseData<'_>) -> Option<String> {
     let mut runs = case.runs.iter();
     runs.find_map(|run| run.records.begin.note.clone())
 }

@@ -1,12 +1,12 @@
-//! What makes numbers of different groups of a set comparable: factors, 1 where a set is one.
+//! Factors that make numbers of different groups of a set comparable; 1 where a set is one.
 
 /// The factors of numbers of a step: 1 where all contenders were alive concurrently.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     /// Requests per second.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// CPU per request; `None` where that of the common contender is not known.
-    pub(crate) cpu: Option<f64>,
+    pub cpu: Option<f64>,
 }
 
 impl Default for Scale {
@@ -20,11 +20,11 @@ impl Default for Scale {
 
 /// The same for CPU per request over several steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct CpuScales {
+pub struct CpuScales {
     /// Over the measured steps.
-    pub(crate) measured: Option<f64>,
+    pub measured: Option<f64>,
     /// Over the whole life.
-    pub(crate) whole: Option<f64>,
+    pub whole: Option<f64>,
 }
 
 impl Default for CpuScales {

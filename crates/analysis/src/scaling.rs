@@ -12,31 +12,31 @@ use super::summary::BenchmarkSummary;
 
 /// A benchmark along one parameter.
 #[derive(Debug)]
-pub(crate) struct Scaling {
+pub struct Scaling {
     /// The parameter.
-    pub(crate) parameter: String,
+    pub parameter: String,
     /// Its values as they are written, the smallest first.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// The steps that are shown, in order.
-    pub(crate) steps: Vec<StatedStep>,
+    pub steps: Vec<StatedStep>,
     /// Which of them is the one that tables state.
-    pub(crate) stated: Option<usize>,
+    pub stated: Option<usize>,
     /// One for each contender and combination of its other parameters that has enough values.
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
 }
 
 /// A contender with its other parameters, along the parameter.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     /// Contender and its other parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// Its cases, by the value of the parameter, ascending.
-    pub(crate) places: Vec<Place>,
+    pub places: Vec<Place>,
 }
 
 impl Line {
     /// The metric at so many of the values, the steps and the quantities, by their indices.
-    pub(crate) fn metric(&self, value: usize, step: usize, quantity: usize) -> Option<&Metric> {
+    pub fn metric(&self, value: usize, step: usize, quantity: usize) -> Option<&Metric> {
         let place = self.places.iter().find(|place| place.value == value)?;
         place.metrics.get(step)?.get(quantity)?.as_ref()
     }
@@ -44,15 +44,15 @@ impl Line {
 
 /// A case of a line.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub struct Place {
     /// Index in [`Scaling::values`].
-    pub(crate) value: usize,
+    pub value: usize,
     /// The same as a number.
-    pub(crate) number: f64,
+    pub number: f64,
     /// Index of the case in its benchmark.
-    pub(crate) case: usize,
+    pub case: usize,
     /// For each step that is shown, a metric for each of [`Quantity::ALL`].
-    pub(crate) metrics: Vec<[Option<Metric>; 3]>,
+    pub metrics: Vec<[Option<Metric>; 3]>,
 }
 
 /// One for each parameter of which a contender has three values or more, and all are numbers.

@@ -27,7 +27,7 @@ pub struct BetweenSittings {
 impl BetweenSittings {
     /// From the logarithm of the ratio in each set, with its sitting; `None` of one sitting, and
     /// where each has one set.
-    pub(crate) fn of(logs: &[(u32, f64)]) -> Option<Self> {
+    pub fn of(logs: &[(u32, f64)]) -> Option<Self> {
         let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (sitting, log) in logs {
             sittings.entry(*sitting).or_default().push(*log);
@@ -43,14 +43,14 @@ impl BetweenSittings {
 }
 
 /// When each sitting began, the first one first.
-pub(crate) fn of_results(results: &Results) -> Vec<&str> {
+pub fn of_results(results: &Results) -> Vec<&str> {
     let began = results.runs.iter().map(|run| began(&run.begin));
     let began: BTreeSet<&str> = began.collect();
     began.into_iter().collect()
 }
 
 /// The index of a run's sitting among all.
-pub(crate) fn index(all: &[&str], begin: &Begin) -> u32 {
+pub fn index(all: &[&str], begin: &Begin) -> u32 {
     let place = all.iter().position(|one| *one == began(begin));
     place
         .and_then(|place| u32::try_from(place).ok())
@@ -58,7 +58,7 @@ pub(crate) fn index(all: &[&str], begin: &Begin) -> u32 {
 }
 
 /// The sets of each sitting by repetition; empty where all are of one.
-pub(crate) fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
+pub fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
     let mut sittings: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (repetition, began) in began {
         sittings.entry(began).or_default().push(*repetition);
@@ -75,13 +75,13 @@ pub(crate) fn sets(began: &BTreeMap<u32, &str>) -> Vec<SittingSets> {
 }
 
 /// When the sitting of a run began; empty in records that do not say.
-pub(crate) fn began(begin: &Begin) -> &str {
+pub fn began(begin: &Begin) -> &str {
     begin.sitting.as_deref().unwrap_or_default()
 }
 
 /// How many pairs have sittings that differ, and the range of the shares of variance; `None`
 /// without a pair.
-pub(crate) fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
+pub fn summary(pairs: impl Iterator<Item = BetweenSittings>) -> Option<(usize, f64, f64)> {
     let pairs: Vec<BetweenSittings> = pairs.collect();
     let shares = || pairs.iter().map(|pair| pair.share);
     let differ = pairs.iter().filter(|pair| pair.differ).count();

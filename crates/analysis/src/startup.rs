@@ -18,11 +18,12 @@ use crate::number::{mib, milliseconds, ratio_text, seconds};
 pub struct StartupAnalysis<'r> {
     /// Who starts how fast, and who does not start and why.
     pub summary: StartupSummary,
-    pub(crate) data: BenchmarkData<'r>,
+    /// The runs.
+    pub data: BenchmarkData<'r>,
 }
 
 /// One for each benchmark of cold starts and set of conditions.
-pub(crate) fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
+pub fn startups(results: &Results) -> Vec<StartupAnalysis<'_>> {
     let data = benchmark::startups(results).into_iter();
     let analyse = |data| StartupAnalysis {
         summary: of_benchmark(&data),
@@ -77,7 +78,8 @@ pub struct StartRow {
     pub starts_begun: usize,
     /// Against the fastest; `None` for the fastest itself.
     pub against_best: Option<Comparison>,
-    pub(crate) sample: Sample,
+    /// The start of each run, s.
+    pub sample: Sample,
 }
 
 /// The parts of a start, ms; together they are the time from the request to the response.
@@ -96,7 +98,8 @@ pub struct Phases {
     pub pod_ms: Option<(f64, f64)>,
 }
 
-pub(crate) fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
+/// Summarises the starts of a benchmark.
+pub fn of_benchmark(benchmark: &BenchmarkData<'_>) -> StartupSummary {
     let mut unranked = Vec::new();
     let mut rows = Vec::new();
     for case in &benchmark.cases {

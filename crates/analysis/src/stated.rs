@@ -6,10 +6,11 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::validity::Validity;
 
-use super::benchmark::{self, BenchmarkData, RunData, StepData};
+use super::benchmark::{BenchmarkData, RunData, StepData};
 use super::metric::Metric;
 use super::validity;
 use crate::number::{counted, mib};
+use crate::percentiles;
 
 /// A step of a benchmark, the same for all its contenders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,17 +34,22 @@ impl StatedStep {
 
 /// The figures of a contender at the stated step.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct AtStated {
-    pub(crate) p50_ms: Option<f64>,
-    pub(crate) p99_ms: Option<f64>,
-    pub(crate) cpu_us: Option<Metric>,
-    pub(crate) memory_mib: Option<Metric>,
-    pub(crate) validity: Validity,
+pub struct AtStated {
+    /// Median response time, ms.
+    pub p50_ms: Option<f64>,
+    /// 99th percentile, ms.
+    pub p99_ms: Option<f64>,
+    /// CPU per request, us.
+    pub cpu_us: Option<Metric>,
+    /// Highest memory, MiB.
+    pub memory_mib: Option<Metric>,
+    /// Whether the numbers are fair.
+    pub validity: Validity,
 }
 
 /// Of the measured steps that all completed runs have, the one that [`bakeoff_model::step::stated`]
 /// names.
-pub(crate) fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
+pub fn stated(benchmark: &BenchmarkData<'_>) -> Option<StatedStep> {
     let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
     let in_all = |step: &&StepData<'_>| {
         let measured = |run: &RunData<'_>| run.measured().any(|other| other.label == step.label);
@@ -67,7 +73,7 @@ fn named(run: &RunData<'_>, step: &StepData<'_>) -> StatedStep {
 }
 
 /// All measured steps of a benchmark, in order.
-pub(crate) fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
+pub fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
     let runs = || benchmark.cases.iter().flat_map(|case| case.completed());
     let find = |label: &String| {
         runs().find_map(|run| {
@@ -79,7 +85,7 @@ pub(crate) fn measured(benchmark: &BenchmarkData<'_>) -> Vec<StatedStep> {
 }
 
 /// The steps that figures show of all that were measured: the first, the stated one and the last.
-pub(crate) fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<StatedStep> {
+pub fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<StatedStep> {
     let ends = [steps.first(), steps.last()];
     let is_shown = |step: &&StatedStep| stated == Some(*step) || ends.contains(&Some(*step));
     steps.iter().filter(is_shown).cloned().collect()
@@ -87,7 +93,7 @@ pub(crate) fn shown(steps: &[StatedStep], stated: Option<&StatedStep>) -> Vec<St
 
 /// Nothing where the step is invalid or cannot be judged: a step that is not what its label says
 /// must not stand in a column of that label.
-pub(crate) fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated {
+pub fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated {
     let Some(stated) = stated else {
         return AtStated::default();
     };
@@ -106,7 +112,7 @@ pub(crate) fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> A
         let with_value = with_value.filter_map(|(block, step)| Some((*block, value(step)?)));
         Metric::new(with_value.collect(), steps.iter().map(|(_, step)| *step))
     };
-    let latency = benchmark::latency(steps.iter().flat_map(|(_, step)| step.histograms()));
+    let latency = percentiles::latency(steps.iter().flat_map(|(_, step)| step.histograms()));
     AtStated {
         p50_ms: latency.map(|latency| latency.p50_ms),
         p99_ms: latency.map(|latency| latency.p99_ms),

@@ -13,22 +13,23 @@ const RELEVANCE: f64 = 0.03;
 
 /// The warm-up of all runs of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CaseWarmUp {
+pub struct CaseWarmUp {
     /// Contender and parameters.
-    pub(crate) label: String,
+    pub label: String,
     /// One for each run that has enough slices to say.
-    pub(crate) runs: Vec<WarmUp>,
+    pub runs: Vec<WarmUp>,
 }
 
 /// When a run was warm.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum WarmUp {
+pub enum WarmUp {
     /// The throughput still changed at the end of the slices, or a warm-up that was to end when
     /// the contender is warm ended without that.
     NotSteady {
         /// How long it was watched, s.
         watched_s: f64,
     },
+    /// It was warm before its end.
     Steady {
         /// Time under load until then, s.
         after_s: f64,
@@ -40,7 +41,7 @@ pub(crate) enum WarmUp {
 }
 
 /// The warm-up of every case that has a run with enough slices.
-pub(crate) fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
+pub fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
     let cases = benchmark.cases.iter().map(|case| CaseWarmUp {
         label: case.label.clone(),
         runs: case.runs.iter().filter_map(warm_up).collect(),
@@ -49,7 +50,7 @@ pub(crate) fn warm_ups(benchmark: &BenchmarkData<'_>) -> Vec<CaseWarmUp> {
 }
 
 /// `None` when there are too few slices to say.
-pub(crate) fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
+pub fn warm_up(run: &RunData<'_>) -> Option<WarmUp> {
     let slices = first_load(run);
     let series: Vec<f64> = slices.iter().map(|(_, throughput)| *throughput).collect();
     let watched_s = slices.last()?.0;
@@ -92,7 +93,7 @@ fn first_index(run: &RunData<'_>) -> usize {
 /// End of the slice in seconds since the load began, and its throughput: of the warm-up that is to
 /// end when the contender is warm, else for the leading steps with the same load; in a set,
 /// those before the first block.
-pub(crate) fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
+pub fn first_load(run: &RunData<'_>) -> Vec<(f64, f64)> {
     let slices = &run.records.intervals[first_index(run).min(run.records.intervals.len())..];
     let (Some(first), Some(began)) = (slices.first(), run.records.intervals.first()) else {
         return Vec::new();

@@ -49,7 +49,7 @@ pub struct BenchmarkSummary {
 
 impl BenchmarkSummary {
     /// All rows, ranked ones first.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
         let ranked = self.tables.iter().flat_map(|table| &table.rows);
         ranked.chain(
             self.unranked
@@ -60,13 +60,13 @@ impl BenchmarkSummary {
 
     /// Returns the conclusions from the numbers of a table, as lower bounds, for the best fair one;
     /// sentences.
-    pub(crate) fn bound_sentences(&self, table: &RankTable) -> Vec<String> {
+    pub fn bound_sentences(&self, table: &RankTable) -> Vec<String> {
         let bounds = self.lower_bounds.iter();
         lower_bounds::sentences(bounds.filter(|one| one.validity == table.verdict))
     }
 
     /// The row of a case, ranked or not.
-    pub(crate) fn row(&self, label: &str) -> Option<&Row> {
+    pub fn row(&self, label: &str) -> Option<&Row> {
         self.rows().find(|row| row.label == label)
     }
 }
@@ -100,7 +100,7 @@ pub struct RankTable {
 impl RankTable {
     /// Returns the meaning of the mark on a number at the stated step: `degraded or host-bound at
     /// 64 connections`.
-    pub(crate) fn not_fair(&self) -> String {
+    pub fn not_fair(&self) -> String {
         let names = |verdicts: BTreeSet<Verdict>| -> Vec<&str> {
             let unfair = verdicts.into_iter().filter(|one| *one != Verdict::Fair);
             unfair.map(Verdict::name).collect()
@@ -121,14 +121,14 @@ impl RankTable {
     }
 
     /// Whether a number at the stated step or in open load is not fair.
-    pub(crate) fn has_unfair(&self) -> bool {
+    pub fn has_unfair(&self) -> bool {
         let mut rows = self.rows.iter();
         rows.any(|row| !row.stated.is_fair() || !row.times_validity().is_fair())
     }
 
     /// Where response times were measured, if not at the stated step: `in open load at 2450
     /// requests/s`.
-    pub(crate) fn open_words(&self) -> Option<String> {
+    pub fn open_words(&self) -> Option<String> {
         let rates = self.rows.iter().filter_map(|row| row.open.as_ref());
         let rates: Vec<f64> = rates.map(|open| open.rate_per_s).collect();
         let mean = Sample::new(rates)?.mean();
@@ -136,7 +136,7 @@ impl RankTable {
     }
 
     /// Why requests of the two best differ in CPU, if that is known.
-    pub(crate) fn reasons_of_two_best(&self) -> Option<&Reasons> {
+    pub fn reasons_of_two_best(&self) -> Option<&Reasons> {
         let [best, next, ..] = self.rows.as_slice() else {
             return None;
         };
@@ -146,12 +146,13 @@ impl RankTable {
     }
 
     /// Returns the requirement of a verdict on a pair of the table by throughput.
-    pub(crate) fn threshold(&self) -> Threshold {
+    pub fn threshold(&self) -> Threshold {
         Threshold::of_family(self.throughput_matrix.pairs.compared())
     }
 }
 
-pub(crate) fn of_benchmark(
+/// Summarises a benchmark.
+pub fn of_benchmark(
     benchmark: &BenchmarkData<'_>,
     checks: &CheckTable,
     control: Option<Control>,

@@ -77,7 +77,7 @@ pub struct SetRatio {
 
 impl Spread {
     /// The ratios of a contender to another one; `None` where they are not this pair.
-    pub(crate) fn of(&self, one: &str, other: &str) -> Option<Vec<SetRatio>> {
+    pub fn of(&self, one: &str, other: &str) -> Option<Vec<SetRatio>> {
         match (self.first.as_str(), self.second.as_str()) {
             (first, second) if (first, second) == (one, other) => Some(self.ratios.clone()),
             (first, second) if (second, first) == (one, other) => {
@@ -111,27 +111,30 @@ impl SetRatio {
 
 /// A measured slice of a contender in its turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TurnSlice {
+pub struct TurnSlice {
     /// When its middle was, s since the set's first one began.
-    pub(crate) at_s: f64,
-    pub(crate) length_s: f64,
-    pub(crate) requests: f64,
+    pub at_s: f64,
+    /// Length, s.
+    pub length_s: f64,
+    /// Successful requests.
+    pub requests: f64,
     /// Whether its block counts.
-    pub(crate) counts: bool,
+    pub counts: bool,
 }
 
 /// The measurements of one set.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlayedSet {
-    pub(crate) repetition: u32,
+pub struct PlayedSet {
+    /// The number of the set, from 1.
+    pub repetition: u32,
     /// Since its first slice began, s.
-    pub(crate) length_s: f64,
+    pub length_s: f64,
     /// The index of a case with its slices in order.
-    pub(crate) slices: Vec<(usize, Vec<TurnSlice>)>,
+    pub slices: Vec<(usize, Vec<TurnSlice>)>,
 }
 
 /// The sets of a benchmark as they were played, at the step of its ratios.
-pub(crate) fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
+pub fn played(benchmark: &BenchmarkData<'_>) -> Vec<PlayedSet> {
     let Some(index) = shown_step(benchmark) else {
         return Vec::new();
     };

@@ -1,18 +1,18 @@
-//! What a benchmark comes to as one object for programs. It says what the report says.
+//! The outcome of a benchmark as one object for programs. It says what the report says.
 
 use bakeoff_stats::{Comparison, Estimate, Pairs};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::Analysis;
-use crate::analysis::answer::{self, Part};
-use crate::analysis::control::Control;
-use crate::analysis::load::LoadAnalysis;
-use crate::analysis::lower_bounds::LowerBound;
-use crate::analysis::metric::Metric;
-use crate::analysis::reasons::{Reason, Reasons};
-use crate::analysis::row::Row;
-use crate::analysis::summary::RankTable;
+use crate::Analysis;
+use crate::answer::{self, Part};
+use crate::control::Control;
+use crate::load::LoadAnalysis;
+use crate::lower_bounds::LowerBound;
+use crate::metric::Metric;
+use crate::reasons::{Reason, Reasons};
+use crate::row::Row;
+use crate::summary::RankTable;
 
 /// The outcome of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

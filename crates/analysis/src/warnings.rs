@@ -1,4 +1,4 @@
-//! What a reader must know before any number.
+//! Warnings that a reader must have before any number.
 
 use std::collections::BTreeSet;
 

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(args),
         Command::Duel(args) => commands::duel::duel(&args),
         Command::Bisect(args) => commands::bisect::bisect(&args),
+        Command::Size(args) => commands::size::size(&args),
         Command::Init(args) => commands::init::init(&args),
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Up(args) => commands::up::up(&args),

@@ -32,6 +32,8 @@ text_enum! {
         Elasticsearch = "elasticsearch",
         /// A real PostgreSQL.
         Postgres = "postgres",
+        /// Nothing but the dependencies of the suite.
+        Dependencies = "dependencies",
     }
 }
 
@@ -145,7 +147,7 @@ mod tests {
         assert!(
             error
                 .hint()
-                .ends_with("known: none, replay, elasticsearch, postgres")
+                .ends_with("known: none, replay, elasticsearch, postgres, dependencies")
         );
     }
 

@@ -10,8 +10,10 @@ use crate::capacity::Capacity;
 use crate::check::Check;
 use crate::conditions::BackendName;
 use crate::delay::Delay;
+use crate::dependency::Dependency;
 pub use crate::limits::Limits;
 use crate::load::{Protocol, RequestSpec};
+use crate::mount::Mount;
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::runs::Runs;
@@ -31,7 +33,8 @@ pub struct Suite {
     pub port: u16,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
     /// backend's address, `{backend.database}` for the contender's own database in it, and
-    /// `{backend.user}` and `{backend.password}` for its login.
+    /// `{backend.user}` and `{backend.password}` for its login; `{dependency.NAME.host}` and
+    /// `{dependency.NAME.port}` stand for the address of a dependency.
     pub env: BTreeMap<String, String>,
     /// Environment that points at a backend where nothing listens, for the lifecycle check.
     pub env_unreachable: BTreeMap<String, String>,
@@ -47,6 +50,8 @@ pub struct Suite {
     pub lifecycle: bool,
     /// Backends by name; every suite may also run on `replay` when it has recordings.
     pub backends: Vec<BackendSpec>,
+    /// Programs and containers that contenders call besides the backend, in the order of starts.
+    pub dependencies: Vec<Dependency>,
     /// The backend used unless another is chosen.
     pub default_backend: BackendName,
     /// Profiles by name.
@@ -69,12 +74,14 @@ impl Suite {
     /// How long connecting and a response may take unless the suite says otherwise.
     pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-    /// Whether contenders can run on this backend: the suite lists it, or it is none.
+    /// Whether contenders can run on this backend: the suite lists it, it has
+    /// dependencies and nothing else is meant, or it is none.
     ///
     /// # Errors
     /// The backend is not the suite's; known are those that are.
     pub fn has_backend(&self, backend: BackendName) -> Result<(), UnknownName> {
         let mut known: Vec<BackendName> = self.backends.iter().map(|spec| spec.name).collect();
+        known.extend((!self.dependencies.is_empty()).then_some(BackendName::Dependencies));
         known.push(BackendName::None);
         if known.contains(&backend) {
             return Ok(());
@@ -480,6 +487,8 @@ pub struct Contender {
     pub image: Option<String>,
     /// Replaces the arguments of that entry point. Empty = nothing.
     pub image_arguments: Vec<String>,
+    /// Files and folders of this host that a container of the image can read.
+    pub image_volumes: Vec<Mount>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
     /// Environment of its own.

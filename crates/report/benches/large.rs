@@ -12,11 +12,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
+use bakeoff_report::{csv, html, markdown, terminal_table};
 
 #[expect(dead_code, reason = "the tests need more of it")]
 #[path = "../tests/it/synthetic.rs"]
@@ -29,7 +30,7 @@ const RUNS: u32 = 10;
 
 fn main() {
     let results = results();
-    let input = ReportInput {
+    let input = AnalysisInput {
         results: &results,
         title: "Synthetic, profile seed, backend replay",
         rounds: &[],

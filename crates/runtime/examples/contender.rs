@@ -12,7 +12,7 @@ use std::{env, hint, process, thread};
 
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, shim_main};
-use bakeoff_runtime::{Runtime, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -143,6 +143,7 @@ fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
         start_timeout: Duration::from_secs(15),
         image: None,
         service: None,
+        container: ContainerOptions::default(),
         log_path: base.join("left.log"),
     };
     let executor = tokio::runtime::Builder::new_multi_thread()

@@ -50,8 +50,19 @@ pub struct StartSpec {
     pub image: Option<String>,
     /// The service that runs already; `None` for what is started.
     pub service: Option<ServiceUrl>,
+    /// The options of a container alone.
+    pub container: ContainerOptions,
     /// Where its standard output and standard error go.
     pub log_path: PathBuf,
+}
+
+/// The options of a container alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContainerOptions {
+    /// The name by which containers of the session reach it; `None` where they need none.
+    pub alias: Option<String>,
+    /// Files and folders of this host that it can read, by the paths at which it sees them.
+    pub mounts: Vec<(PathBuf, String)>,
 }
 
 /// A way to start process groups.

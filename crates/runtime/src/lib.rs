@@ -25,6 +25,6 @@ pub mod ready;
 pub mod sweep;
 
 pub use api::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
-    SweepError,
+    BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
+    StartSpec, StopReport, SweepError,
 };

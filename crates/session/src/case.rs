@@ -2,8 +2,10 @@
 //! record. Pure: building and asking the host happened before.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::record::Begin;
@@ -70,7 +72,7 @@ pub(crate) fn fill_gc_log(command: &mut [String], path: &Path) -> bool {
     asks
 }
 
-/// Where contenders reach the backend.
+/// Where contenders reach the backend and the dependencies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackendAddress {
     /// Its address.
@@ -81,6 +83,8 @@ pub struct BackendAddress {
     pub user: String,
     /// With what password; fit for a URL.
     pub password: String,
+    /// The address of each dependency, by its name.
+    pub dependencies: BTreeMap<String, SocketAddr>,
 }
 
 /// The whole environment of a contender: the suite's, then its own, then its parameters.
@@ -110,10 +114,22 @@ pub(crate) fn environment_unreachable(
 }
 
 fn resolve(value: &str, contender: &Contender, backend: &BackendAddress) -> String {
-    value
+    with_dependencies(value, &backend.dependencies)
         .replace("{backend.database}", &database_name(&contender.name))
         .replace("{backend.host}", &backend.host)
         .replace("{backend.port}", &backend.port.to_string())
         .replace("{backend.user}", &backend.user)
         .replace("{backend.password}", &backend.password)
+}
+
+/// The text with the addresses of dependencies in the place of their placeholders.
+pub(crate) fn with_dependencies(text: &str, known: &BTreeMap<String, SocketAddr>) -> String {
+    let mut filled = text.to_owned();
+    for (name, address) in known {
+        let [host, port] = Dependency::placeholders(name);
+        filled = filled
+            .replace(&host, &address.ip().to_string())
+            .replace(&port, &address.port().to_string());
+    }
+    filled
 }

@@ -5,16 +5,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bakeoff_analysis::BenchmarkVerdict;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::flame_graph::FlameGraph;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Qualification, Record, Results};
 use bakeoff_model::runs::RunsDecision;
-use bakeoff_report::BenchmarkVerdict;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bisect::{Bisection, Candidate, Commit};
+use crate::size::Sizing;
 
 /// Version of the event stream. A change that a reader could stumble over counts it up; new
 /// events and new fields do not.
@@ -70,6 +71,18 @@ pub enum Event {
     BisectionEnded {
         /// The outcome.
         bisection: Box<Bisection>,
+    },
+    /// A service is measured with these limits next.
+    SizingMeasures {
+        /// CPU, cores.
+        cpus: f64,
+        /// Memory, bytes.
+        memory_bytes: u64,
+    },
+    /// The last event of sizing.
+    SizingEnded {
+        /// The shapes and the cheapest of them.
+        sizing: Box<Sizing>,
     },
     /// A session begins: the runs of one results folder.
     SessionBegan {

@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_base::number::length_as_f64 as count;
 use bakeoff_model::plan::{Plan, PlannedRun};
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::runs::{DecisionReason, FamilyDecision, PILOT_RUNS, RunsDecision, RunsUntil};
-use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{PilotPair, Threshold, runs_needed};
 
 use crate::contracts::PendingRun;
@@ -61,7 +61,7 @@ pub(crate) async fn play(
 
 /// Decides from the records of a pilot.
 pub(crate) fn decide(plan: &Plan, asked: RunsUntil, results: &Results) -> RunsDecision {
-    let analysis = Analysis::of(&ReportInput::new(results, ""));
+    let analysis = Analysis::of(&AnalysisInput::new(results, ""));
     let affordable = asked
         .within
         .map(|within| affordable(plan, &results.runs, within));
@@ -180,11 +180,11 @@ fn affordable(plan: &Plan, runs: &[RunRecords], within: Duration) -> u32 {
 mod tests {
     use std::time::Duration;
 
+    use bakeoff_analysis::Family;
     use bakeoff_model::conditions::{BackendName, RuntimeKind};
     use bakeoff_model::plan::{FORMAT, Plan, RunKind};
     use bakeoff_model::record::{EndRecord, Outcome, RunRecords};
     use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsDecision, RunsUntil};
-    use bakeoff_report::Family;
     use bakeoff_stats::Sample;
     use bakeoff_stats::power::RELEVANCE;
 

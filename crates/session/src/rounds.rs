@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::plan::{self as planning, Plan};
 use bakeoff_model::record::Qualification;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_report::{Analysis, ReportInput};
 
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
@@ -91,7 +91,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
         }
         worst = worst.max(ended);
         let results = results::read(&results_folder)?;
-        let analysis = Analysis::of(&ReportInput::new(&results, name));
+        let analysis = Analysis::of(&AnalysisInput::new(&results, name));
         for mut qualification in analysis.qualifications {
             if qualification.round == *name {
                 announce(&qualification, audience.watcher)?;

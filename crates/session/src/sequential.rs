@@ -8,11 +8,11 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, Family};
 use bakeoff_model::baseline::Baseline;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
 use bakeoff_model::runs::{DecisionReason, PILOT_RUNS, RunsDecision, RunsUntil};
-use bakeoff_report::{Analysis, Family, ReportInput};
 use bakeoff_stats::{Budget, Decision, Sample, Sequential, log_ratios};
 
 use crate::contracts::PendingRun;
@@ -79,7 +79,7 @@ pub(crate) fn decide(plan: &Plan, asked: RunsUntil, mut results: Results) -> Opt
         results.runs_decision = Some(decision.clone());
         return is_decided(&results).then_some(decision);
     }
-    let analysis = Analysis::of(&ReportInput::new(&results, ""));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, ""));
     because(&asked, &analysis.families(), &spent).map(decision)
 }
 
@@ -94,7 +94,7 @@ fn of_baseline(baseline: &Baseline) -> DecisionReason {
 /// Whether the report of these results has an outcome for everything that is asked of head and
 /// base: what fails the session decides when it ends.
 fn is_decided(results: &Results) -> bool {
-    let against = Analysis::of(&ReportInput::new(results, "")).against_base;
+    let against = Analysis::of(&AnalysisInput::new(results, "")).against_base;
     against.is_some_and(|against| against.is_decided())
 }
 
@@ -156,8 +156,8 @@ fn pairs(samples: &[(&str, &Sample)]) -> Vec<Vec<f64>> {
 mod tests {
     use std::time::Duration;
 
+    use bakeoff_analysis::Family;
     use bakeoff_model::runs::{DIFFERENCE_MIN, DecisionReason, RunsUntil};
-    use bakeoff_report::Family;
     use bakeoff_stats::Sample;
 
     use super::{Spent, because};

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::runs::{RunsDecision, RunsUntil};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{BoxFuture, host};
 
@@ -227,7 +227,7 @@ fn end(
         recorded: Arc::clone(&results),
     })?;
     let baseline = results.baseline.as_ref();
-    let analysis = baseline.map(|_| Analysis::of(&ReportInput::new(&results, "")));
+    let analysis = baseline.map(|_| Analysis::of(&AnalysisInput::new(&results, "")));
     // A base that fails is what it was; a head that fails is what is asked about.
     Ok(match (analysis.and_then(|all| all.against_base), failed) {
         (Some(against), _) => match against.conclusion() {

@@ -10,7 +10,7 @@ use bakeoff_model::record::{CheckRecord, Record};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::external::External;
-use bakeoff_runtime::{Runtime as _, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Runtime as _, StartSpec};
 use serde::Serialize;
 
 use crate::contracts::{GROUP, Halt, Parts, STOP_GRACE};
@@ -128,6 +128,7 @@ fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
         start_timeout: Profile::START_TIMEOUT,
         image: None,
         service: Some(service),
+        container: ContainerOptions::default(),
         log_path: PathBuf::new(),
     }
 }

@@ -2,8 +2,8 @@
 
 use bakeoff_stats::{Exactness, Threshold};
 
-use crate::analysis::summary::RankTable;
 use crate::number::significant;
+use crate::summary::RankTable;
 
 /// Larger differences, in percent, are not counted.
 const COUNTED_MAX: f64 = 1000.0;
@@ -33,7 +33,7 @@ pub(super) fn sentence(table: &RankTable) -> Option<String> {
 }
 
 /// `7.3 %`; of more than it makes sense to count, `more than 1000 %`.
-pub(crate) fn found(test: &Exactness, threshold: &Threshold) -> String {
+pub fn found(test: &Exactness, threshold: &Threshold) -> String {
     match test.detectable(threshold) * 100.0 {
         percent if percent > COUNTED_MAX => format!("more than {COUNTED_MAX} %"),
         percent => format!("{} %", significant(percent)),

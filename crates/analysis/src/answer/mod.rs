@@ -2,7 +2,7 @@
 //! and at what cost in a sentence, all of them in one figure, and what that is worth. It repeats
 //! what the tables say and decides nothing: ranks, ties and intervals are theirs.
 
-pub(crate) mod findable;
+pub mod findable;
 mod words;
 
 use bakeoff_stats::Estimate;
@@ -20,60 +20,64 @@ use super::stated::StatedStep;
 use super::summary::BenchmarkSummary;
 use crate::number::counted;
 
-pub(crate) use words::Part;
+pub use words::Part;
 
 /// The answer of one benchmark.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) name: String,
+pub struct Answer {
+    /// The benchmark.
+    pub name: String,
     /// Backend, limits, runtime and profile in words.
-    pub(crate) conditions: String,
-    pub(crate) sentence: Vec<Part>,
+    pub conditions: String,
+    /// The conclusion, in parts.
+    pub sentence: Vec<Part>,
     /// How the response times of the two best compare, and why their CPU per request differs:
     /// sentences, as far as they are known.
-    pub(crate) two_best: Vec<String>,
+    pub two_best: Vec<String>,
     /// The columns of the figure for each contender.
-    pub(crate) columns: Vec<Column>,
+    pub columns: Vec<Column>,
     /// Best first; those that were not compared with the first ones are behind them.
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
     /// Reasons why contenders have no rank or runs were not completed: a contender and a fragment
     /// each.
-    pub(crate) troubles: Vec<(String, String)>,
+    pub troubles: Vec<(String, String)>,
     /// How much can be built on it.
-    pub(crate) worth: Vec<String>,
+    pub worth: Vec<String>,
     /// The cheapest and the dearest ranked contender with their CPU per request, us.
-    pub(crate) price: Option<[(String, f64); 2]>,
+    pub price: Option<[(String, f64); 2]>,
 }
 
 /// One metric of the figure.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
+pub struct Column {
     /// With its unit.
-    pub(crate) title: String,
+    pub title: String,
     /// Which direction is good, in words.
-    pub(crate) better: &'static str,
+    pub better: &'static str,
 }
 
 /// One contender of the figure.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Line {
-    pub(crate) rank: String,
-    pub(crate) label: String,
+pub struct Line {
+    /// The rank as text; empty without one.
+    pub rank: String,
+    /// Contender and parameters.
+    pub label: String,
     /// The first of those that are ranked apart from the ones before it.
-    pub(crate) apart: bool,
+    pub apart: bool,
     /// None is significantly better.
-    pub(crate) leads: bool,
+    pub leads: bool,
     /// Why it is not among the fair ones; `None` for those.
-    pub(crate) caveat: Option<String>,
+    pub caveat: Option<String>,
     /// For each column the value, and whether it is fair.
-    pub(crate) cells: Vec<Option<(Estimate, bool)>>,
+    pub cells: Vec<Option<(Estimate, bool)>>,
 }
 
 const MORE: &str = "more is better";
 const LESS: &str = "less is better";
 
 /// One for each benchmark, in the report's order.
-pub(crate) fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
+pub fn answers(analysis: &Analysis<'_>) -> Vec<Answer> {
     let decision = analysis.results.runs_decision.as_ref();
     let decided = |mut answer: Answer| {
         let sentences = decision.map(|decision| decision.sentences_of(&answer.name));

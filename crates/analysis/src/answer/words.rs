@@ -2,31 +2,33 @@
 
 use bakeoff_stats::{Estimate, Verdict};
 
-use crate::analysis::capacity::CapacitySummary;
-use crate::analysis::comparison::detail;
-use crate::analysis::control::VOID;
-use crate::analysis::lower_bounds::LowerBound;
-use crate::analysis::row::Row;
-use crate::analysis::startup::StartupSummary;
-use crate::analysis::summary::{BenchmarkSummary, RankTable};
+use crate::capacity::CapacitySummary;
+use crate::comparison::detail;
+use crate::control::VOID;
+use crate::lower_bounds::LowerBound;
 use crate::number::{range, ratio_text, significant};
+use crate::row::Row;
+use crate::startup::StartupSummary;
+use crate::summary::{BenchmarkSummary, RankTable};
 
 /// More names than this are counted.
 const NAMES_MAX: usize = 3;
 
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// The label of a contender.
     Name(String),
     /// A number that the sentence is about.
     Number(String),
+    /// Anything else.
     Text(String),
 }
 
 impl Part {
     /// As plain text.
-    pub(crate) fn text(&self) -> &str {
+    #[must_use]
+    pub fn text(&self) -> &str {
         match self {
             Self::Name(text) | Self::Number(text) | Self::Text(text) => text,
         }

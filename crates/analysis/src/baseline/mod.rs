@@ -3,7 +3,7 @@
 //! Head and base of a contender are two cases of the session, so their numbers are those of the
 //! tables; ratios are those of the same sets.
 
-pub(crate) mod words;
+pub mod words;
 
 use bakeoff_model::baseline::{self, Baseline, Condition, Figure};
 use bakeoff_model::plan::case_label;
@@ -170,7 +170,7 @@ impl AgainstBase {
     }
 
     /// The conditions on the case of that index.
-    pub(crate) fn judged_of(&self, case: usize) -> impl Iterator<Item = &Judged> {
+    pub fn judged_of(&self, case: usize) -> impl Iterator<Item = &Judged> {
         self.judged.iter().filter(move |judged| judged.case == case)
     }
 }

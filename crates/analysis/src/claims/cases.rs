@@ -2,13 +2,13 @@
 
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 
-use crate::analysis::benchmark::CaseData;
-use crate::analysis::load::LoadAnalysis;
-use crate::analysis::startup::StartupAnalysis;
-use crate::analysis::summary::BenchmarkSummary;
+use crate::benchmark::CaseData;
+use crate::load::LoadAnalysis;
+use crate::startup::StartupAnalysis;
+use crate::summary::BenchmarkSummary;
 
 /// The benchmarks of one session.
-pub(crate) struct Session<'s, 'r> {
+pub struct Session<'s, 'r> {
     pub(super) folder: &'s str,
     /// The round that was run, if it was one.
     pub(super) round: Option<&'s str>,
@@ -18,7 +18,7 @@ pub(crate) struct Session<'s, 'r> {
 
 impl<'s, 'r> Session<'s, 'r> {
     /// `folder` is where its documents are, relative to the report's; empty for the report's own.
-    pub(crate) fn new(
+    pub fn new(
         folder: &'s str,
         round: Option<&'s str>,
         loads: &'s [LoadAnalysis<'r>],

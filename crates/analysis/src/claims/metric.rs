@@ -5,11 +5,11 @@ use bakeoff_stats::{Better, Criteria, Sample};
 
 use super::cases::Cases;
 use super::verdict::Found;
-use crate::analysis::benchmark::{CaseData, RunData, StepData};
-use crate::analysis::gc;
-use crate::analysis::metric::{self, Metric, Wanted};
-use crate::analysis::summary::BenchmarkSummary;
+use crate::benchmark::{CaseData, RunData, StepData};
+use crate::gc;
+use crate::metric::{self, Metric, Wanted};
 use crate::number::{as_f64, enumerated, seconds, significant};
+use crate::summary::BenchmarkSummary;
 
 /// A case's metric over its runs.
 pub(super) struct Measured {

@@ -17,7 +17,7 @@ use cases::cases;
 use test::joined;
 use verdict::Found;
 
-pub(crate) use cases::Session;
+pub use cases::Session;
 pub use verdict::ClaimVerdict;
 
 /// A claim and the verdict on it.
@@ -44,7 +44,7 @@ pub struct ClaimRow {
 }
 
 /// All claims in the order of their file; none when nothing was published.
-pub(crate) fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]) -> Vec<ClaimRow> {
+pub fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]) -> Vec<ClaimRow> {
     let Some(published) = published else {
         return Vec::new();
     };
@@ -57,14 +57,16 @@ pub(crate) fn claims(published: Option<&Published>, sessions: &[Session<'_, '_>]
 }
 
 /// Claims that the results can judge, and the others of each source.
-pub(crate) struct Judged<'r> {
-    pub(crate) rows: Vec<&'r ClaimRow>,
+pub struct Judged<'r> {
+    /// The claims.
+    pub rows: Vec<&'r ClaimRow>,
     /// Author and date of a source with its claims, in order of first appearance.
-    pub(crate) untestable: Vec<(&'r str, Vec<&'r ClaimRow>)>,
+    pub untestable: Vec<(&'r str, Vec<&'r ClaimRow>)>,
 }
 
 impl<'r> Judged<'r> {
-    pub(crate) fn of(all: &'r [ClaimRow]) -> Self {
+    /// Chooses the claims that are judged.
+    pub fn of(all: &'r [ClaimRow]) -> Self {
         let untestable = |row: &&ClaimRow| row.verdict == ClaimVerdict::NotTestable;
         let mut groups: Vec<(&str, Vec<&ClaimRow>)> = Vec::new();
         for row in all.iter().filter(untestable) {
@@ -81,7 +83,7 @@ impl<'r> Judged<'r> {
 }
 
 /// `None of the 46 claims of others can be tested with these results.`
-pub(crate) fn none_testable(claims: usize) -> String {
+pub fn none_testable(claims: usize) -> String {
     match claims {
         1 => "The claim of others cannot be tested with these results.".to_owned(),
         all => format!("None of the {all} claims of others can be tested with these results."),
@@ -89,13 +91,13 @@ pub(crate) fn none_testable(claims: usize) -> String {
 }
 
 /// `12 claims of A. Author, 2020 cannot be tested with these results`.
-pub(crate) fn untestable(source: &str, rows: &[&ClaimRow]) -> String {
+pub fn untestable(source: &str, rows: &[&ClaimRow]) -> String {
     let claims = counted(rows.len(), "claim");
     format!("{claims} of {source} cannot be tested with these results")
 }
 
 /// Says so where a source's limits are not those of this session; empty where all are the same.
-pub(crate) fn limits_note(results: &Results) -> String {
+pub fn limits_note(results: &Results) -> String {
     let sources = results.published.iter().flat_map(|one| &one.sources);
     let here = results.runs.first().map(|run| run.begin.run.limits);
     let Some(here) = here else {
@@ -272,7 +274,8 @@ fn tested(session: &Session<'_, '_>, claim: &Claim, source: Option<&Source>) -> 
     }
 }
 
-pub(crate) fn limits_text(limits: &Limits) -> String {
+/// Returns CPU and memory as text.
+pub fn limits_text(limits: &Limits) -> String {
     let cpus = limits
         .cpus
         .map_or("any CPU".to_owned(), |cpus| format!("{cpus} CPU"));

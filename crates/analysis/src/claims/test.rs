@@ -10,8 +10,8 @@ use super::metric::{
     Figure, Measured, criteria, described, measured, named, named_or_bound, unfair,
 };
 use super::verdict::{ClaimVerdict, Found, of_interval};
-use crate::analysis::benchmark::RunData;
-use crate::analysis::comparison;
+use crate::benchmark::RunData;
+use crate::comparison;
 use crate::number::{counted, range, ratio_text, significant};
 
 /// `cases` are those of the upper and of the lower half.

@@ -3,7 +3,7 @@
 use bakeoff_model::published::{Bounds, Expected};
 use bakeoff_stats::{Interval, Verdict};
 
-use crate::analysis::control::VOID;
+use crate::control::VOID;
 
 /// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

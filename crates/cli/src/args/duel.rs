@@ -16,9 +16,11 @@ the same time and take turns of some tens of milliseconds under load. Without ro
 port of its own in PORT. Services that listen on 127.0.0.1 only (as root), or ignore PORT
 (without root), are measured one after the other instead, which takes longer to decide.
 
-Of a service in a compose file the image (or what it is built of), the environment, the command
-and the port are taken. Limits are those of the duel. A service that needs more, as volumes or
-other services, is refused: start it yourself, and name it as a URL.
+Of a service in a compose file the image (or what it is built of), the environment, the command,
+the port and volumes of this host (to be read only) are taken. What it depends on is started
+before it, from the same file, without limits, and reached by its name there; other volumes begin
+empty. Limits are those of the duel. A service that needs more is refused: start it yourself, and
+name it as a URL.
 
 Examples:
   bakeoff duel 'go=./server' 'node=node server.js' --get /hello

@@ -26,6 +26,7 @@ Examples:
   bakeoff init shop --openapi openapi.yaml 'old=./shop-1' 'new=./shop-2' --port 9000
   bakeoff init shop --openapi http://127.0.0.1:9000/api-docs 'shop=url:http://127.0.0.1:9000'
   bakeoff init shop --har shop.har 'old=image:shop:1.4' 'new=image:shop:1.5'
+  bakeoff init shop --har shop.har 'shop=compose:web' --compose deploy/compose.yaml
   bakeoff init places --like locations";
 
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ Examples:
 pub(crate) struct InitArgs {
     /// Folder of the new suite.
     pub(crate) folder: PathBuf,
-    /// The services, `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]` or `NAME=url:URL`.
+    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
     #[arg(value_name = "NAME=SERVICE", requires = "imported")]
     pub(crate) sides: Vec<Side>,
     #[command(flatten)]
@@ -44,12 +45,18 @@ pub(crate) struct InitArgs {
         value_parser = PossibleValuesParser::new(like::NAMES)
     )]
     pub(crate) like: Option<String>,
-    /// The port on which all of them listen.
+    /// The compose file of services `compose:SERVICE`.
+    ///
+    /// `compose.yaml` or `docker-compose.yml` in this folder when absent. What a service depends on
+    /// becomes a `[[dependency]]` of the suite.
+    #[arg(long, value_name = "FILE", conflicts_with = "like")]
+    pub(crate) compose: Option<PathBuf>,
+    /// The port on which all of them listen; that of the compose file, or 8080, unless given.
     #[arg(
-        long, default_value_t = 8080, conflicts_with = "like",
+        long, conflicts_with = "like",
         value_parser = clap::value_parser!(u16).range(1..)
     )]
-    pub(crate) port: u16,
+    pub(crate) port: Option<u16>,
     /// A path that is answered with 200 or 404 as soon as a service is ready.
     #[arg(
         long,

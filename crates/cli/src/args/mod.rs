@@ -12,6 +12,7 @@ mod imported;
 mod init;
 mod load;
 mod servers;
+mod size;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub(crate) use imported::ImportedArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
 pub(crate) use servers::{NullServerArgs, ReplayArgs};
+pub(crate) use size::SizeArgs;
 
 /// Benchmarks web frameworks as services under real limits, and says how sure it is.
 #[derive(Debug, Parser)]
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Duel(Box<DuelArgs>),
     /// Find the commit that made a service worse, by measuring some of a line of commits.
     Bisect(Box<BisectArgs>),
+    /// Find the cheapest CPU and memory limits with which a service keeps a promise at a rate.
+    Size(Box<SizeArgs>),
     /// Write a suite to begin with: a template that runs, or the requests of a description.
     Init(InitArgs),
     /// Check how contenders behave, without load.

@@ -46,6 +46,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
         },
         workdir: std::env::current_dir().context("this folder is gone")?,
         compose_file: None,
+        dependencies: Vec::new(),
         connections: args.connections,
         warm_up: match &args.warm_up {
             None => DuelWarmUp::UntilWarm,

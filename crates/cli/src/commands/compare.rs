@@ -16,7 +16,7 @@ use crate::output::documents;
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
     let first = results::read(&args.first)?;
     let second = results::read(&args.second)?;
-    let differences = bakeoff_report::incompatible(&first, &second);
+    let differences = bakeoff_analysis::incompatible(&first, &second);
     let mut output = std::io::stdout().lock();
     if !differences.is_empty() {
         let list = differences.join("\n  ");
@@ -29,7 +29,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<u8> {
         writeln!(output, "NOT COMPARABLE, compared all the same:\n  {list}\n")?;
     }
     let (first, second) = (documents::analysis(&first), documents::analysis(&second));
-    let all = bakeoff_report::compared(&first, &second);
+    let all = bakeoff_analysis::compared(&first, &second);
     if all.is_empty() {
         bail!("the sessions have no case in common that both could measure");
     }

@@ -13,6 +13,9 @@ use crate::args::InitArgs;
 use crate::exit;
 use crate::output::text::{columns, wrapped};
 
+/// The port unless another is named.
+const PORT: u16 = 8080;
+
 /// Runs the command.
 pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
     let origin = origin(args)?;
@@ -24,10 +27,13 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<u8> {
     }
     let init = Init {
         sides: args.sides.iter().map(|side| side.0.clone()).collect(),
+        dependencies: Vec::new(),
         origin,
-        port: args.port,
+        port: args.port.unwrap_or(PORT),
         ready_path: args.ready.0.clone(),
     };
+    let composed = init.with_composed(args.compose.as_deref(), args.port);
+    let init = tokio::runtime::Runtime::new()?.block_on(composed)?;
     init::write(&init, &args.folder)?;
     let mut output = std::io::stdout().lock();
     if let Origin::Described(described) = &init.origin {

@@ -58,6 +58,17 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<u8> {
         )
     });
     section("backends", backends.collect())?;
+    if !suite.dependencies.is_empty() {
+        let dependencies = suite.dependencies.iter();
+        let dependencies = dependencies.map(|one| {
+            let image = one.image.clone();
+            (
+                one.name.clone(),
+                image.unwrap_or_else(|| one.command.join(" ")),
+            )
+        });
+        section("dependencies", dependencies.collect())?;
+    }
     section("check groups", groups(suite))?;
     if !suite.rounds.is_empty() {
         let rounds = suite
@@ -92,6 +103,7 @@ fn as_json(suite: &Suite) -> serde_json::Value {
         "benchmarks": suite.benchmarks.iter().map(|b| &b.name).collect::<Vec<_>>(),
         "profiles": suite.profiles.keys().collect::<Vec<_>>(),
         "backends": suite.backends.iter().map(|b| &b.name).collect::<Vec<_>>(),
+        "dependencies": suite.dependencies.iter().map(|one| &one.name).collect::<Vec<_>>(),
         "groups": groups(suite).into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "rounds": suite.rounds.iter().map(|r| &r.name).collect::<Vec<_>>(),
     })

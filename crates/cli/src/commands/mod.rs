@@ -25,5 +25,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod shim;
 pub(crate) mod signals;
+pub(crate) mod size;
 pub(crate) mod up;
 pub(crate) mod verify;

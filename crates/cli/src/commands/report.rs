@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use bakeoff_report::RoundResults;
+use bakeoff_analysis::RoundResults;
 use bakeoff_session::hint::hinted;
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::{results, suite_folder};

@@ -9,11 +9,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bakeoff_analysis::{Analysis, AnalysisInput, RoundResults};
 use bakeoff_base::natural;
 use bakeoff_model::baseline;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::record::Results;
-use bakeoff_report::{Analysis, ReportInput, RoundResults};
 use bakeoff_session::event::{Event, Observer};
 use bakeoff_session::store::file::write_whole;
 use bakeoff_session::store::results;
@@ -44,7 +44,7 @@ impl<W: Watcher> Observer for WithDocuments<W> {
             return self.0.observe(event);
         };
         let (title, rounds) = (title(recorded), beside(results, recorded)?);
-        let analysis = Analysis::of(&ReportInput {
+        let analysis = Analysis::of(&AnalysisInput {
             results: recorded,
             title: &title,
             rounds: &rounds,
@@ -58,7 +58,7 @@ impl<W: Watcher> Observer for WithDocuments<W> {
                 "note: the summary of the job is not written: {error:#}"
             );
         }
-        for verdict in bakeoff_report::verdicts(&analysis) {
+        for verdict in bakeoff_analysis::verdicts(&analysis) {
             self.0.observe(&Event::Verdict {
                 results: results.clone(),
                 verdict: Box::new(verdict),
@@ -99,7 +99,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> String {
 
 /// Returns the analysis of results, without other rounds.
 pub(crate) fn analysis(results: &Results) -> Analysis<'_> {
-    let mut analysis = Analysis::of(&ReportInput::new(results, ""));
+    let mut analysis = Analysis::of(&AnalysisInput::new(results, ""));
     analysis.title = title(results);
     analysis
 }
@@ -142,7 +142,7 @@ pub(crate) fn write_with(
     rounds: &[RoundResults],
 ) -> anyhow::Result<()> {
     let title = title(results);
-    let analysis = Analysis::of(&ReportInput {
+    let analysis = Analysis::of(&AnalysisInput {
         results,
         title: &title,
         rounds,

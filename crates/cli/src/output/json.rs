@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use bakeoff_report::Analysis;
+use bakeoff_analysis::Analysis;
 use bakeoff_session::event::{Event, Observer};
 
 use super::documents::Watcher;

@@ -7,6 +7,7 @@ mod json;
 mod pace;
 pub(crate) mod progress;
 mod set;
+mod sizing;
 mod so_far;
 mod step_total;
 pub(crate) mod terminal;

@@ -348,6 +348,16 @@ impl<W: Write> Progress<W> {
     }
 }
 
+impl<W: Write> Progress<W> {
+    fn sets_replaced(&mut self, sets: usize, expected: Duration) {
+        self.pace.decided(expected);
+        let (counted, time) = (counted(sets as u64, "set"), human(expected));
+        self.line(&format!(
+            "\n{counted} had no block that counts: played once more, about {time}"
+        ));
+    }
+}
+
 impl<W: Write> Observer for Progress<W> {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
@@ -375,12 +385,7 @@ impl<W: Write> Observer for Progress<W> {
                 }
             }
             Event::SetsReplaced { sets, expected_ns } => {
-                let expected = Duration::from_nanos(*expected_ns);
-                self.pace.decided(expected);
-                let (counted, time) = (counted(*sets as u64, "set"), human(expected));
-                self.line(&format!(
-                    "\n{counted} had no block that counts: played once more, about {time}"
-                ));
+                self.sets_replaced(*sets, Duration::from_nanos(*expected_ns));
             }
             Event::RunBegan {
                 index,
@@ -409,6 +414,8 @@ impl<W: Write> Observer for Progress<W> {
             | Event::BisectionNarrows { .. }
             | Event::BisectionConfirms { .. }
             | Event::BisectionEnded { .. }
+            | Event::SizingMeasures { .. }
+            | Event::SizingEnded { .. }
             | Event::RoundBegan { .. }
             | Event::WinnerPicked { .. }
             | Event::Interrupted { .. }

@@ -1,11 +1,11 @@
 //! The slices of one step added up as reports do it: the numbers of a progress line are those of
 //! the table.
 
+use bakeoff_analysis::turns_of;
 use bakeoff_base::number::{as_f64, significant, significant_or_dash};
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::totals::{Growth, Times, Totals, geometric_mean};
-use bakeoff_report::turns_of;
 
 /// Slices added up.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use bakeoff_analysis::Analysis;
 use bakeoff_base::text::counted;
-use bakeoff_report::Analysis;
 use bakeoff_session::bisect::{Bisection, Commit};
 use bakeoff_session::duel;
 use bakeoff_session::event::{Event, Observer};
@@ -14,13 +14,13 @@ use bakeoff_session::words;
 
 use super::documents::{self, Watcher};
 use super::progress::Progress;
+use super::sizing;
 use super::text;
 
 /// Shows a session to a person.
 pub(crate) struct Terminal {
     pub(crate) progress: Progress<std::io::Stderr>,
-    /// The session is one of those in which a search for a commit narrows it down: its ranks are
-    /// of no interest.
+    /// The session is one of a search, for a commit or for limits: its ranks are of no interest.
     is_narrowing: bool,
 }
 
@@ -60,6 +60,11 @@ impl Observer for Terminal {
                 writeln!(output, "  {before}\n  {found}")?;
             }
             Event::BisectionEnded { bisection } => end_of_bisection(&mut output, bisection)?,
+            Event::SizingMeasures { cpus, memory_bytes } => {
+                self.is_narrowing = true;
+                sizing::measures(&mut output, *cpus, *memory_bytes)?;
+            }
+            Event::SizingEnded { sizing } => sizing::end(&mut output, sizing)?,
             Event::RoundBegan { round, describe } => {
                 let colon = if describe.is_empty() { "" } else { ": " };
                 writeln!(output, "\nround {round}{colon}{describe}")?;

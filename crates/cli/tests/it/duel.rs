@@ -299,7 +299,11 @@ fn what_of_a_compose_file_cannot_be_started_is_said() {
     let compose = "services:\n  web: { image: a }\n  needy: { image: b, depends_on: [db] }\n";
     std::fs::write(world.out().with_file_name("compose.yaml"), compose).unwrap();
     let needy = ["a=compose:web", "b=compose:needy"];
-    let texts = ["b: ", "compose.yaml: needy depends on db", "NAME=url:URL"];
+    let texts = [
+        "b: ",
+        "compose.yaml: no service db; it has web, needy",
+        "NAME=url:URL",
+    ];
     duel(&world, &needy, SHORT).check(1, &texts);
     let kinds = "good is a command and a is a service of a compose file";
     let good = side("good", "good");

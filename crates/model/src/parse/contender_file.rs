@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::raw_contender::{ContenderFile, MatrixValues, ProbeTable, VariantTable};
 use super::shape;
 use super::source::{KeyPath, Reading};
+use super::volumes;
 use crate::names;
 use crate::service_url::ServiceUrl;
 use crate::suite::{Contender, Probe};
@@ -48,8 +49,10 @@ pub(super) fn contenders(
     environment(reading, &root.key("build-env"), &file.build_env);
     matrix(reading, &root.key("matrix"), &file.matrix);
     let url = service_url(reading, &place.key("url"), table.url.as_deref());
+    let volumes = file.image.volumes.as_deref().unwrap_or_default();
     let bare = Contender {
         url,
+        image_volumes: volumes::mounts(reading, &root.key("image").key("volumes"), volumes),
         ..bare(folder, file)
     };
     check_commands(reading, &place, &bare);
@@ -72,6 +75,10 @@ pub(super) fn contenders(
         let url = service_url(reading, &place.key("url"), variant.url.as_deref());
         let mut contender = vary(&bare, table.baseline.as_ref(), name, variant);
         contender.url = url.or(contender.url);
+        if let Some(texts) = &variant.image.volumes {
+            let place = place.key("image").key("volumes");
+            contender.image_volumes = volumes::mounts(reading, &place, texts);
+        }
         let commands = variant.run.is_some() || variant.version.is_some();
         if commands || variant.artifact.is_some() {
             check_commands(reading, &place, &contender);
@@ -127,6 +134,7 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         jdk: table.jdk,
         image: file.image.name.clone(),
         image_arguments: file.image.arguments.clone().unwrap_or_default(),
+        image_volumes: Vec::new(),
         image_base: base.to_owned(),
         env: file.env.clone(),
         matrix: values(&file.matrix),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::raw_contender::MatrixValues;
+use super::raw_dependency::DependencyTable;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::runs::RunsValue;
 use super::transport::TransportTable;
@@ -16,7 +17,7 @@ use crate::check::Expect;
 use crate::suite::{StepOrder, WinnerRule};
 use crate::units::{DurationText, SizeText};
 
-/// `suite.toml`: environment, backends, profiles, benchmarks and rounds.
+/// `suite.toml`: environment, backends, dependencies, profiles, benchmarks and rounds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SuiteFile {
@@ -24,15 +25,19 @@ pub(crate) struct SuiteFile {
     pub(crate) suite: SuiteTable,
     /// Environment of every contender. `{backend.host}` and `{backend.port}` stand for the
     /// backend's address, `{backend.database}` for the contender's own database in it, and
-    /// `{backend.user}` and `{backend.password}` for its login.
+    /// `{backend.user}` and `{backend.password}` for its login; `{dependency.NAME.host}` and
+    /// `{dependency.NAME.port}` stand for the address of a dependency.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
     /// Replaces `env` in the check "does not start with an unreachable backend".
     #[serde(default)]
     pub(crate) env_unreachable: BTreeMap<String, String>,
-    /// The backends that the contenders call.
+    /// The backends that the contenders call, of which a session has one.
     #[serde(default)]
     pub(crate) backend: Vec<BackendTable>,
+    /// Programs and containers that the contenders call too; a session has all of them.
+    #[serde(default)]
+    pub(crate) dependency: Vec<DependencyTable>,
     /// How much is measured and under which limits, by name.
     #[schemars(extend("minProperties" = 1))]
     pub(crate) profile: BTreeMap<String, ProfileTable>,

@@ -97,6 +97,9 @@ pub(crate) struct ImageTable {
     /// Replaces the arguments of that entry point, as `CMD` of the image and `command` of a compose
     /// file do.
     pub(crate) arguments: Option<Vec<String>>,
+    /// Files and folders of this host that a container of that image can read: `SOURCE:TARGET`,
+    /// relative to the contender's folder.
+    pub(crate) volumes: Option<Vec<String>>,
     /// `debian` (unless given), `scratch`, `jre-17`, `jre-25` or a registry image.
     pub(crate) base: Option<String>,
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::backend::{self, names_of};
 use super::capacity;
 use super::contender_file::environment;
+use super::dependency;
 use super::probe;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
@@ -51,10 +52,14 @@ pub(super) fn suite(
     environment(reading, &root.key("env"), &file.env);
     environment(reading, &root.key("env-unreachable"), &file.env_unreachable);
     let default = file.suite.default_backend.as_deref();
-    let default_backend = default_backend(reading, default, &file.backend);
+    let has_dependencies = !file.dependency.is_empty();
+    let default_backend = default_backend(reading, default, &file.backend, has_dependencies);
     let profiles = profiles(reading, file.profile);
     let benchmarks = benchmarks(reading, file.benchmark);
     let backends = backend::backends(reading, file.backend, &benchmarks);
+    let dependencies = dependency::dependencies(reading, file.dependency);
+    let known: Vec<&str> = dependencies.iter().map(|one| one.name.as_str()).collect();
+    dependency::check_names(reading, &root.key("env"), &file.env, &known);
     check_steps(reading, &profiles, &benchmarks);
     probe::check_known(reading, &benchmarks, contenders);
     let rounds = rounds::rounds(reading, file.round, contenders, &benchmarks, &profiles);
@@ -73,6 +78,7 @@ pub(super) fn suite(
         log_lines_min: file.suite.log_lines_min,
         lifecycle: file.suite.lifecycle,
         backends,
+        dependencies,
         default_backend,
         profiles,
         checks: Vec::new(),
@@ -88,10 +94,15 @@ fn default_backend(
     reading: &mut Reading<'_>,
     wanted: Option<&str>,
     backends: &[BackendTable],
+    has_dependencies: bool,
 ) -> BackendName {
+    let otherwise = match has_dependencies {
+        true => BackendName::Dependencies,
+        false => BackendName::None,
+    };
     let Some(wanted) = wanted else {
         let first = backends.first().map(|backend| backend.name.into());
-        return first.unwrap_or(BackendName::None);
+        return first.unwrap_or(otherwise);
     };
     let mut all = backends.iter().map(|backend| backend.name.into());
     let found = all.find(|name: &BackendName| name.name() == wanted);
@@ -101,7 +112,7 @@ fn default_backend(
         let place = KeyPath::root().key("suite").key("default-backend");
         reading.complain(&place, &message, Some(names::suggestion(wanted, &known)));
     }
-    found.unwrap_or(BackendName::None)
+    found.unwrap_or(otherwise)
 }
 
 fn profiles(

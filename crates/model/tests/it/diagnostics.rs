@@ -177,6 +177,42 @@ fn unknown_keys_and_values() {
 }
 
 #[test]
+fn a_dependency_is_a_program_or_a_container_with_a_port() {
+    let with = |tables: &str| suite_complaints(&format!("{SUITE}{tables}"));
+    let known = r#"
+[[dependency]]
+name = "cache"
+image = "redis:7"
+port = 6379
+[[dependency]]
+name = "users"
+command = ["users", "{port}"]
+env = { CACHE = "{dependency.cache.host}" }
+"#;
+    assert_eq!(with(known), "no complaints");
+    assert_snapshot!(with("[[dependency]]\nname = \"a\"\n"), @r"
+    suite.toml:17:1: dependency `a` has neither an image nor a command
+      hint: name an `image`, or a program and its arguments in `command`
+    ");
+    let program = "[[dependency]]\nname = \"a\"\ncommand = [\"a\"]\n";
+    assert_snapshot!(with(&format!("{program}volumes = [\"a:/a\"]\n")), @r"
+    suite.toml:20:11: dependency `a` is a program, which has no `volumes`
+      hint: a program sees the files of this host as they are
+    ");
+    let later = format!("{program}env = {{ B = \"{{dependency.b.port}}\" }}\n");
+    assert_snapshot!(with(&later), @r"
+    suite.toml:20:13: unknown dependency `b`
+      hint: there are none
+    ");
+    let env = "[env]\nX = \"{dependency.cash.host}\"\n[[benchmark]]";
+    let env = SUITE.replacen("[[benchmark]]", env, 1);
+    assert_snapshot!(suite_complaints(&format!("{env}{known}")), @r"
+    suite.toml:14:5: unknown dependency `cash`
+      hint: did you mean `cache`? known: cache, users
+    ");
+}
+
+#[test]
 fn only_the_replay_backend_has_a_delay() {
     let with = |name: &str, settings: &str| {
         let backend = format!("name = \"{name}\"\nsettings = {{ {settings} }}");

@@ -331,7 +331,7 @@ fn unknown_names_come_together() {
     unknown profile `sead`
       hint: did you mean `seed`? known: gc, open, seed, standard, turns, until, whole
     unknown backend `elasticsearch`
-      hint: known: replay, none
+      hint: known: replay, dependencies, none
     unknown contender `actx-4`
       hint: did you mean `actix-4`? known: http4k-3, http4k-3/jetty, actix-4, axum, rocket-0.4
     unknown contender `tide*`

@@ -1,8 +1,8 @@
 //! Runs of one contender as one line, their median, with a band from the lowest to the highest run.
 //! `assets/bands.js` does the same for the page, whose data are the runs.
 
-use crate::analysis::profile::Middle;
 use crate::chart::{Chart, Point, Series, Shape};
+use bakeoff_analysis::profile::Middle;
 
 /// Points of these have no common place: each run is drawn.
 const APART: [&str; 2] = ["gc-pauses", "heap-after-gc"];

@@ -1,10 +1,10 @@
 //! The chart of capacities.
 
-use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::capacity::{CapacityRow, CapacitySummary};
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use crate::number::count;
+use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::capacity::{CapacityRow, CapacitySummary};
+use bakeoff_analysis::number::count;
 
 /// The capacity of each contender by each objective, with its interval.
 pub(crate) fn capacity(benchmark: &BenchmarkData<'_>, summary: &CapacitySummary) -> Chart {

@@ -2,13 +2,13 @@
 
 use bakeoff_model::histogram::Histogram;
 
-use crate::analysis::benchmark::{BenchmarkData, CaseData, StepData};
-use crate::analysis::row::Row;
-use crate::analysis::steady;
-use crate::analysis::summary::BenchmarkSummary;
 use crate::chart::steps::{is_ladder, over_runs};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
-use crate::number::{as_f64, count, milliseconds, seconds};
+use bakeoff_analysis::benchmark::{BenchmarkData, CaseData, StepData};
+use bakeoff_analysis::number::{as_f64, count, milliseconds, seconds};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::steady;
+use bakeoff_analysis::summary::BenchmarkSummary;
 
 /// Fewer slices than this are no curve.
 const SLICES_MIN: usize = 3;

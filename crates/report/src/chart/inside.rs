@@ -1,11 +1,11 @@
 //! Charts of what goes on inside of contenders and databases, over the time of the load.
 
-use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::{cpu_parts, database, gc};
 use crate::chart::curves::axis;
 use crate::chart::steps::over_runs;
 use crate::chart::{Chart, Point, Scale, Shape};
-use crate::number::{as_f64, mib, milliseconds, seconds};
+use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::number::{as_f64, mib, milliseconds, seconds};
+use bakeoff_analysis::{cpu_parts, database, gc};
 
 const SINCE: &str = "s since the load began";
 

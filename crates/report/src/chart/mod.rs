@@ -15,8 +15,8 @@ mod steps;
 pub(crate) mod svg;
 mod turns;
 
-use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
+use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::{CapacityAnalysis, LoadAnalysis, StartupAnalysis};
 use published::PublishedSeries;
 
 pub(crate) use data::{Axis, Chart, Point, Scale, Series, Shape};

@@ -1,11 +1,11 @@
 //! The headline figure: contenders as a share of their baselines.
 
-use crate::analysis::metric::Quantity;
-use crate::analysis::overhead::{Overhead, Share};
-use crate::analysis::stated::StatedStep;
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use crate::number::{count, significant};
+use bakeoff_analysis::metric::Quantity;
+use bakeoff_analysis::number::{count, significant};
+use bakeoff_analysis::overhead::{Overhead, Share};
+use bakeoff_analysis::stated::StatedStep;
 
 const NOTE: &str = "The ratio of each contender to its baseline with the 95 % interval; a mark for \
     each benchmark, the line is at 100 %. Hollow: one of the two is not a fair number.";

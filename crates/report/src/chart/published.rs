@@ -4,9 +4,9 @@ use bakeoff_model::plan::RunKind;
 use bakeoff_model::published::{Published, PublishedResult};
 
 use super::{Chart, Point, Scale, Series};
-use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::labels::step_labels;
-use crate::number::count;
+use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::labels::step_labels;
+use bakeoff_analysis::number::count;
 
 /// A published result as the page's legend names it, and the case whose colour it takes.
 #[derive(Debug, Clone, PartialEq)]

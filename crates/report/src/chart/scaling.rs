@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::benchmark::{BenchmarkData, RunData};
-use crate::analysis::metric::Quantity;
-use crate::analysis::scaling::{Line, Scaling};
-use crate::analysis::stated::StatedStep;
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
+use bakeoff_analysis::benchmark::{BenchmarkData, RunData};
+use bakeoff_analysis::metric::Quantity;
+use bakeoff_analysis::scaling::{Line, Scaling};
+use bakeoff_analysis::stated::StatedStep;
 
 const NOTE: &str = "Each line goes through the runs of one repetition, a run for each value. \
     Hollow: not a fair number.";

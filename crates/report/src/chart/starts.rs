@@ -1,10 +1,10 @@
 //! Charts of starts: of the runs of a load, or of cold starts alone.
 
-use crate::analysis::benchmark::{BenchmarkData, RunData};
 use crate::chart::curves::{axis, labels};
 use crate::chart::steps::over_runs;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use crate::number::{count, seconds, significant};
+use bakeoff_analysis::benchmark::{BenchmarkData, RunData};
+use bakeoff_analysis::number::{count, seconds, significant};
 
 /// Start-up times, a dot for each run.
 pub(crate) fn startup(benchmark: &BenchmarkData<'_>) -> Chart {

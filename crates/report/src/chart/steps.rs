@@ -3,9 +3,9 @@
 
 use bakeoff_model::record::Moment;
 
-use crate::analysis::benchmark::{BenchmarkData, RunData, StepData};
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape};
-use crate::number::{count, mib};
+use bakeoff_analysis::benchmark::{BenchmarkData, RunData, StepData};
+use bakeoff_analysis::number::{count, mib};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Percentile {

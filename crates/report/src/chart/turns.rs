@@ -2,13 +2,13 @@
 
 use bakeoff_stats::{Better, Criteria, Estimate, compare};
 
-use crate::analysis::benchmark::BenchmarkData;
-use crate::analysis::row::Row;
-use crate::analysis::summary::BenchmarkSummary;
-use crate::analysis::turns::{self, PlayedSet, SetRatio, TurnSlice};
 use crate::chart::curves::axis;
 use crate::chart::{Chart, Point, Scale, Series, Shape};
-use crate::number::{count, ratio_text, significant};
+use bakeoff_analysis::benchmark::BenchmarkData;
+use bakeoff_analysis::number::{count, ratio_text, significant};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::summary::BenchmarkSummary;
+use bakeoff_analysis::turns::{self, PlayedSet, SetRatio, TurnSlice};
 
 /// More points than this of a contender are not seen one by one: slices that follow each other are
 /// merged, with a band from the lowest to the highest.

@@ -7,17 +7,17 @@ use std::fmt::Write as _;
 use bakeoff_model::published::{Published, PublishedResult, Source};
 
 use super::figures::Figure;
-use crate::analysis::LoadAnalysis;
-use crate::analysis::StartupAnalysis;
-use crate::analysis::claims::{self, ClaimRow, Session, limits_text};
-use crate::analysis::labels::step_labels;
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::analysis::{load, startup};
 use crate::chart::published::is_like;
 use crate::chart::{self, Axis, Chart, Point, Scale, Series, Shape, svg};
-use crate::input::RoundResults;
-use crate::number::{count, range, significant, significant_or_dash};
+use bakeoff_analysis::LoadAnalysis;
+use bakeoff_analysis::RoundResults;
+use bakeoff_analysis::StartupAnalysis;
+use bakeoff_analysis::claims::{self, ClaimRow, Session, limits_text};
+use bakeoff_analysis::labels::step_labels;
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{count, range, significant, significant_or_dash};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::{load, startup};
 
 /// A page, and its drawings.
 #[derive(Debug, Clone, PartialEq, Eq)]

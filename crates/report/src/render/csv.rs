@@ -9,11 +9,12 @@ use bakeoff_model::load::ErrorClass;
 use bakeoff_model::record::{Outcome, Startup};
 use bakeoff_model::resource::{Memory, ResourceSample};
 
-use crate::analysis::Analysis;
-use crate::analysis::benchmark::{BenchmarkData, CaseData, Latency, RunData, StepData};
-use crate::analysis::cpu_parts;
-use crate::analysis::steady::{self, WarmUp};
-use crate::number::{mib, seconds};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::benchmark::{BenchmarkData, CaseData, RunData, StepData};
+use bakeoff_analysis::cpu_parts;
+use bakeoff_analysis::number::{mib, seconds};
+use bakeoff_analysis::percentiles::Latency;
+use bakeoff_analysis::steady::{self, WarmUp};
 
 /// A run with what it belongs to.
 struct Line<'l, 'r> {

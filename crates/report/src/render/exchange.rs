@@ -7,13 +7,13 @@ use bakeoff_model::histogram::Histogram;
 use bakeoff_stats::Tie;
 use serde_json::{Map, Value, json};
 
-use crate::analysis::Analysis;
-use crate::analysis::baseline::Conclusion;
-use crate::analysis::benchmark::{RunData, StepData};
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::number::{as_f64, milliseconds, ratio_text, seconds, significant};
 use crate::render::baseline;
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::baseline::Conclusion;
+use bakeoff_analysis::benchmark::{RunData, StepData};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{as_f64, milliseconds, ratio_text, seconds, significant};
+use bakeoff_analysis::row::Row;
 
 /// A file with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]

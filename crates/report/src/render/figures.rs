@@ -1,8 +1,8 @@
 //! Every figure of a report as a drawing of its own.
 
 use super::html::panels::{self, Panel};
-use crate::analysis::Analysis;
 use crate::chart::{Chart, Shape, svg};
+use bakeoff_analysis::Analysis;
 
 /// More contenders than this are not read in one drawing of lines: the best of them are drawn.
 const MANY: usize = 12;

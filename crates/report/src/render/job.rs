@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::baseline::summary_for_pull_request;
 use super::markdown::escape;
-use crate::analysis::Analysis;
-use crate::analysis::answer::{self, Part};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::answer::{self, Part};
 
 /// Returns the summary for a pull request where there is a baseline, else the answer of each
 /// benchmark.

@@ -13,17 +13,17 @@ use bakeoff_model::validity::Validity;
 use bakeoff_stats::Tie;
 
 use super::turns;
-use crate::analysis::Analysis;
-use crate::analysis::claims::{Judged, limits_text, none_testable, untestable};
-use crate::analysis::comparison::rank_text;
-use crate::analysis::failures::{FailedRun, Unranked};
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::analysis::startup::{StartRow, StartupSummary};
-use crate::analysis::stated::StatedStep;
-use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::turns::Sets;
-use crate::number::{range, significant, significant_or_dash};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::claims::{Judged, limits_text, none_testable, untestable};
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::failures::{FailedRun, Unranked};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{range, significant, significant_or_dash};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::startup::{StartRow, StartupSummary};
+use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::turns::Sets;
 
 /// The results as GitHub-flavoured Markdown.
 #[must_use]

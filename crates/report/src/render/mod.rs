@@ -1,4 +1,5 @@
-//! Documents as pure functions of [`crate::Analysis`]: they lay out and word, and compute nothing.
+//! Documents as pure functions of [`bakeoff_analysis::Analysis`]: they lay out and word, and
+//! compute nothing.
 
 pub(crate) mod articles;
 pub(crate) mod baseline;
@@ -13,4 +14,3 @@ mod reasons;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
 mod turns;
-pub(crate) mod verdict;

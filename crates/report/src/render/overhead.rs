@@ -1,7 +1,7 @@
 //! Shares of baselines in words, for every document.
 
-use crate::analysis::overhead::{Ratio, Without};
-use crate::number::significant;
+use bakeoff_analysis::number::significant;
+use bakeoff_analysis::overhead::{Ratio, Without};
 
 /// The meaning of the figures, as a paragraph.
 pub(super) const NOTE: &str = "Each contender as a share of its baseline, which was \

@@ -1,8 +1,8 @@
 //! Reasons in words, for every document.
 
-use crate::analysis::layers::{SampledDifference, SampledPair};
-use crate::analysis::reasons::Reason;
-use crate::number::significant;
+use bakeoff_analysis::layers::{SampledDifference, SampledPair};
+use bakeoff_analysis::number::significant;
+use bakeoff_analysis::reasons::Reason;
 
 /// The meaning of the parts, and their source.
 pub(super) const METHOD: &str = "\

@@ -3,14 +3,14 @@
 
 use bakeoff_stats::{Comparison, Threshold, Verdict};
 
-use crate::analysis::Analysis;
-use crate::analysis::answer::findable;
-use crate::analysis::control::VOID;
-use crate::analysis::lower_bounds::LowerBound;
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::analysis::summary::BenchmarkSummary;
-use crate::number::{counted, enumerated, ratio_text, significant};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::answer::findable;
+use bakeoff_analysis::control::VOID;
+use bakeoff_analysis::lower_bounds::LowerBound;
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{counted, enumerated, ratio_text, significant};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::summary::BenchmarkSummary;
 
 /// The best of the first benchmark against the next one, in one sentence.
 #[must_use]

@@ -8,16 +8,16 @@ use std::fmt::Write as _;
 use bakeoff_model::validity::Validity;
 
 use super::turns;
-use crate::analysis::Analysis;
-use crate::analysis::comparison::rank_text;
-use crate::analysis::failures::{FailedRun, Unranked};
-use crate::analysis::metric::Metric;
-use crate::analysis::reasons::Reasons;
-use crate::analysis::row::Row;
-use crate::analysis::sessions::Compared;
-use crate::analysis::startup::{StartRow, StartupSummary};
-use crate::analysis::summary::RankTable;
-use crate::number::{range, ratio_text, significant, significant_or_dash, spread};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::failures::{FailedRun, Unranked};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{range, ratio_text, significant, significant_or_dash, spread};
+use bakeoff_analysis::reasons::Reasons;
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::sessions::Compared;
+use bakeoff_analysis::startup::{StartRow, StartupSummary};
+use bakeoff_analysis::summary::RankTable;
 
 /// Narrower than this the rank, the name and the throughput are still shown.
 const WIDTH_MIN: usize = 40;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::groups::Common;
-use crate::analysis::sittings::{self, SittingSets};
-use crate::analysis::turns::{Sets, Spread};
-use crate::number::{counted, enumerated, ratio_text};
+use bakeoff_analysis::groups::Common;
+use bakeoff_analysis::number::{counted, enumerated, ratio_text};
+use bakeoff_analysis::sittings::{self, SittingSets};
+use bakeoff_analysis::turns::{Sets, Spread};
 
 /// How many sets there were, how many blocks count, and what that allows to say: sentences.
 pub(super) fn sentences(sets: &Sets) -> Vec<String> {

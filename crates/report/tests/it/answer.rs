@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome, Results};
 use bakeoff_model::runs::{DecisionReason, FamilyDecision, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{Analysis, ReportInput, figures, html, markdown, terminal_table};
+use bakeoff_report::{figures, html, markdown, terminal_table};
 
 use crate::synthetic::{self, Contender, contender};
 
@@ -24,7 +25,7 @@ fn session(contenders: &[Contender], runs: u32) -> Results {
 
 /// The text of the sentence on the first screen.
 fn answer(results: &Results) -> String {
-    let page = html(&Analysis::of(&ReportInput::new(results, "Synthetic")));
+    let page = html(&Analysis::of(&AnalysisInput::new(results, "Synthetic")));
     let begin = page.find("<p class=\"answer\">").unwrap();
     let end = begin + page[begin..].find("</p>").unwrap();
     let mut text = String::new();
@@ -67,7 +68,7 @@ fn the_first_screen_says_which_differences_can_be_found() {
     ];
     let page = |contenders: &[Contender]| {
         let results = session(contenders, 5);
-        html(&Analysis::of(&ReportInput::new(&results, "Synthetic")))
+        html(&Analysis::of(&AnalysisInput::new(&results, "Synthetic")))
     };
     let both = page(&contenders[..2]);
     let text = "Detectable difference in requests/s (80 % power): ";
@@ -106,7 +107,7 @@ fn a_pilots_decision_is_in_every_document() {
             detectable: Some(0.0721),
         }],
     });
-    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Synthetic"));
     let texts = [
         "5 runs of each contender: the most that the profile allows; 5 % would need more.",
         "four of five such sessions find a difference of 7.2 % between any two, and 61 % of \
@@ -151,7 +152,7 @@ fn one_run_has_no_interval() {
 
 #[test]
 fn every_figure_is_a_file_of_its_own() {
-    let analysis = Analysis::of(&ReportInput::new(synthetic::results(), "Synthetic"));
+    let analysis = Analysis::of(&AnalysisInput::new(synthetic::results(), "Synthetic"));
     let all = figures(&analysis);
     let names: BTreeSet<&str> = all.iter().map(|figure| figure.file.as_str()).collect();
     assert_eq!(names.len(), all.len());
@@ -190,7 +191,7 @@ fn a_lower_bound_above_the_fair_numbers_is_said_on_the_first_screen() {
         text.contains(" But synthetic-bound serves at least "),
         "{text}"
     );
-    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Synthetic"));
     let said = [
         "synthetic-bound serves at least ",
         "Whether synthetic-slow can serve more than synthetic-fair is not known",
@@ -213,7 +214,7 @@ fn a_crash_is_on_the_first_screen_with_its_log() {
         let failure = Failure::new(Stage::Load, "ended with status 3 at 64 connections");
         run.end.as_mut().unwrap().outcome = Outcome::Failed(failure);
     }
-    let page = html(&Analysis::of(&ReportInput::new(&results, "Synthetic")));
+    let page = html(&Analysis::of(&AnalysisInput::new(&results, "Synthetic")));
     let first = page.split("<section id=\"results\"").next().unwrap();
     let said = "<b>synthetic-a</b>: runs 1, 2 failed at load: ended with status 3 at 64 \
                 connections; its log is logs/";

@@ -1,13 +1,14 @@
 //! Contenders against what they were.
 
+use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion, Outcome};
 use bakeoff_model::baseline::{Baseline, Figure};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Outcome as Ended, Results};
 use bakeoff_model::runs::{DecisionReason, RunsDecision, RunsUntil};
 use bakeoff_model::validity::{self, Validity};
 use bakeoff_report::{
-    Analysis, BaselineConclusion, Outcome, ReportInput, bigger_is_better, html, junit, markdown,
-    smaller_is_better, summary_for_pull_request, terminal_baseline, terminal_table,
+    bigger_is_better, html, junit, markdown, smaller_is_better, summary_for_pull_request,
+    terminal_baseline, terminal_table,
 };
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
@@ -55,7 +56,7 @@ fn session(sets: u32, dearer: f64, conditions: &[&str]) -> Results {
 }
 
 fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput::new(results, "Synthetic"))
+    Analysis::of(&AnalysisInput::new(results, "Synthetic"))
 }
 
 #[track_caller]

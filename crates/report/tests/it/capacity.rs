@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, Confirmed};
 use bakeoff_model::capacity::{
     Arrivals, Capacity, CapacityRange, CapacityRecord, Purpose, SearchEnd, TrialOutcome,
     TrialRecord, TrialVerdict,
 };
 use bakeoff_model::plan::RunKind;
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_report::{
-    Analysis, Confirmed, ReportInput, capacity_csv, csv, html, markdown, terminal_table, trials_csv,
-};
+use bakeoff_report::{capacity_csv, csv, html, markdown, terminal_table, trials_csv};
 
 use crate::synthetic::{self, Contender};
 
@@ -95,7 +94,7 @@ fn results() -> Results {
 #[test]
 fn capacities_are_geometric_means_over_runs() {
     let results = results();
-    let analysis = Analysis::of(&ReportInput::new(&results, "Capacities"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Capacities"));
     assert!(
         analysis.loads.is_empty(),
         "a search is no load with measured steps"
@@ -138,7 +137,7 @@ fn capacities_are_geometric_means_over_runs() {
 fn one_run_has_the_interval_of_its_own_search() {
     let mut results = results();
     results.runs.retain(|run| run.begin.run.repetition == 2);
-    let analysis = Analysis::of(&ReportInput::new(&results, "Capacities"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Capacities"));
     let row = &analysis.capacities[0].summary.tables[0].rows[0];
     let interval = row.rate.interval.unwrap();
     assert_eq!(
@@ -155,7 +154,7 @@ fn one_run_has_the_interval_of_its_own_search() {
 #[test]
 fn every_document_has_capacities() {
     let results = results();
-    let analysis = Analysis::of(&ReportInput::new(&results, "Capacities"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Capacities"));
     let sentence = "synthetic-fast sustains 4.00 times the rate of synthetic-slow";
     let text = terminal_table(&analysis, 80);
     assert!(
@@ -195,6 +194,6 @@ fn every_document_has_capacities() {
     let steps = csv(&analysis);
     assert!(steps.contains("search 1: 3920/s"), "{steps}");
     let none = Results::default();
-    let none = Analysis::of(&ReportInput::new(&none, "Nothing"));
+    let none = Analysis::of(&AnalysisInput::new(&none, "Nothing"));
     assert_eq!((capacity_csv(&none), trials_csv(&none)), (None, None));
 }

@@ -1,7 +1,8 @@
 //! The A/A control: shown, in no table, and what becomes of verdicts when it differs significantly.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Results, RunRecords};
-use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
+use bakeoff_report::{csv, html, markdown, terminal_table};
 use bakeoff_stats::Verdict;
 
 use crate::synthetic::{contender, run};
@@ -35,7 +36,7 @@ fn results(control_peak: f64) -> Results {
 }
 
 fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Control",
         rounds: &[],

@@ -1,13 +1,14 @@
 //! Files of other tools.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::histogram::Histogram;
-use bakeoff_report::{Analysis, Exchanged, ReportInput, exchanged, summary_of_job};
+use bakeoff_report::{Exchanged, exchanged, summary_of_job};
 use serde_json::Value;
 
 use crate::synthetic;
 
 fn files() -> Vec<Exchanged> {
-    exchanged(&Analysis::of(&ReportInput::new(
+    exchanged(&Analysis::of(&AnalysisInput::new(
         synthetic::results(),
         "Synthetic",
     )))
@@ -89,7 +90,7 @@ fn a_distribution_rises_to_the_largest_time() {
 #[test]
 fn the_summary_of_a_job_is_the_answer() {
     let results = synthetic::results();
-    let text = summary_of_job(&Analysis::of(&ReportInput::new(results, "Synthetic")));
+    let text = summary_of_job(&Analysis::of(&AnalysisInput::new(results, "Synthetic")));
     assert!(text.starts_with("### Synthetic\n"), "{text}");
     assert!(
         text.contains("\n**city-get**: synthetic-actix-4 serves the most"),

@@ -1,12 +1,11 @@
 //! Records of contenders that took turns and were then loaded at one rate.
 
+use bakeoff_analysis::{Analysis, AnalysisInput, Conclusion};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::record::{IntervalRecord, Results, RunRecords};
+use bakeoff_report::{csv, html, markdown, terminal_table};
 use bakeoff_stats::Verdict;
 use serde_json::{Value, json};
-
-use crate::analysis::comparison::Conclusion;
-use crate::{Analysis, ReportInput, csv, html, markdown, terminal_table};
 
 const SECOND: u64 = 1_000_000_000;
 const RATE: f64 = 4000.0;
@@ -138,7 +137,7 @@ fn results(sets: &[[Option<Open>; 2]]) -> Results {
 #[track_caller]
 fn check(sets: &[[Option<Open>; 2]], times: [[Option<f64>; 2]; 2], sentences: &[&str]) {
     let results = results(sets);
-    let analysis = Analysis::of(&ReportInput::new(&results, "t"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "t"));
     let summary = &analysis.loads[0].summary;
     let near = |found: Option<f64>, expect: Option<f64>| match (found, expect) {
         (Some(found), Some(expect)) => (found / expect - 1.0).abs() < 0.02,
@@ -174,7 +173,7 @@ fn percentiles_are_of_the_open_load_and_not_of_the_turns() {
         ],
     );
     let results = results(&sets);
-    let analysis = Analysis::of(&ReportInput::new(&results, "t"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "t"));
     let text = terminal_table(&analysis, 120);
     assert!(
         text.contains("p99 in open load at 4000 requests/s"),
@@ -220,7 +219,7 @@ fn too_few_requests_beyond_a_percentile_are_a_dash() {
         &[half],
     );
     let results = results(&sets(9900));
-    let analysis = Analysis::of(&ReportInput::new(&results, "t"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "t"));
     assert_eq!(analysis.loads[0].summary.tables[0].p99_matrix, None);
     check(&sets(150), [[None, None]; 2], &[]);
     check(&[[None, None]; 3], [[None, None]; 2], &[]);

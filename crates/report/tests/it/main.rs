@@ -11,6 +11,7 @@ mod capacity;
 mod control;
 mod exchange;
 mod groups;
+mod latency;
 mod overhead;
 mod page;
 mod published;

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, Quantity, Ratio, Share};
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{
-    Analysis, Quantity, Ratio, ReportInput, Share, benchmarks_csv, html, markdown, overhead_csv,
-    terminal_table,
-};
+use bakeoff_report::{benchmarks_csv, html, markdown, overhead_csv, terminal_table};
 use serde_json::Value;
 
 use crate::synthetic::{Contender, Fault, contender, run_of_steps};
@@ -70,7 +68,7 @@ fn contenders() -> Vec<Contender> {
 }
 
 fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput::new(results, "Synthetic overhead"))
+    Analysis::of(&AnalysisInput::new(results, "Synthetic overhead"))
 }
 
 fn share<'a>(analysis: &'a Analysis<'_>, label: &str, step: &str) -> &'a Share {

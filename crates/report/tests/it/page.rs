@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_report::{Analysis, ReportInput, html};
+use bakeoff_report::html;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -17,7 +18,7 @@ use crate::synthetic;
 const TITLE: &str = "Synthetic, profile seed, backend replay";
 
 fn page(results: &Results, title: &str) -> String {
-    html(&Analysis::of(&ReportInput {
+    html(&Analysis::of(&AnalysisInput {
         results,
         title,
         rounds: &[],

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, ClaimRow, ClaimVerdict, RoundResults};
 use bakeoff_model::load::{MinMax, Pace};
 use bakeoff_model::published::{
     Bounds, Claim, ClaimTest, Expected, LimitKind, Metric, Published, PublishedResult, Source,
@@ -10,10 +11,7 @@ use bakeoff_model::published::{
 use bakeoff_model::record::Results;
 use bakeoff_model::suite::{Limits, Step};
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{
-    Analysis, ClaimRow, ClaimVerdict, ReportInput, RoundResults, articles, csv, html, markdown,
-    terminal_table,
-};
+use bakeoff_report::{articles, csv, html, markdown, terminal_table};
 
 use crate::synthetic::{self, Contender, Fault, contender};
 use crate::turns;
@@ -81,7 +79,7 @@ fn judged(mut results: Results, claim: Claim, rounds: &[RoundResults]) -> ClaimR
         results: Vec::new(),
         claims: vec![claim],
     });
-    let input = ReportInput {
+    let input = AnalysisInput {
         results: &results,
         title: "Synthetic",
         rounds,
@@ -688,12 +686,12 @@ fn the_page_of_a_source_has_its_lines_and_ours_on_the_same_axes() {
 #[test]
 fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
     let mut results = results(&three(), 2);
-    let plain = ReportInput {
+    let plain = AnalysisInput {
         results: &results,
         title: "Synthetic",
         rounds: &[],
     };
-    let documents = |input: &ReportInput<'_>| {
+    let documents = |input: &AnalysisInput<'_>| {
         let analysis = Analysis::of(input);
         (terminal_table(&analysis, 100), csv(&analysis))
     };
@@ -707,7 +705,7 @@ fn published_numbers_are_drawn_beside_ours_and_are_nowhere_else() {
             ratio("synthetic-fast", "synthetic-slow", 2.5),
         )],
     });
-    let input = ReportInput {
+    let input = AnalysisInput {
         results: &results,
         title: "Synthetic",
         rounds: &[],
@@ -769,7 +767,7 @@ fn documents(claims: Vec<Claim>) -> (String, String) {
         results: Vec::new(),
         claims,
     });
-    let analysis = Analysis::of(&ReportInput::new(&results, "Synthetic"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "Synthetic"));
     (html(&analysis), markdown(&analysis))
 }
 

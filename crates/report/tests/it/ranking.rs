@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, StatedStep};
 use bakeoff_model::conditions::Enforcement;
 use bakeoff_model::load::{ErrorClass, ErrorCount, Pace};
 use bakeoff_model::record::{EndRecord, Outcome, Results};
 use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{self, Validity};
-use bakeoff_report::{Analysis, ReportInput, StatedStep, html, markdown, terminal_table};
+use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Tie, Verdict};
 
 use crate::synthetic::{self, Contender, contender, run};
 
 fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic",
         rounds: &[],

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::flame_graph::{FlameGraph, FlameOutcome};
 use bakeoff_model::layers::NamedSamples;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::resource::{Network, ResourceSample, ThreadGroup};
-use bakeoff_report::{Analysis, ReportInput, html, markdown, terminal_table};
+use bakeoff_report::{html, markdown, terminal_table};
 
 use crate::synthetic::{contender, run};
 
@@ -62,7 +63,7 @@ fn count(sample: &mut ResourceSample, requests: u64, extra: Extra) {
 }
 
 fn analysed<T>(results: &Results, document: impl Fn(&Analysis<'_>) -> T) -> T {
-    document(&Analysis::of(&ReportInput {
+    document(&Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic",
         rounds: &[],

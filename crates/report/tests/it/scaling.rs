@@ -1,7 +1,8 @@
 //! A parameter with numbers as an axis.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::Results;
-use bakeoff_report::{Analysis, ReportInput, html, markdown};
+use bakeoff_report::{html, markdown};
 use serde_json::Value;
 
 use crate::overhead::results;
@@ -38,7 +39,7 @@ fn contenders() -> Vec<Contender> {
 }
 
 fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput::new(results, "Synthetic routes"))
+    Analysis::of(&AnalysisInput::new(results, "Synthetic routes"))
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The comparison of a few services as one sentence.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::record::Results;
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{Analysis, ReportInput, sentence};
+use bakeoff_report::sentence;
 
 use crate::synthetic::{Contender, contender, run};
 
@@ -21,7 +22,7 @@ fn results(contenders: &[Contender], runs: u32) -> Results {
 }
 
 fn said(results: &Results) -> String {
-    sentence(&Analysis::of(&ReportInput {
+    sentence(&Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic",
         rounds: &[],

@@ -1,12 +1,13 @@
 //! The terminal's table, Markdown and CSV.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::Results;
-use bakeoff_report::{Analysis, ReportInput, csv, html, markdown, terminal_table};
+use bakeoff_report::{csv, html, markdown, terminal_table};
 
 use crate::synthetic;
 
 fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic, profile seed, backend replay",
         rounds: &[],

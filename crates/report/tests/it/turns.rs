@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, BenchmarkSummary, turns_of};
 use bakeoff_base::random::Random;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::failure::{Failure, Stage};
@@ -12,9 +13,7 @@ use bakeoff_model::load::{CpuTime, Pace, TurnCount};
 use bakeoff_model::record::{IntervalRecord, Others, Outcome, Results, RunRecords, Turn};
 use bakeoff_model::suite::Step;
 use bakeoff_model::validity::{self, Validity};
-use bakeoff_report::{
-    Analysis, BenchmarkSummary, ReportInput, html, markdown, terminal_table, turns_of,
-};
+use bakeoff_report::{html, markdown, terminal_table};
 use bakeoff_stats::{Comparison, Method, Tie, Verdict};
 use serde_json::Value;
 
@@ -165,7 +164,7 @@ pub(crate) fn add_open_load(run: &mut RunRecords, time_ns: u64) {
 }
 
 pub(crate) fn analyse(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic sets",
         rounds: &[],

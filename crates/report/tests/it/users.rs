@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{CpuTime, ErrorClass, ErrorCount, RequestInterval, TurnCount, UserCount};
 use bakeoff_model::record::{ProbeRecord, Results};
 use bakeoff_model::resource::{DatabaseSessions, GcLog, GcPause, ResourceSample};
-use bakeoff_report::{Analysis, ReportInput, errors_csv, html, markdown, requests_csv};
+use bakeoff_report::{errors_csv, html, markdown, requests_csv};
 
 use crate::synthetic;
 
@@ -79,7 +80,7 @@ fn results() -> Results {
 }
 
 fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Users",
         rounds: &[],

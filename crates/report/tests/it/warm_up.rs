@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::load::Pace;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::resource::{ResourceSample, ThreadGroup};
 use bakeoff_model::suite::Step;
 use bakeoff_model::warmth::Warmth;
-use bakeoff_report::{Analysis, ReportInput, csv, html, markdown};
+use bakeoff_report::{csv, html, markdown};
 
 use crate::synthetic::{contender, run_of_steps};
 
@@ -84,7 +85,7 @@ fn results() -> Results {
 }
 
 fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Warm",
         rounds: &[],

@@ -1,9 +1,10 @@
 //! Who wins a round: by the rule, with its interval; ties are said and broken.
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::record::{Qualification, Results};
 use bakeoff_model::suite::{Winner, WinnerRule};
 use bakeoff_model::validity::{Validity, Verdict};
-use bakeoff_report::{Analysis, ReportInput, html, markdown};
+use bakeoff_report::{html, markdown};
 
 use crate::synthetic::{self, Contender, Fault, contender};
 
@@ -38,7 +39,7 @@ fn qualification(mut results: Results, winner: Winner) -> Qualification {
 }
 
 fn analysis(results: &Results) -> Analysis<'_> {
-    Analysis::of(&ReportInput {
+    Analysis::of(&AnalysisInput {
         results,
         title: "Synthetic",
         rounds: &[],

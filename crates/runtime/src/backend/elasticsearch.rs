@@ -161,6 +161,7 @@ fn module() -> Contender {
         jdk: Some(JDK),
         image: None,
         image_arguments: Vec::new(),
+        image_volumes: Vec::new(),
         image_base: String::new(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bakeoff_model::resource::ResourceSample;
 
-use crate::api::{ExitInfo, Instance, StartError, StartSpec, StopReport};
+use crate::api::{ContainerOptions, ExitInfo, Instance, StartError, StartSpec, StopReport};
 use crate::log::last_lines;
 
 use super::count::Counter;
@@ -81,6 +81,7 @@ pub(super) fn spec(
         start_timeout: Duration::from_secs(15),
         image: None,
         service: None,
+        container: ContainerOptions::default(),
         log_path: options.log_path.clone(),
     }
 }

@@ -1,11 +1,12 @@
 //! Containers as the engine is asked for them: limits, environment, labels, output.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bollard::models::{
-    ContainerCreateBody, ContainerInspectResponse, HostConfig, HostConfigLogConfig,
-    ResourcesUlimits,
+    ContainerCreateBody, ContainerInspectResponse, EndpointSettings, HostConfig,
+    HostConfigLogConfig, Mount, MountType, NetworkingConfig, ResourcesUlimits,
 };
 use bollard::query_parameters::{
     AttachContainerOptions, CreateContainerOptions, InspectContainerOptions, StartContainerOptions,
@@ -60,6 +61,7 @@ pub(super) fn body(
         memory,
         // Memory and swap together: as much as memory alone is no swap at all.
         memory_swap: memory,
+        mounts: Some(spec.container.mounts.iter().map(mount).collect()),
         ulimits: nofile.map(|limit| {
             vec![ResourcesUlimits {
                 name: Some("nofile".to_owned()),
@@ -78,7 +80,34 @@ pub(super) fn body(
         working_dir: (spec.workdir.to_str().filter(|path| !path.is_empty())).map(str::to_owned),
         labels: Some(labels()),
         host_config: Some(host_config),
+        networking_config: spec
+            .container
+            .alias
+            .as_ref()
+            .map(|alias| aliased(network, alias)),
         ..ContainerCreateBody::default()
+    }
+}
+
+/// A file or folder of this host, which the container can only read.
+fn mount((source, target): &(PathBuf, String)) -> Mount {
+    Mount {
+        typ: Some(MountType::BIND),
+        source: Some(source.display().to_string()),
+        target: Some(target.clone()),
+        read_only: Some(true),
+        ..Mount::default()
+    }
+}
+
+/// Gives a container a name on a network.
+fn aliased(network: &str, alias: &str) -> NetworkingConfig {
+    let end = EndpointSettings {
+        aliases: Some(vec![alias.to_owned()]),
+        ..EndpointSettings::default()
+    };
+    NetworkingConfig {
+        endpoints_config: Some(HashMap::from([(network.to_owned(), end)])),
     }
 }
 
@@ -291,7 +320,7 @@ mod tests {
     use bakeoff_model::suite::Limits;
 
     use super::{body, exit_info, nofile_choices, quota_us};
-    use crate::api::StartSpec;
+    use crate::api::{ContainerOptions, StartSpec};
 
     #[test]
     fn limits_reach_the_engine() {
@@ -311,6 +340,7 @@ mod tests {
             start_timeout: std::time::Duration::from_secs(15),
             image: None,
             service: None,
+            container: ContainerOptions::default(),
             log_path: "log".into(),
         };
         let found = body(&spec, "image", "net", Some(5));

@@ -47,6 +47,8 @@ pub struct Image {
     pub bytes: u64,
     /// Its labels.
     pub labels: HashMap<String, String>,
+    /// The first TCP port that it exposes.
+    pub port: Option<u16>,
 }
 
 /// Why an image could not be made.
@@ -210,7 +212,10 @@ impl Engine {
             Err(error) if is_missing(&error) => return Ok(None),
             Err(error) => return Err(plain(&error)),
         };
-        let labels = found.config.and_then(|config| config.labels);
+        let config = found.config.unwrap_or_default();
+        let exposed = config.exposed_ports.unwrap_or_default();
+        let mut ports: Vec<u16> = exposed.iter().filter_map(|port| tcp_port(port)).collect();
+        ports.sort_unstable();
         Ok(Some(Image {
             reference: reference.to_owned(),
             id: found.id.unwrap_or_default(),
@@ -218,7 +223,8 @@ impl Engine {
                 .size
                 .and_then(|size| u64::try_from(size).ok())
                 .unwrap_or(0),
-            labels: labels.unwrap_or_default(),
+            labels: config.labels.unwrap_or_default(),
+            port: ports.first().copied(),
         }))
     }
 
@@ -354,6 +360,12 @@ fn component(name: &str) -> String {
     } else {
         plain.to_owned()
     }
+}
+
+/// The port of `6379/tcp` or `6379`.
+fn tcp_port(exposed: &str) -> Option<u16> {
+    let (port, protocol) = exposed.split_once('/').unwrap_or((exposed, "tcp"));
+    (protocol == "tcp").then(|| port.parse().ok())?
 }
 
 #[cfg(test)]

@@ -256,7 +256,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Common, PodOrder, pod_name};
-    use crate::api::StartSpec;
+    use crate::api::{ContainerOptions, StartSpec};
     use crate::kubernetes::node_image::NodeImage;
 
     #[test]
@@ -281,6 +281,7 @@ mod tests {
             start_timeout: Duration::ZERO,
             image: None,
             service: None,
+            container: ContainerOptions::default(),
             log_path: PathBuf::new(),
         };
         let image = NodeImage::loaded("i".to_owned());

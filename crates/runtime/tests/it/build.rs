@@ -33,6 +33,7 @@ fn contender(script: &str) -> Contender {
         jdk: None,
         image: None,
         image_arguments: Vec::new(),
+        image_volumes: Vec::new(),
         image_base: "debian".to_owned(),
         env: BTreeMap::new(),
         matrix: BTreeMap::new(),

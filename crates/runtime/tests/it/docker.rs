@@ -14,7 +14,7 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::build::cache_dir;
 use bakeoff_runtime::docker::{DockerRuntime, Engine, ImageError, ImageSpec, java_in_image};
-use bakeoff_runtime::{Instance, ReadyError, Runtime, StartError, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Instance, ReadyError, Runtime, StartError, StartSpec};
 
 use crate::support::{LIMIT, contender, free_port};
 
@@ -113,6 +113,7 @@ impl Bench {
             start_timeout: Duration::from_secs(15),
             image: Some(self.image.clone()),
             service: None,
+            container: ContainerOptions::default(),
             log_path: self.folder.path().join("one.log"),
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime};
-use bakeoff_runtime::{Instance, Runtime, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Instance, Runtime, StartSpec};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 
 /// Patience with services that are going to answer.
@@ -94,6 +94,7 @@ impl Bench {
             start_timeout: Duration::from_secs(15),
             image: None,
             service: None,
+            container: ContainerOptions::default(),
             log_path: self.base.path().join("one.log"),
         }
     }

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, SetCount, Sets};
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::record::{Outcome, Results};
-use bakeoff_report::{Analysis, ReportInput, SetCount, Sets};
 
 use crate::contracts::PendingRun;
 use crate::driver::{Driver, Part};
@@ -66,7 +66,7 @@ pub(crate) fn lost(session: &SessionFile, results: &Results) -> Vec<PendingRun> 
         let outcome = records.end.as_ref().map(|end| &end.outcome);
         *completed += u32::from(outcome == Some(&Outcome::Completed));
     }
-    let analysis = Analysis::of(&ReportInput::new(results, ""));
+    let analysis = Analysis::of(&AnalysisInput::new(results, ""));
     let lost: BTreeSet<Place<'_>> = analysis
         .loads
         .iter()

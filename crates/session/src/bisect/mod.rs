@@ -14,10 +14,11 @@ use bakeoff_model::baseline::{Condition, Figure};
 use crate::duel::Duel;
 use crate::event::{self, Event};
 use crate::hint::hinted;
+use crate::series::Stopped;
 use crate::session::{Audience, Ended};
 
 use self::line::Line;
-use self::search::{Search, Stopped};
+use self::search::Search;
 
 pub use self::outcome::{Bisection, BisectionOutcome, Candidate, Commit, SkippedCommit};
 

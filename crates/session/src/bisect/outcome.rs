@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use bakeoff_analysis::{WithInterval, changed};
 use bakeoff_base::text::counted;
 use bakeoff_model::baseline::{Condition, Figure};
-use bakeoff_report::{WithInterval, changed};
 use bakeoff_stats::{Estimate, Side};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,16 +1,15 @@
 //! The search itself: builds commits, plays duels of them, and chooses the next ones.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::baseline::Figure;
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_report::{Analysis, ReportInput};
 use bakeoff_runtime::build::{BUILD_LIMIT, BuildCommand};
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_stats::{
@@ -18,11 +17,11 @@ use bakeoff_stats::{
 };
 
 use crate::duel::{self, Duel, DuelRuns, Service, Side, Unprepared};
-use crate::event::{Event, Observer};
+use crate::event::Event;
 use crate::hint::hinted;
 use crate::revision::{Tree, trees_folder};
-use crate::session::{self, Audience, Ended};
-use crate::store::results;
+use crate::series::{self, Stopped};
+use crate::session::Audience;
 
 use super::Bisect;
 use super::line::Line;
@@ -40,18 +39,6 @@ const DUEL_WITHIN: Duration = Duration::from_secs(120);
 
 /// The most sessions of good and bad, until it is decided whether the condition holds.
 const SESSIONS_OF_ENDS: usize = 4;
-
-/// A signal stopped the search: it ends it as an error does, and is none.
-#[derive(Debug)]
-pub(super) struct Stopped;
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stopped by a signal")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// The sample of each commit in a session, by its name there.
 type Samples = BTreeMap<String, Sample>;
@@ -322,20 +309,10 @@ impl<'a, 'w> Search<'a, 'w> {
             self.order.seed,
             false,
         );
-        let mut watcher = WithoutResume(&mut *self.audience.watcher);
-        let mut audience = Audience {
-            watcher: &mut watcher,
-            interruption: self.audience.interruption,
-            sitting: None,
-        };
-        let open = session::open(&order).await?;
-        if session::carry_out(&folder, open, &[], &mut audience).await? == Ended::Interrupted {
-            return Err(anyhow::Error::from(Stopped).into());
-        }
+        let recorded = series::play(&order, &folder, self.audience).await?;
         self.measured.extend(positions);
-        let recorded = results::read(&folder)?;
         self.last_session = folder;
-        let analysis = Analysis::of(&ReportInput::new(&recorded, ""));
+        let analysis = Analysis::of(&AnalysisInput::new(&recorded, ""));
         let samples = analysis.samples(self.figure()).into_iter();
         Ok(samples
             .map(|(label, sample)| (label.to_owned(), sample))
@@ -480,20 +457,4 @@ fn failure(message: &str, build: &str, command: &BuildCommand<'_>) -> Failure {
 
 fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// A search goes on by itself or not at all: no session of it is resumed alone.
-struct WithoutResume<'a>(&'a mut dyn Observer);
-
-impl Observer for WithoutResume<'_> {
-    fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
-        match event {
-            Event::Interrupted { .. } => Ok(()),
-            event => self.0.observe(event),
-        }
-    }
-
-    fn time_passes(&mut self) {
-        self.0.time_passes();
-    }
 }

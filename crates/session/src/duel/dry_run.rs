@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bakeoff_model::check::Expect;
-use bakeoff_model::conditions::{BackendName, RuntimeKind, TrafficPath};
+use bakeoff_model::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -76,11 +76,12 @@ async fn testbed(
     logs: &RunFolder,
     side_by_side: bool,
 ) -> anyhow::Result<Testbed> {
+    let folder = files::parsed(draft, &duel.workdir)?;
     let options = TestbedOptions {
         runtime,
         cluster: ClusterSettings::default(),
         side_by_side,
-        backend: BackendName::None,
+        backend: folder.suite.default_backend,
         backend_url: None,
         profile: NAME.to_owned(),
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),
@@ -89,7 +90,6 @@ async fn testbed(
         slice: None,
         logs: logs.path().to_owned(),
     };
-    let folder = files::parsed(draft, &duel.workdir)?;
     // What the session will tell anyway is not told twice.
     Testbed::prepare(folder, options, &mut Unheard).await
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::diagnostic::SourceFile;
+use bakeoff_model::mount::Mount;
 use bakeoff_model::parse::{self, SuiteSources};
 use serde_json::{Map, Value, json};
 
@@ -17,8 +19,8 @@ const CHECKS: &str = "checks/duel.toml";
 
 /// The files of a suite.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SuiteText {
-    suite: String,
+pub(crate) struct SuiteText {
+    pub(crate) suite: String,
     checks: String,
     /// Name of each contender with its file.
     contenders: Vec<(String, String)>,
@@ -71,7 +73,7 @@ pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolde
 }
 
 /// Writes the files.
-pub(super) fn write(text: &SuiteText, folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn write(text: &SuiteText, folder: &Path) -> anyhow::Result<()> {
     let contenders = text.contenders.iter();
     let mut files: Vec<(String, &str)> = contenders
         .map(|(name, text)| (contender_path(name), text.as_str()))
@@ -118,7 +120,9 @@ fn suite_file(
         env.entry("PORT".to_owned())
             .or_insert_with(|| duel.port().to_string());
     }
-    let text = toml_text(&json!({
+    let dependencies = duel.dependencies.iter().map(dependency_table);
+    let dependencies: Vec<Value> = dependencies.collect();
+    let mut file = json!({
         "suite": {
             "name": NAME,
             "analysis": analysis,
@@ -136,12 +140,45 @@ fn suite_file(
             "describe": words,
             "request": requests,
         }],
-    }));
+    });
+    if !dependencies.is_empty() {
+        file["dependency"] = json!(dependencies);
+    }
+    let text = toml_text(&file);
     let again = match runtime {
         RuntimeKind::Process | RuntimeKind::Kubernetes => String::new(),
         other => format!(" --runtime {other}"),
     };
     format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
+}
+
+/// The table of a dependency of a compose file.
+pub(crate) fn dependency_table(dependency: &Dependency) -> Value {
+    let mut table = Map::new();
+    let mut insert = |key: &str, value: Value| {
+        table.insert(key.to_owned(), value);
+    };
+    insert("name", json!(dependency.name));
+    if let Some(image) = &dependency.image {
+        insert("image", json!(image));
+    }
+    if !dependency.command.is_empty() {
+        insert("command", json!(dependency.command));
+    }
+    if let Some(port) = dependency.port {
+        insert("port", json!(port));
+    }
+    if !dependency.volumes.is_empty() {
+        insert("volumes", json!(texts(&dependency.volumes)));
+    }
+    if !dependency.env.is_empty() {
+        insert("env", json!(dependency.env));
+    }
+    Value::Object(table)
+}
+
+fn texts(volumes: &[Mount]) -> Vec<String> {
+    volumes.iter().map(ToString::to_string).collect()
 }
 
 /// The profile: a warm-up and a measured step.
@@ -266,6 +303,9 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
             if !image.arguments.is_empty() {
                 table["arguments"] = json!(image.arguments);
             }
+            if !image.volumes.is_empty() {
+                table["volumes"] = json!(texts(&image.volumes));
+            }
             file.insert("image".to_owned(), table);
             if !image.env.is_empty() {
                 file.insert("env".to_owned(), json!(image.env));
@@ -286,7 +326,7 @@ pub(crate) fn toml_text(value: &Value) -> String {
 }
 
 /// A duration as suite files write it.
-fn duration_text(duration: Duration) -> String {
+pub(crate) fn duration_text(duration: Duration) -> String {
     let ns = duration.as_nanos();
     match (ns % 1_000_000_000, ns % 1_000_000) {
         (0, _) => format!("{}s", ns / 1_000_000_000),

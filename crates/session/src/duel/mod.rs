@@ -3,7 +3,7 @@
 //! measured, and how, is then a session like any other.
 
 mod agreement;
-mod compose;
+pub(crate) mod compose;
 mod dry_run;
 mod files;
 mod order;
@@ -23,7 +23,9 @@ use crate::words;
 use self::agreement::Agreed;
 use self::dry_run::DryRun;
 
-pub(crate) use files::{contender_file, toml_text};
+pub(crate) use files::{
+    SuiteText, contender_file, dependency_table, duration_text, toml_text, write,
+};
 pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side};
 
 /// The result of asking all sides before the measurement.
@@ -106,13 +108,51 @@ pub(crate) async fn rehearse(duel: &Duel) -> Result<(), Unprepared> {
     agreed(duel, runtime).await.map(|_| ())
 }
 
+/// A duel whose sides have been started and asked.
+pub(crate) struct Asked {
+    /// The duel, with images in the place of services of a compose file.
+    pub(crate) duel: Duel,
+    /// The runtime of the sides.
+    pub(crate) runtime: RuntimeKind,
+    agreed: Vec<Agreed>,
+    no_turns: Option<String>,
+}
+
+impl Asked {
+    /// Starts and asks every side once.
+    pub(crate) async fn ask(duel: &Duel) -> Result<Self, Unprepared> {
+        let runtime = duel.check()?;
+        let file = duel.compose_file.as_deref();
+        let found = compose::look_up(&duel.sides, file, &duel.workdir, duel.port).await?;
+        let duel = Duel {
+            sides: found.sides,
+            dependencies: found.dependencies,
+            port: found.port,
+            ..duel.clone()
+        };
+        let (agreed, no_turns) = agreed(&duel, runtime).await?;
+        Ok(Self {
+            duel,
+            runtime,
+            agreed,
+            no_turns,
+        })
+    }
+
+    /// Returns the suite of a duel like this one, with other limits or load.
+    pub(crate) fn suite(&self, duel: &Duel) -> SuiteText {
+        let no_turns = self.no_turns.as_deref().map(whole_runs::sentence);
+        let expect = self.agreed.iter().map(|one| one.expect.clone());
+        let expect: Vec<Value> = expect.collect();
+        files::suite(duel, self.runtime, &expect, no_turns.as_deref())
+    }
+}
+
 /// Starts and asks every side once, and writes the suite for them into a folder.
 ///
 /// # Errors
 /// The services are at fault, or the folder holds a suite already.
 pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared> {
-    let runtime = duel.check()?;
-    let duel = &compose::looked_up(duel).await?;
     if folder.join("suite.toml").exists() {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),
@@ -123,17 +163,14 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
         )
         .into());
     }
-    let (agreed, no_turns) = agreed(duel, runtime).await?;
-    let no_turns = no_turns.as_deref().map(whole_runs::sentence);
-    let words = agreement::sentence(duel, &agreed);
-    let expect: Vec<Value> = agreed.into_iter().map(|one| one.expect).collect();
-    let suite = files::suite(duel, runtime, &expect, no_turns.as_deref());
+    let asked = Asked::ask(duel).await?;
+    let suite = asked.suite(&asked.duel);
     // Found now and not by the session: its reader has never seen the files.
-    files::parsed(&suite, &duel.workdir)?;
+    files::parsed(&suite, &asked.duel.workdir)?;
     files::write(&suite, folder)?;
     Ok(Agreement {
-        words,
-        no_turns,
-        runtime,
+        words: agreement::sentence(&asked.duel, &asked.agreed),
+        no_turns: asked.no_turns.as_deref().map(whole_runs::sentence),
+        runtime: asked.runtime,
     })
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::json_path::JsonPath;
+use bakeoff_model::mount::Mount;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 
@@ -36,6 +38,8 @@ pub struct Duel {
     pub ready_path: String,
     /// Environment of those that are started.
     pub env: BTreeMap<String, String>,
+    /// The services that they depend on; none before the compose file is read.
+    pub dependencies: Vec<Dependency>,
     /// Limits of those that are started.
     pub limits: Limits,
     /// Where commands are started.
@@ -113,6 +117,8 @@ pub struct ServiceImage {
     pub arguments: Vec<String>,
     /// Environment of its own.
     pub env: BTreeMap<String, String>,
+    /// Files and folders of this host that it can read.
+    pub volumes: Vec<Mount>,
 }
 
 /// A request.

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_import::{Described, Operation, Source};
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
 
-use crate::duel::{Service, Side, contender_file, toml_text};
+use crate::duel::{Side, compose, contender_file, dependency_table, toml_text};
 use crate::hint::hinted;
 use crate::store::suite_folder;
 
@@ -43,6 +44,8 @@ const EXAMPLES: [(&str, &str); 2] = [
 pub struct Init {
     /// The services; the examples of the template without any.
     pub sides: Vec<Side>,
+    /// The services that they depend on.
+    pub dependencies: Vec<Dependency>,
     /// Where the rest comes from.
     pub origin: Origin,
     /// The port on which all of them listen.
@@ -62,6 +65,29 @@ pub enum Origin {
     Locations,
 }
 
+impl Init {
+    /// Looks the services of a compose file up: the one that is named, or the one in this folder.
+    /// `port` is the one that the user names.
+    ///
+    /// # Errors
+    /// There is no such file or service, a service needs what it is not given, or an image cannot
+    /// be built.
+    pub async fn with_composed(
+        self,
+        file: Option<&Path>,
+        port: Option<u16>,
+    ) -> anyhow::Result<Self> {
+        let workdir = std::env::current_dir().context("this folder is gone")?;
+        let found = compose::look_up(&self.sides, file, &workdir, port).await?;
+        Ok(Self {
+            sides: found.sides,
+            dependencies: found.dependencies,
+            port: found.port.unwrap_or(self.port),
+            ..self
+        })
+    }
+}
+
 /// Writes the files of a suite into a folder that has none, and reads them as any suite is read.
 ///
 /// # Errors
@@ -71,13 +97,6 @@ pub fn write(init: &Init, folder: &Path) -> anyhow::Result<()> {
         return Err(hinted(
             format_args!("{}: holds a suite already", folder.display()),
             "name another folder",
-        ));
-    }
-    let composed = |side: &&Side| matches!(side.service, Service::Compose(_));
-    if let Some(side) = init.sides.iter().find(composed) {
-        return Err(hinted(
-            format_args!("{}: only `duel` reads compose files", side.name),
-            "name its image, NAME=image:IMAGE; or `bakeoff duel ... --save SUITE` writes a suite",
         ));
     }
     let workdir = std::env::current_dir().context("this folder is gone")?;
@@ -211,9 +230,14 @@ fn suite_file(
         .iter()
         .map(|operation| benchmark_request(operation, is_titled))
         .collect();
-    let benchmark = toml_text(&json!({
-        "benchmark": [{ "name": "all", "describe": describe, "request": requests }],
-    }));
+    let mut tables = Map::new();
+    if !init.dependencies.is_empty() {
+        let dependencies = init.dependencies.iter().map(dependency_table);
+        tables.insert("dependency".to_owned(), dependencies.collect());
+    }
+    let benchmark = json!([{ "name": "all", "describe": describe, "request": requests }]);
+    tables.insert("benchmark".to_owned(), benchmark);
+    let benchmark = toml_text(&Value::Object(tables));
     let text = SUITE
         .replace("@FOLDER@", &title(folder))
         .replace("@NAME@", &suite_name(folder))

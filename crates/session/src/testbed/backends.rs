@@ -1,5 +1,6 @@
 //! Backends: what a session wants, and what runs.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +66,9 @@ impl WantedBackend<'_> {
                 })
             }
             (BackendName::Postgres, None) => BackendKind::Postgres,
-            (BackendName::None, None) => bail!("no backend is wanted"),
+            (BackendName::None | BackendName::Dependencies, None) => {
+                bail!("no backend is wanted")
+            }
         })
     }
 }
@@ -84,8 +87,13 @@ fn module_folder(suite: &Path, name: &str) -> anyhow::Result<PathBuf> {
 /// A started backend.
 #[async_trait(?Send)]
 pub(super) trait RunningBackend: BackendProbe {
-    /// Where contenders reach it.
-    fn address(&self) -> SocketAddr;
+    /// Where contenders reach it; `None` where there are dependencies only.
+    fn address(&self) -> Option<SocketAddr>;
+
+    /// Returns where contenders reach the dependencies, by their names.
+    fn addresses(&self) -> BTreeMap<String, SocketAddr> {
+        BTreeMap::new()
+    }
 
     /// The databases of contenders, where it is a server of such.
     fn databases(&self) -> Option<&Databases>;
@@ -151,8 +159,8 @@ pub(super) async fn start_here(
 
 #[async_trait(?Send)]
 impl RunningBackend for LocalBackend {
-    fn address(&self) -> SocketAddr {
-        self.address
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.address)
     }
 
     fn databases(&self) -> Option<&Databases> {
@@ -189,8 +197,8 @@ impl BackendProbe for LocalBackend {
 /// In a cluster; it ends with the session's namespace.
 #[async_trait(?Send)]
 impl RunningBackend for BackendPod {
-    fn address(&self) -> SocketAddr {
-        Self::address(self)
+    fn address(&self) -> Option<SocketAddr> {
+        Some(Self::address(self))
     }
 
     fn databases(&self) -> Option<&Databases> {

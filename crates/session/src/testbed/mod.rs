@@ -8,6 +8,7 @@ mod cases;
 pub mod ceiling;
 pub mod client;
 pub mod contender;
+mod dependencies;
 pub mod images;
 pub mod load_generator;
 mod platform;
@@ -27,7 +28,7 @@ use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::backend::Databases;
 use bakeoff_runtime::kubernetes::ClusterSettings;
-use bakeoff_runtime::{Runtime, StartSpec, build};
+use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, build};
 
 use crate::case::{self, BackendAddress};
 use crate::clock;
@@ -39,7 +40,7 @@ pub use abilities::abilities;
 use backends::{RunningBackend, WantedBackend};
 use builds::{News, Which, build_options};
 use contender::Ready;
-use platform::{Platform, WantedPlatform};
+use platform::{Platform, WantedPlatform, launch};
 
 pub use platform::cluster;
 
@@ -114,6 +115,11 @@ impl Testbed {
             observer.observe(&Event::LimitsUnenforced { why })?;
         }
         platform.check(&folder.suite)?;
+        if options.backend != BackendName::None {
+            let dependencies = folder.suite.dependencies.iter();
+            let mut checked = dependencies.map(|one| platform.check_dependency(one));
+            checked.try_for_each(|checked| checked)?;
+        }
         std::fs::create_dir_all(&options.logs)
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
         let mut testbed = Self {
@@ -127,7 +133,7 @@ impl Testbed {
             began: clock::now_rfc3339(),
         };
         testbed.ready = testbed.build_all(observer).await?;
-        testbed.start_backend(observer).await?;
+        testbed.start_backends(observer).await?;
         Ok(testbed)
     }
 
@@ -234,11 +240,46 @@ impl Testbed {
             })
     }
 
-    async fn start_backend(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    /// Starts the dependencies and the backend.
+    async fn start_backends(&mut self, observer: &mut dyn Observer) -> anyhow::Result<()> {
         let name = self.options.backend;
-        if name == BackendName::None {
-            return Ok(());
-        }
+        let wanted = &self.folder.suite.dependencies;
+        self.backend = match name {
+            BackendName::None => None,
+            _ if wanted.is_empty() => Some(self.start_backend(observer).await?),
+            _ => {
+                for one in wanted {
+                    observer.observe(&Event::BackendStarting {
+                        name: one.name.clone(),
+                    })?;
+                }
+                let setting = launch::Setting {
+                    suite: &self.folder.path,
+                    cores: &self.options.cores.backend,
+                    logs: &self.options.logs,
+                };
+                let running = dependencies::start(&*self.platform, wanted, &setting).await?;
+                for (name, address) in running.addresses() {
+                    observer.observe(&Event::BackendReady {
+                        name,
+                        address: address.to_string(),
+                    })?;
+                }
+                let backend = match name {
+                    BackendName::Dependencies => None,
+                    _ => Some(self.start_backend(observer).await?),
+                };
+                Some(Box::new(running.with_backend(backend)))
+            }
+        };
+        Ok(())
+    }
+
+    async fn start_backend(
+        &mut self,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<Box<dyn RunningBackend>> {
+        let name = self.options.backend;
         observer.observe(&Event::BackendStarting {
             name: name.to_string(),
         })?;
@@ -274,13 +315,13 @@ impl Testbed {
         if let Some(version) = version {
             self.host.versions.insert(name.to_string(), version);
         }
-        let address = backend.address();
-        observer.observe(&Event::BackendReady {
-            name: name.to_string(),
-            address: address.to_string(),
-        })?;
-        self.backend = Some(backend);
-        Ok(())
+        if let Some(address) = backend.address() {
+            observer.observe(&Event::BackendReady {
+                name: name.to_string(),
+                address: address.to_string(),
+            })?;
+        }
+        Ok(backend)
     }
 
     /// Size of a contender's artifact where there is no image.
@@ -371,6 +412,13 @@ impl Testbed {
             start_timeout: self.start_timeout(),
             image: ready.image,
             service: contender.url.clone(),
+            container: ContainerOptions {
+                alias: None,
+                mounts: launch::mounts(
+                    &self.folder.contender_folder(contender),
+                    &contender.image_volumes,
+                ),
+            },
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
     }
@@ -392,8 +440,13 @@ impl Testbed {
     }
 
     fn backend_address(&self) -> BackendAddress {
+        let backend = self.backend.as_deref();
+        let dependencies = backend.map(RunningBackend::addresses).unwrap_or_default();
         let Some(address) = self.redirect.or_else(|| self.backend_socket()) else {
-            return BackendAddress::default();
+            return BackendAddress {
+                dependencies,
+                ..BackendAddress::default()
+            };
         };
         let databases = self
             .backend
@@ -406,12 +459,13 @@ impl Testbed {
             port: address.port(),
             user: percent::component(user),
             password: percent::component(password),
+            dependencies,
         }
     }
 
     /// Where contenders reach the backend.
     pub fn backend_socket(&self) -> Option<SocketAddr> {
-        self.backend.as_ref().map(|backend| backend.address())
+        self.backend.as_ref()?.address()
     }
 
     /// Lets contenders that are started from now on call something else than the backend.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_model::baseline::{Baseline, base_name};
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::histogram::Histogram;
@@ -9,7 +10,6 @@ use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Results, RunRecords};
 use bakeoff_model::runs::{DecisionReason, RunsUntil};
 use bakeoff_model::validity::{Finding, Reason, Validity, Verdict};
-use bakeoff_report::{Analysis, BaselineConclusion, ReportInput};
 
 use super::fakes::{Fakes, GOOD, Log, suite};
 use super::pilot::{Both, session};
@@ -133,7 +133,7 @@ async fn play(story: &Story) -> (usize, DecisionReason, BaselineConclusion) {
     assert_eq!(decision.runs as usize, sets);
     let mut results = story.told(read_records(folder.path()).unwrap());
     results.runs_decision = Some(decision.clone());
-    let against = Analysis::of(&ReportInput::new(&results, "")).against_base;
+    let against = Analysis::of(&AnalysisInput::new(&results, "")).against_base;
     let against = against.unwrap();
     // What ends a session early is what its report says.
     let is_early = matches!(decision.because, Decided | ConditionsDecided);

@@ -22,8 +22,8 @@ use bakeoff_model::slo::Slo;
 use bakeoff_model::suite::{Limits, ReplaySettings, Step, Suite};
 use bakeoff_model::transport::Transport;
 use bakeoff_runtime::{
-    BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
-    SweepError,
+    BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
+    StartSpec, StopReport, SweepError,
 };
 
 use crate::case::{Case, ReadyProbe};
@@ -525,6 +525,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         start_timeout: Duration::from_secs(15),
         image: None,
         service: None,
+        container: ContainerOptions::default(),
         log_path: "fake.log".into(),
     };
     let slice = Duration::from_secs(1);
@@ -569,6 +570,7 @@ pub(crate) fn suite() -> Suite {
         log_lines_min: None,
         lifecycle: true,
         backends: Vec::new(),
+        dependencies: Vec::new(),
         default_backend: BackendName::None,
         profiles: BTreeMap::new(),
         checks: vec![check],

@@ -15,7 +15,7 @@ use bakeoff_session::verification::Wanted;
 
 use super::is_placeholder;
 use crate::args::{AskedArgs, Cli, Command, PlanArgs, Selection, UpArgs, VerifyArgs};
-use crate::commands::{bisect, duel, load, plan, run, verify};
+use crate::commands::{bisect, duel, load, plan, run, size, verify};
 
 /// Hosts with little and with much memory.
 const MEMORY_BYTES: [u64; 2] = [1 << 30, 64 << 30];
@@ -68,6 +68,13 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
                 bisect::order(&args)?;
             }
             // Commits are the reader's own.
+            Ok(false)
+        }
+        Command::Size(args) => {
+            if !reads_requests(&args.asked) {
+                size::order(&args)?;
+            }
+            // The service is the reader's own.
             Ok(false)
         }
         Command::Rank(args) => recorded(root, &[args.results]),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_base::number::significant;
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{
@@ -13,7 +14,7 @@ use bakeoff_model::record::{
 };
 use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_model::validity::Validity;
-use bakeoff_report::{Analysis, ReportInput, csv, markdown};
+use bakeoff_report::{csv, markdown};
 use bakeoff_session::event::{Event, Observer as _};
 
 use super::page::page;
@@ -282,7 +283,7 @@ fn check(run: &RunRecords, views: &[(&str, Numbers)], expect: [&str; 6]) {
         runs: vec![run.clone()],
         ..Results::default()
     };
-    let analysis = Analysis::of(&ReportInput::new(&results, "made up"));
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "made up"));
     let of_session = [
         ("live", live(run)),
         ("table", table(&analysis)),

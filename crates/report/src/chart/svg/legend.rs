@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{LETTER, WIDTH, cut, marks};
 use crate::chart::bands::Band;
-use crate::number::count;
+use bakeoff_analysis::number::count;
 
 const ROW: f64 = 22.0;
 /// Room for the sample of a line, and between entries.

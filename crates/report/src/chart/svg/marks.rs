@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::scale::Placed;
 use crate::chart::Point;
 use crate::chart::bands::Band;
-use crate::number::count;
+use bakeoff_analysis::number::count;
 
 /// Distinguishable with any colour vision on white (after Okabe and Ito), as on the page.
 const COLOURS: [&str; 8] = [

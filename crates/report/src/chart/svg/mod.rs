@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bands::{self, Band};
 use super::{Chart, Point, Shape};
-use crate::number::count;
+use bakeoff_analysis::number::count;
 use scale::Placed;
 
 /// All drawings are this wide, in units that are pixels at 100 %.

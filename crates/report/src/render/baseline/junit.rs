@@ -3,8 +3,8 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::analysis::Analysis;
-use crate::analysis::baseline::{AgainstBase, HeadAndBase, Judged, Outcome};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::baseline::{AgainstBase, HeadAndBase, Judged, Outcome};
 
 /// The name of the test case that fails with wrong answers and failed runs.
 const MEASURED: &str = "is right and could be measured";

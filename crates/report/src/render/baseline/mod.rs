@@ -10,10 +10,10 @@ use bakeoff_model::baseline::Figure;
 use super::markdown::escape;
 use super::terminal::wrap;
 use super::turns;
-use crate::analysis::Analysis;
-use crate::analysis::baseline::{AgainstBase, Change, Conclusion, HeadAndBase, Judged, Outcome};
-use crate::analysis::reasons::Reasons;
-use crate::number::{change_text, counted, significant};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::baseline::{AgainstBase, Change, Conclusion, HeadAndBase, Judged, Outcome};
+use bakeoff_analysis::number::{change_text, counted, significant};
+use bakeoff_analysis::reasons::Reasons;
 
 /// A figure with its unit.
 pub(super) fn title(figure: Figure) -> &'static str {

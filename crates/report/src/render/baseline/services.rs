@@ -9,9 +9,9 @@ use bakeoff_model::baseline::Figure;
 use serde_json::{Value, json};
 
 use super::{range, title};
-use crate::analysis::Analysis;
-use crate::analysis::baseline::{AgainstBase, Change, HeadAndBase};
-use crate::number::{change_text, counted, significant, spread};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::baseline::{AgainstBase, Change, HeadAndBase};
+use bakeoff_analysis::number::{change_text, counted, significant, spread};
 
 /// `customBiggerIsBetter`: requests per second; `None` without a baseline.
 #[must_use]

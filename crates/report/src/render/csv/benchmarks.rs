@@ -2,9 +2,9 @@
 //! by eye in a spreadsheet.
 
 use super::{decimal, table};
-use crate::analysis::benchmark::Latency;
-use crate::analysis::overview::Overview;
-use crate::analysis::{Analysis, LoadAnalysis};
+use bakeoff_analysis::overview::Overview;
+use bakeoff_analysis::percentiles::Latency;
+use bakeoff_analysis::{Analysis, LoadAnalysis};
 
 /// The title of a column, and which of a contender's times it holds.
 type TimeColumn = (&'static str, fn(&Latency) -> f64);

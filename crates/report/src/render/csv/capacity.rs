@@ -3,7 +3,7 @@
 use bakeoff_model::capacity::{CapacityRange, CapacityRecord, TrialRecord, TrialVerdict};
 
 use super::{Line, decimal, lines, outcome, parameters, table};
-use crate::analysis::Analysis;
+use bakeoff_analysis::Analysis;
 
 /// The first columns of both tables.
 const OF_RUN: [&str; 6] = [

@@ -1,9 +1,9 @@
 //! Contenders as a share of their baselines, at every step.
 
 use super::{decimal, table};
-use crate::analysis::Analysis;
-use crate::analysis::metric::Quantity;
-use crate::analysis::overhead::{Overhead, Ratio, Share};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::metric::Quantity;
+use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
 
 const COLUMNS: [&str; 15] = [
     "conditions",

@@ -1,9 +1,9 @@
 //! Rows for each request, and for each message of failed ones, in each step of each run.
 
 use super::{Line, StepData, decimal, group, lines, outcome, parameters, table};
-use crate::analysis::Analysis;
-use crate::analysis::errors::{self, Error};
-use crate::analysis::requests::{self, Block};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::errors::{self, Error};
+use bakeoff_analysis::requests::{self, Block};
 
 /// The first columns of both files.
 const FRONT: [&str; 10] = [

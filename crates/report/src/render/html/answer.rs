@@ -5,10 +5,10 @@ use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
 use super::anchor;
-use crate::analysis::Analysis;
-use crate::analysis::answer::{self, Answer, Line, Part};
-use crate::analysis::price;
-use crate::number::{count, range, significant};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::answer::{self, Answer, Line, Part};
+use bakeoff_analysis::number::{count, range, significant};
+use bakeoff_analysis::price;
 
 /// More contenders than this are folded away behind the first ones.
 const LINES_OPEN: usize = 12;

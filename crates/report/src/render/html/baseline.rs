@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use crate::analysis::Analysis;
-use crate::analysis::baseline::{AgainstBase, Change};
-use crate::number::{change_text, significant};
 use crate::render::baseline::{FIGURES, range, remarks, title, verdict};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::baseline::{AgainstBase, Change};
+use bakeoff_analysis::number::{change_text, significant};
 
 /// Empty without a baseline.
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {

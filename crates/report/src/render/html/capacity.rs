@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use super::{failures, ranks};
-use crate::analysis::capacity::{CapacityRow, CapacitySummary, CapacityTable};
-use crate::analysis::comparison::rank_text;
-use crate::number::significant_or_dash;
+use bakeoff_analysis::capacity::{CapacityRow, CapacitySummary, CapacityTable};
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::number::significant_or_dash;
 
 const HEADINGS: [Heading; 7] = [
     ("#", ""),

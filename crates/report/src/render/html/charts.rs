@@ -3,14 +3,14 @@
 use maud::{Markup, html};
 
 use super::{anchor, table};
-use crate::analysis::metric::Metric;
-use crate::analysis::price;
-use crate::analysis::row::Row;
-use crate::analysis::stated::StatedStep;
-use crate::analysis::steady::{CaseWarmUp, WarmUp};
-use crate::analysis::summary::BenchmarkSummary;
 use crate::chart::Chart;
-use crate::number::significant;
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::significant;
+use bakeoff_analysis::price;
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::steady::{CaseWarmUp, WarmUp};
+use bakeoff_analysis::summary::BenchmarkSummary;
 
 /// Room for the charts; the script draws into it when they come into view.
 pub(super) fn section(benchmark: usize, charts: &[Chart]) -> Markup {

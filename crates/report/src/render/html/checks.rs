@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use bakeoff_model::check::CheckOutcome;
 use maud::{Markup, html};
 
-use crate::analysis::LoadAnalysis;
-use crate::analysis::checks::{CheckCell, CheckTable};
-use crate::number::{seconds, significant};
+use bakeoff_analysis::LoadAnalysis;
+use bakeoff_analysis::checks::{CheckCell, CheckTable};
+use bakeoff_analysis::number::{seconds, significant};
 
 /// More letters than this are folded away.
 const LETTERS_MAX: usize = 60;

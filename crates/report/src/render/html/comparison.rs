@@ -5,9 +5,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::table::{self, Heading};
 use super::{POLICY, STYLE};
-use crate::analysis::sessions::Compared;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Shape, svg};
-use crate::number::{change_text, count, counted, enumerated, range, ratio_text, significant};
+use bakeoff_analysis::number::{
+    change_text, count, counted, enumerated, range, ratio_text, significant,
+};
+use bakeoff_analysis::sessions::Compared;
 
 /// Sorting, filtering and copying; there is nothing else that moves on this page.
 const SCRIPT: &str = include_str!("../../../assets/tables.js");

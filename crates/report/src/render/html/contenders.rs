@@ -9,11 +9,11 @@ use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use super::{anchor, failures};
-use crate::analysis::Analysis;
-use crate::analysis::benchmark::last_attempts;
-use crate::analysis::load::LoadAnalysis;
-use crate::analysis::profile::{self, StepRow};
-use crate::number::{counted, significant, significant_or_dash};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::benchmark::last_attempts;
+use bakeoff_analysis::load::LoadAnalysis;
+use bakeoff_analysis::number::{counted, significant, significant_or_dash};
+use bakeoff_analysis::profile::{self, StepRow};
 
 const HEADINGS: [Heading; 8] = [
     ("step", "connections, users or a rate"),

@@ -7,8 +7,8 @@ use bakeoff_model::record::{Results, RunRecords};
 use maud::{Markup, html};
 
 use super::table;
-use crate::analysis::benchmark::last_attempts;
-use crate::number::{mib, significant};
+use bakeoff_analysis::benchmark::last_attempts;
+use bakeoff_analysis::number::{mib, significant};
 
 /// A name and how to read its value off a run.
 type Fact = (&'static str, fn(&RunRecords) -> String);

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::analysis::failures::{FailedRun, Unranked};
+use bakeoff_analysis::failures::{FailedRun, Unranked};
 
 pub(super) fn unranked(list: &[Unranked]) -> Markup {
     html! {

@@ -4,13 +4,13 @@
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::cpu_parts::CpuPartsRow;
-use crate::analysis::database::DatabaseRow;
-use crate::analysis::gc::GcRow;
-use crate::analysis::layers::{Layers, SampledPair};
-use crate::analysis::probe::{self, ShareRow};
-use crate::number::{significant, significant_or_dash};
 use crate::render::reasons::{LAYERS_METHOD, SAMPLED_METHOD, layer_text, sampled_rows};
+use bakeoff_analysis::cpu_parts::CpuPartsRow;
+use bakeoff_analysis::database::DatabaseRow;
+use bakeoff_analysis::gc::GcRow;
+use bakeoff_analysis::layers::{Layers, SampledPair};
+use bakeoff_analysis::number::{significant, significant_or_dash};
+use bakeoff_analysis::probe::{self, ShareRow};
 
 const SHARE_HEADINGS: [Heading; 6] = [
     ("contender", ""),

@@ -29,9 +29,9 @@ mod validity;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::analysis::Analysis;
-use crate::analysis::benchmark::last_attempts;
-use crate::number::counted;
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::benchmark::last_attempts;
+use bakeoff_analysis::number::counted;
 use panels::{Panel, Place};
 
 const STYLE: &str = include_str!("../../../assets/report.css");

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::panels::{self, Panel, Place};
 use super::{charts, table};
-use crate::analysis::metric::Quantity;
-use crate::analysis::overhead::{Line, Overhead, Ratio, Share};
-use crate::number::significant;
 use crate::render::overhead::{NOTE, interval, percent, without};
+use bakeoff_analysis::metric::Quantity;
+use bakeoff_analysis::number::significant;
+use bakeoff_analysis::overhead::{Line, Overhead, Ratio, Share};
 
 /// Empty where no contender has a baseline.
 pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {

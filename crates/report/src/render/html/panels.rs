@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::Analysis;
-use crate::analysis::benchmark::BenchmarkData;
 use crate::chart::published::{self, PublishedSeries};
 use crate::chart::{self, Chart, option::chart_json};
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::benchmark::BenchmarkData;
 
 /// Charts under one legend.
 pub(crate) struct Panel<'r> {

@@ -6,11 +6,11 @@ use bakeoff_base::natural;
 use maud::{Markup, html};
 
 use super::table;
-use crate::analysis::benchmark::{BenchmarkData, CaseData};
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::analysis::summary::BenchmarkSummary;
-use crate::number::{significant, significant_or_dash};
+use bakeoff_analysis::benchmark::{BenchmarkData, CaseData};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{significant, significant_or_dash};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::summary::BenchmarkSummary;
 
 /// A case with parameters, and its row where it has any numbers.
 struct Cell<'s> {

@@ -5,11 +5,11 @@ use bakeoff_model::published::{Published, PublishedResult, Source};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::Analysis;
-use crate::analysis::claims::{
+use bakeoff_analysis::Analysis;
+use bakeoff_analysis::claims::{
     ClaimRow, ClaimVerdict, Judged, limits_text, none_testable, untestable,
 };
-use crate::number::significant_or_dash;
+use bakeoff_analysis::number::significant_or_dash;
 
 const HEADINGS: [Heading; 10] = [
     ("published", ""),

@@ -7,14 +7,14 @@ use maud::{Markup, html};
 use super::failures;
 use super::reasons;
 use super::table::{self, Heading};
-use crate::analysis::comparison::{Conclusion, Matrix, rank_text};
-use crate::analysis::metric::Metric;
-use crate::analysis::row::Row;
-use crate::analysis::stated::StatedStep;
-use crate::analysis::summary::{BenchmarkSummary, RankTable};
-use crate::analysis::turns::Sets;
-use crate::number::{range, ratio_text, significant, significant_or_dash};
 use crate::render::turns;
+use bakeoff_analysis::comparison::{Conclusion, Matrix, rank_text};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{range, ratio_text, significant, significant_or_dash};
+use bakeoff_analysis::row::Row;
+use bakeoff_analysis::stated::StatedStep;
+use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
+use bakeoff_analysis::turns::Sets;
 
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;

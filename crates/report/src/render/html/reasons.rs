@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::reasons::Reasons;
 use crate::render::reasons;
+use bakeoff_analysis::reasons::Reasons;
 
 /// More sentences than this are folded away behind the first ones.
 const OPEN: usize = 3;

@@ -4,9 +4,9 @@
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::errors::{ClassRow, ErrorRow, Failed};
-use crate::analysis::requests::{Bands, RequestRow};
-use crate::number::{as_f64, significant, significant_or_dash};
+use bakeoff_analysis::errors::{ClassRow, ErrorRow, Failed};
+use bakeoff_analysis::number::{as_f64, significant, significant_or_dash};
+use bakeoff_analysis::requests::{Bands, RequestRow};
 
 const HEADINGS: [Heading; 6] = [
     ("step", ""),

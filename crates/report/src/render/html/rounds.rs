@@ -4,7 +4,7 @@
 use bakeoff_model::record::Qualification;
 use maud::{Markup, html};
 
-use crate::analysis::Analysis;
+use bakeoff_analysis::Analysis;
 
 /// Empty when no round was involved.
 pub(super) fn section(analysis: &Analysis<'_>) -> Markup {

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::table;
-use crate::analysis::metric::Quantity;
-use crate::analysis::scaling::Scaling;
+use bakeoff_analysis::metric::Quantity;
+use bakeoff_analysis::scaling::Scaling;
 
 /// A table for each quantity, of which the first is open.
 pub(super) fn tables(scaling: &Scaling) -> Markup {

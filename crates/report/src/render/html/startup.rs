@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::table::{self, Heading};
 use super::{failures, ranks};
-use crate::analysis::comparison::rank_text;
-use crate::analysis::startup::{StartRow, StartupSummary};
-use crate::number::{significant, significant_or_dash};
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::number::{significant, significant_or_dash};
+use bakeoff_analysis::startup::{StartRow, StartupSummary};
 
 const HEADINGS: [Heading; 15] = [
     ("#", ""),

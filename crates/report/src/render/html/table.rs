@@ -4,8 +4,8 @@ use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
-use crate::analysis::metric::Metric;
-use crate::number::{range, significant, spread};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::number::{range, significant, spread};
 
 /// A heading, and what it means where that needs a sentence.
 pub(super) type Heading = (&'static str, &'static str);

@@ -6,8 +6,8 @@ use bakeoff_model::validity::{Validity, Verdict};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
-use crate::analysis::benchmark::{BenchmarkData, RunData, StepData};
-use crate::number::{significant, significant_or_dash};
+use bakeoff_analysis::benchmark::{BenchmarkData, RunData, StepData};
+use bakeoff_analysis::number::{significant, significant_or_dash};
 
 const HEADINGS: [Heading; 8] = [
     ("step", ""),

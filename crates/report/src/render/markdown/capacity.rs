@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{Column, escape, fraction, push_rest, push_table_of, push_ties};
-use crate::analysis::capacity::{CapacityRow, CapacitySummary};
-use crate::analysis::comparison::rank_text;
-use crate::number::{range, significant, significant_or_dash};
+use bakeoff_analysis::capacity::{CapacityRow, CapacitySummary};
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::number::{range, significant, significant_or_dash};
 
 /// The capacities of a benchmark, highest first.
 pub(super) fn push(text: &mut String, summary: &CapacitySummary) {

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use crate::analysis::metric::{Metric, Quantity};
-use crate::analysis::overhead::{Overhead, Ratio};
-use crate::analysis::scaling::Scaling;
-use crate::number::{significant, spread};
 use crate::render::overhead::{NOTE, interval, percent, without};
+use bakeoff_analysis::metric::{Metric, Quantity};
+use bakeoff_analysis::number::{significant, spread};
+use bakeoff_analysis::overhead::{Overhead, Ratio};
+use bakeoff_analysis::scaling::Scaling;
 
 /// A table for each quantity: contenders at the steps that are shown down, benchmarks across.
 pub(super) fn push(text: &mut String, overhead: &Overhead) {

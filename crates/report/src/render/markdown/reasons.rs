@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{Column, escape, push_table_of};
-use crate::analysis::reasons::Reasons;
 use crate::render::reasons;
+use bakeoff_analysis::reasons::Reasons;
 
 const COLUMNS: [Column; 5] = [
     ("<", "for each request"),

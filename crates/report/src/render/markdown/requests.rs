@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::escape;
-use crate::analysis::errors::{ClassRow, ErrorRow, Failed};
-use crate::analysis::requests::{Bands, RequestRow};
-use crate::number::{significant, significant_or_dash};
+use bakeoff_analysis::errors::{ClassRow, ErrorRow, Failed};
+use bakeoff_analysis::number::{significant, significant_or_dash};
+use bakeoff_analysis::requests::{Bands, RequestRow};
 
 /// Nothing when the benchmark has a single request and nothing failed.
 pub(super) fn push(text: &mut String, rows: &[RequestRow], failed: &Failed) {

@@ -1,9 +1,9 @@
 //! Capacities as plain text for a terminal.
 
 use super::{Column, push_rest, push_rows, wrap};
-use crate::analysis::capacity::{CapacityRow, CapacitySummary};
-use crate::analysis::comparison::rank_text;
-use crate::number::{significant, significant_or_dash, spread};
+use bakeoff_analysis::capacity::{CapacityRow, CapacitySummary};
+use bakeoff_analysis::comparison::rank_text;
+use bakeoff_analysis::number::{significant, significant_or_dash, spread};
 
 /// Columns, most important first.
 const COLUMNS: [Column<CapacityRow>; 6] = [

@@ -1,8 +1,8 @@
 //! Contenders as a share of their baselines, for the closing lines of a session.
 
 use super::{Column, MARK, push_rows, wrap};
-use crate::analysis::overhead::{Overhead, Ratio, Share};
 use crate::render::overhead::{interval, percent, without};
+use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
 
 /// Most important first: those that do not fit are left out.
 const COLUMNS: [Column<Share>; 5] = [

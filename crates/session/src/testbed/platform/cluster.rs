@@ -236,6 +236,12 @@ impl Platform for ClusterPlatform {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
+        if let Some(mount) = contender.image_volumes.first() {
+            return Err(hinted(
+                format_args!("the volume {mount} is of this host, which the nodes do not see"),
+                "use --runtime docker, or put its files into the image",
+            ));
+        }
         if let Some(reference) = &contender.image {
             // The nodes pull it; this host does not need it.
             return Ok(Ready {

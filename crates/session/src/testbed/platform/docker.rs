@@ -1,15 +1,18 @@
 //! Contenders as containers of a Docker engine.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use async_trait::async_trait;
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::Runtime;
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::process::ProcessRuntime;
 
+use super::launch::{Launched, Setting, start_container, start_program};
 use super::{GC_LOG_IN_CONTAINERS, Platform};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
@@ -19,7 +22,7 @@ use crate::testbed::this_host::{process_runtime, swept};
 /// Containers.
 pub(super) struct DockerPlatform {
     docker: DockerRuntime,
-    /// For backends.
+    /// For backends and dependencies.
     process: ProcessRuntime,
 }
 
@@ -54,6 +57,23 @@ impl Platform for DockerPlatform {
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
         let gateway = self.docker.gateway().await?;
         backends::start_here(&self.process, wanted, Some(gateway)).await
+    }
+
+    fn check_dependency(&self, _wanted: &Dependency) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    async fn start_dependency(
+        &self,
+        wanted: &Dependency,
+        setting: &Setting<'_>,
+        known: &BTreeMap<String, SocketAddr>,
+    ) -> anyhow::Result<Launched> {
+        if let Some(image) = &wanted.image {
+            return start_container(&self.docker, image, wanted, setting, known).await;
+        }
+        let gateway = self.docker.gateway().await?;
+        start_program(&self.process, wanted, setting, known, Some(gateway)).await
     }
 
     async fn sweep(&self) -> anyhow::Result<Vec<String>> {

@@ -4,15 +4,18 @@
 pub mod cluster;
 mod docker;
 mod external;
+pub(super) mod launch;
 mod pods;
 mod processes;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
 use bakeoff_model::suite::{Contender, Suite};
@@ -26,11 +29,13 @@ use super::client::HttpClient;
 use super::contender::Ready;
 use super::load_generator::ProcessGenerator;
 use crate::contracts::{Client, LoadGenerator};
+use crate::hint::hinted;
 use crate::selection;
 
 use self::cluster::ClusterPlatform;
 use self::docker::DockerPlatform;
 use self::external::ExternalPlatform;
+use self::launch::{Launched, Setting};
 use self::processes::ProcessPlatform;
 
 /// Where a JVM in a container writes its log of garbage collections; it goes with the container.
@@ -56,6 +61,28 @@ pub(super) trait Platform {
         &self,
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>>;
+
+    /// Refuses dependencies that cannot run there, before anything is built.
+    fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
+        Err(hinted(
+            format_args!(
+                "dependency {}: dependencies run beside contenders on this host",
+                wanted.name
+            ),
+            "use --runtime docker or --runtime process",
+        ))
+    }
+
+    /// Starts a dependency where contenders reach it.
+    async fn start_dependency(
+        &self,
+        wanted: &Dependency,
+        _setting: &Setting<'_>,
+        _known: &BTreeMap<String, SocketAddr>,
+    ) -> anyhow::Result<Launched> {
+        self.check_dependency(wanted)?;
+        bail!("dependency {} cannot be started here", wanted.name)
+    }
 
     /// Removes what dead sessions left behind; one line a thing.
     async fn sweep(&self) -> anyhow::Result<Vec<String>>;

@@ -1,13 +1,18 @@
 //! Contenders as processes of this host.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
 use anyhow::anyhow;
 use async_trait::async_trait;
+use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::Runtime;
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::process::ProcessRuntime;
 
 use super::Platform;
+use super::launch::{Launched, Setting, start_program};
 use crate::hint::hinted;
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::builds::size_bytes;
@@ -81,6 +86,26 @@ impl Platform for ProcessPlatform {
         // Contenders with a network of their own cannot reach this host's loopback.
         let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
         backends::start_here(&self.process, wanted, gateway).await
+    }
+
+    fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
+        match wanted.image {
+            Some(_) => Err(hinted(
+                format_args!("dependency {} is a container", wanted.name),
+                "use --runtime docker, or give it the `command` of a program of this host",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    async fn start_dependency(
+        &self,
+        wanted: &Dependency,
+        setting: &Setting<'_>,
+        known: &BTreeMap<String, SocketAddr>,
+    ) -> anyhow::Result<Launched> {
+        let gateway = self.apart.as_ref().and_then(ProcessRuntime::gateway);
+        start_program(&self.process, wanted, setting, known, gateway).await
     }
 
     async fn sweep(&self) -> anyhow::Result<Vec<String>> {

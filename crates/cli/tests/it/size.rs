@@ -1,0 +1,82 @@
+//! The cheapest limits of a service whose own limit is known: 500 requests per second, by a queue
+//! that takes 2 ms for each.
+
+use serde_json::Value;
+
+use crate::world::{World, program};
+
+fn size(world: &World, arguments: &[&str]) -> crate::world::Ran {
+    let mut command = world
+        .command("size --out OUT --get /item --connections 8 --warm-up 500ms --duration 500ms");
+    command.args(["--memory", "64MiB", "--port", &world.port().to_string()]);
+    command.args(arguments);
+    command.arg(format!("shop={}", program().display()));
+    crate::world::Ran::from(command.output().unwrap())
+}
+
+#[test]
+fn replicas_follow_from_the_rate_that_one_sustains() {
+    if !rustix::process::geteuid().is_root() {
+        #[expect(clippy::print_stderr, reason = "what is skipped must be seen")]
+        {
+            eprintln!("SKIPPED sizing: limits take root");
+        }
+        return;
+    }
+    let world = World::new(&[]);
+    let ran = size(
+        &world,
+        &[
+            "--env",
+            "MODE=one-worker",
+            "--rate",
+            "800",
+            "--slo",
+            "p99 <= 60ms and errors <= 1%",
+            "--shapes",
+            "0.5,64",
+            "--json",
+        ],
+    );
+    ran.check(0, &[]);
+    let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"], "sizing-ended", "{last}");
+    let sizing = &last["sizing"];
+    let memory = &sizing["memory"];
+    let bytes = |name: &str| memory[name].as_u64().unwrap();
+    assert!(bytes("lived_bytes") < bytes("limit_bytes"), "{memory}");
+    assert!(bytes("limit_bytes") <= 80 << 20, "{memory}");
+    let shapes = sizing["shapes"].as_array().unwrap();
+    assert_eq!(shapes.len(), 1, "{sizing}");
+    let not_measured = sizing["not_measured"][0].as_str().unwrap();
+    assert!(not_measured.starts_with("64 CPU: not measured"), "{sizing}");
+    let shape = &shapes[0];
+    // On a busy host its queue is longer than its work makes it, and no rate may be found.
+    if let Some(rate) = shape["capacity_per_s"]["point"].as_f64() {
+        assert!((100.0..900.0).contains(&rate), "{shape}");
+        assert!(shape["replicas"].as_u64().unwrap() >= 1, "{shape}");
+        assert!(
+            sizing["sentence"].as_str().unwrap().contains("replica"),
+            "{sizing}"
+        );
+    } else {
+        assert!(shape["without"].is_string(), "{shape}");
+    }
+}
+
+#[test]
+fn what_cannot_be_sized_is_said() {
+    let world = World::new(&[]);
+    let promise = ["--rate", "10", "--slo", "p99 <= 1s"];
+    let with = |more: &[&str]| {
+        let all: Vec<&str> = promise.iter().chain(more).copied().collect();
+        size(&world, &all)
+    };
+    with(&["--shapes", "64"]).check(1, &["64 CPU: not measured", "--shapes"]);
+    with(&["--cpus", "1"]).check(1, &["several CPU limits are measured", "--shapes"]);
+    with(&["--env", "MODE=exits"]).check(1, &["exited with code 7"]);
+    let mut command = world.command("size --get / --rate 1 --out OUT a=url:http://127.0.0.1:1");
+    command.args(["--slo", "p99 <= 1s"]);
+    crate::world::Ran::from(command.output().unwrap())
+        .check(1, &["a service that runs already cannot be given limits"]);
+}

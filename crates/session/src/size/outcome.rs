@@ -1,0 +1,255 @@
+//! The outcome of sizing, as an object for programs and a sentence for people.
+
+use std::path::PathBuf;
+
+use bakeoff_analysis::WithInterval;
+use bakeoff_analysis::number::{counted, significant};
+use bakeoff_base::number::as_f64;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Hours of a month on average.
+const HOURS_PER_MONTH: f64 = 730.5;
+
+/// Dollars for one CPU and one GiB of memory for an hour.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// One CPU.
+    pub cpu_hour: f64,
+    /// One GiB of memory.
+    pub gib_hour: f64,
+}
+
+/// The shapes of a service and the cheapest of them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Sizing {
+    /// The service.
+    pub service: String,
+    /// Requests per second of all replicas together.
+    pub rate_per_s: f64,
+    /// The promise: `p99 <= 50ms and errors <= 0.1%`.
+    pub slo: String,
+    /// The answer, one or more sentences.
+    pub sentence: String,
+    /// The CPU limit of the cheapest shape; absent where none keeps the promise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cheapest_cpus: Option<f64>,
+    /// How much memory it needs.
+    pub memory: MemoryNeed,
+    /// The shapes that were measured, smallest first.
+    pub shapes: Vec<Shape>,
+    /// Why other shapes were not, a sentence each.
+    pub not_measured: Vec<String>,
+    /// How long it took, s.
+    pub took_s: f64,
+    /// The folder of results.
+    pub results: PathBuf,
+}
+
+/// The memory that a service needs under load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct MemoryNeed {
+    /// The limit with which shapes were measured: some more than it lived with, bytes.
+    pub limit_bytes: u64,
+    /// The smallest limit with which it served every request, bytes.
+    pub lived_bytes: u64,
+    /// The largest limit with which it did not, bytes; absent where it lived with each that was
+    /// tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub died_bytes: Option<u64>,
+    /// Its highest use of memory under the first limit, bytes; absent where it is not metered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
+}
+
+/// A CPU limit and what the service sustains with it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Shape {
+    /// The CPU limit, cores.
+    pub cpus: f64,
+    /// Requests per second of one replica that keeps the promise; absent where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_per_s: Option<WithInterval>,
+    /// Fresh processes that held what the one before them had found, of those that tried.
+    pub confirmed: [usize; 2],
+    /// Replicas for the whole rate, by the lower end of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<u64>,
+    /// Their price for a month, dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars_per_month: Option<f64>,
+    /// The share of time for which the CPU limit held it back, near its capacity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<f64>,
+    /// From start to the first response, median, s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_s: Option<f64>,
+    /// CPU per request near its capacity, us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_us: Option<f64>,
+    /// Why it has no capacity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<String>,
+    /// The results folder of its session.
+    pub results: PathBuf,
+}
+
+impl Shape {
+    /// The same with replicas and their price.
+    pub(super) fn priced(self, rate_per_s: f64, memory_bytes: u64, prices: Prices) -> Self {
+        let sustained = self
+            .capacity_per_s
+            .map(|rate| rate.low.unwrap_or(rate.point));
+        let replicas = sustained.filter(|rate| *rate > 0.0).map(|rate| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a positive number of machines"
+            )]
+            let replicas = (rate_per_s / rate).ceil() as u64;
+            replicas.max(1)
+        });
+        let gib = as_f64(memory_bytes) / f64::from(1 << 30);
+        let each = self.cpus * prices.cpu_hour + gib * prices.gib_hour;
+        Self {
+            replicas,
+            dollars_per_month: replicas.map(|count| as_f64(count) * each * HOURS_PER_MONTH),
+            ..self
+        }
+    }
+}
+
+/// The cheapest shape; of equally cheap ones that with fewer replicas.
+pub(super) fn cheapest(shapes: &[Shape]) -> Option<&Shape> {
+    let priced = shapes
+        .iter()
+        .filter(|shape| shape.dollars_per_month.is_some());
+    priced.min_by(|a, b| {
+        let price = |shape: &Shape| shape.dollars_per_month.unwrap_or(f64::INFINITY);
+        price(a)
+            .total_cmp(&price(b))
+            .then(a.replicas.cmp(&b.replicas))
+    })
+}
+
+/// The answer, by the shapes and the memory.
+pub(super) fn sentence(
+    service: &str,
+    rate_per_s: f64,
+    slo: &str,
+    shapes: &[Shape],
+    memory: &MemoryNeed,
+) -> String {
+    let rate = significant(rate_per_s);
+    let lived = mib(memory.lived_bytes);
+    let lives = match memory.died_bytes {
+        Some(died) => format!("It lives with {lived} and dies with {}.", mib(died)),
+        None => format!("It lives with {lived}, and less was not tried."),
+    };
+    let found = cheapest(shapes).and_then(|best| {
+        Some((
+            best,
+            best.capacity_per_s?,
+            best.replicas?,
+            best.dollars_per_month?,
+        ))
+    });
+    let Some((best, capacity, replicas, dollars)) = found else {
+        return format!(
+            "{service} meets {slo} with none of the shapes that were measured. {lives}"
+        );
+    };
+    let interval = match (capacity.low, capacity.high) {
+        (Some(low), Some(high)) => format!(" ({}\u{2013}{})", significant(low), significant(high)),
+        _ => String::new(),
+    };
+    let each = match replicas {
+        1 => "it sustains",
+        _ => "each sustains",
+    };
+    format!(
+        "{service} serves {rate} requests/s within {slo} cheapest with {} of {} CPU and {} of \
+         memory, for {} dollars a month: {each} {}{interval} requests/s. {lives}",
+        counted(usize::try_from(replicas).unwrap_or(usize::MAX), "replica"),
+        best.cpus,
+        mib(memory.limit_bytes),
+        significant(dollars),
+        significant(capacity.point),
+    )
+}
+
+/// `64 MiB`.
+pub(super) fn mib(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_analysis::WithInterval;
+
+    use super::{MemoryNeed, Prices, Shape, cheapest, sentence};
+
+    fn shape(cpus: f64, capacity: Option<[f64; 3]>) -> Shape {
+        let shape = Shape {
+            cpus,
+            capacity_per_s: capacity.map(|[low, point, high]| WithInterval {
+                point,
+                low: Some(low),
+                high: Some(high),
+            }),
+            confirmed: [1, 1],
+            replicas: None,
+            dollars_per_month: None,
+            throttled: None,
+            start_s: None,
+            cpu_us: None,
+            without: None,
+            results: "r".into(),
+        };
+        let prices = Prices {
+            cpu_hour: 0.04,
+            gib_hour: 0.0,
+        };
+        shape.priced(800.0, 64 << 20, prices)
+    }
+
+    const MEMORY: MemoryNeed = MemoryNeed {
+        limit_bytes: 64 << 20,
+        lived_bytes: 48 << 20,
+        died_bytes: Some(32 << 20),
+        peak_bytes: None,
+    };
+
+    #[test]
+    fn replicas_follow_from_the_lower_end_and_the_cheapest_shape_wins() {
+        let shapes = [
+            shape(0.25, None),
+            // Four of a half are dearer than one of one: 799 is not enough for 800 of one.
+            shape(0.5, Some([250.0, 260.0, 270.0])),
+            shape(1.0, Some([800.0, 820.0, 840.0])),
+        ];
+        assert_eq!(
+            shapes.each_ref().map(|one| one.replicas),
+            [None, Some(4), Some(1)]
+        );
+        let best = cheapest(&shapes).unwrap();
+        assert_eq!(best.cpus, 1.0);
+        assert_eq!(
+            sentence("shop", 800.0, "p99 <= 50ms", &shapes, &MEMORY),
+            "shop serves 800 requests/s within p99 <= 50ms cheapest with 1 replica of 1 CPU and \
+             64 MiB of memory, for 29.2 dollars a month: it sustains 820 (800\u{2013}840) \
+             requests/s. It lives with 48 MiB and dies with 32 MiB."
+        );
+    }
+
+    #[test]
+    fn a_service_that_keeps_no_promise_has_no_shape() {
+        let shapes = [shape(0.5, None)];
+        assert!(cheapest(&shapes).is_none());
+        let said = sentence("shop", 800.0, "p99 <= 1us", &shapes, &MEMORY);
+        assert!(
+            said.starts_with("shop meets p99 <= 1us with none of the shapes"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! The dependencies of a suite: started one after the other, filled, metered with the backend, and
+//! brought back to their first state before each start of a contender.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use async_trait::async_trait;
+use bakeoff_model::dependency::Dependency;
+use bakeoff_model::resource::{Memory, ResourceSample};
+use bakeoff_runtime::backend::Databases;
+use bakeoff_runtime::{BoxFuture, Instance};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+
+use super::backends::RunningBackend;
+use super::platform::Platform;
+use super::platform::launch::Setting;
+use crate::contracts::BackendProbe;
+use crate::hint::hinted;
+
+/// How long a dependency may take to stop.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+/// Pause between two attempts to connect.
+const POLL: Duration = Duration::from_millis(20);
+/// How long a command that fills or resets a dependency may take.
+const COMMAND_LIMIT: Duration = Duration::from_secs(300);
+/// Lines of a log or of a command's output that an error shows.
+const LINES_SHOWN: usize = 10;
+
+/// A dependency that is at work.
+struct Started {
+    address: SocketAddr,
+    instance: Box<dyn Instance>,
+    name: String,
+    /// The command that restores its data.
+    reset: Vec<String>,
+}
+
+/// The dependencies of a session, with its backend where it has one besides.
+pub(super) struct RunningDependencies {
+    started: Vec<Started>,
+    backend: Option<Box<dyn RunningBackend>>,
+    suite: PathBuf,
+}
+
+/// Starts the dependencies in their order, and fills each before the next one starts. Those that
+/// have been started are stopped when one fails.
+pub(super) async fn start(
+    platform: &dyn Platform,
+    wanted: &[Dependency],
+    setting: &Setting<'_>,
+) -> anyhow::Result<RunningDependencies> {
+    let mut running = RunningDependencies {
+        started: Vec::new(),
+        backend: None,
+        suite: setting.suite.to_owned(),
+    };
+    for one in wanted {
+        let known = running.addresses();
+        let started = start_one(platform, one, setting, &known).await;
+        match started.with_context(|| format!("dependency {} does not start", one.name)) {
+            Ok(started) => running.started.push(started),
+            Err(error) => {
+                running.stop_all().await;
+                return Err(error);
+            }
+        }
+    }
+    Ok(running)
+}
+
+async fn start_one(
+    platform: &dyn Platform,
+    wanted: &Dependency,
+    setting: &Setting<'_>,
+    known: &BTreeMap<String, SocketAddr>,
+) -> anyhow::Result<Started> {
+    let (mut instance, address) = platform.start_dependency(wanted, setting, known).await?;
+    let ready = match &wanted.ready_path {
+        Some(_) => await_response(&mut *instance, wanted.start_timeout).await,
+        None => await_connection(&mut *instance, wanted.start_timeout).await,
+    };
+    let filled = match ready {
+        Ok(()) => run(&wanted.setup, setting.suite, address).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = filled {
+        let log = last_lines(&instance.logs());
+        instance.stop(STOP_GRACE).await;
+        return Err(match log.is_empty() {
+            true => error,
+            false => hinted(
+                format_args!("{error:#}"),
+                format_args!("last lines of its log:\n{log}"),
+            ),
+        });
+    }
+    Ok(Started {
+        address,
+        instance,
+        name: wanted.name.clone(),
+        reset: wanted.reset.clone(),
+    })
+}
+
+async fn await_response(instance: &mut dyn Instance, limit: Duration) -> anyhow::Result<()> {
+    instance.await_ready(limit).await?;
+    Ok(())
+}
+
+/// Waits until it accepts a connection.
+async fn await_connection(instance: &mut dyn Instance, limit: Duration) -> anyhow::Result<()> {
+    let address = instance.address();
+    let waiting = async {
+        loop {
+            if let Some(exit) = instance.exited().await {
+                bail!(
+                    "it {exit} before it accepted connections on port {}",
+                    address.port()
+                );
+            }
+            if TcpStream::connect(address).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    };
+    let waited = tokio::time::timeout(limit, waiting).await;
+    waited.unwrap_or_else(|_| {
+        Err(hinted(
+            format_args!(
+                "it accepts no connections on port {} after {} s",
+                address.port(),
+                limit.as_secs()
+            ),
+            "`port` must be the one on which it listens; `start-timeout` gives it longer",
+        ))
+    })
+}
+
+/// Runs a command of a dependency in the suite's folder; an empty one does nothing.
+async fn run(command: &[String], folder: &Path, address: SocketAddr) -> anyhow::Result<()> {
+    let [program, arguments @ ..] = command else {
+        return Ok(());
+    };
+    let line = command.join(" ");
+    let running = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .env("DEPENDENCY_HOST", address.ip().to_string())
+        .env("DEPENDENCY_PORT", address.port().to_string())
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(COMMAND_LIMIT, running).await;
+    let limit = COMMAND_LIMIT.as_secs();
+    let output = output.with_context(|| format!("`{line}` is not done after {limit} s"))?;
+    let output = output.with_context(|| format!("cannot run `{line}`"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = last_lines(&String::from_utf8_lossy(&said));
+    bail!("`{line}` failed ({}):\n{said}", output.status)
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n")
+}
+
+impl RunningDependencies {
+    /// The same with the backend of the session, on which no dependency depends.
+    pub(super) fn with_backend(self, backend: Option<Box<dyn RunningBackend>>) -> Self {
+        Self { backend, ..self }
+    }
+
+    async fn reset(&self) -> anyhow::Result<()> {
+        for one in &self.started {
+            let restored = run(&one.reset, &self.suite, one.address).await;
+            restored.with_context(|| format!("dependency {} cannot be reset", one.name))?;
+        }
+        Ok(())
+    }
+
+    async fn stop_all(&mut self) {
+        for one in self.started.iter_mut().rev() {
+            one.instance.stop(STOP_GRACE).await;
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl RunningBackend for RunningDependencies {
+    fn address(&self) -> Option<SocketAddr> {
+        self.backend.as_ref()?.address()
+    }
+
+    fn databases(&self) -> Option<&Databases> {
+        self.backend.as_ref()?.databases()
+    }
+
+    fn addresses(&self) -> BTreeMap<String, SocketAddr> {
+        let started = self.started.iter();
+        started.map(|one| (one.name.clone(), one.address)).collect()
+    }
+
+    async fn stop(mut self: Box<Self>) {
+        self.stop_all().await;
+        if let Some(backend) = self.backend.take() {
+            backend.stop().await;
+        }
+    }
+}
+
+impl BackendProbe for RunningDependencies {
+    fn sample(&self) -> BoxFuture<'_, ResourceSample> {
+        Box::pin(async {
+            let mut sum = match &self.backend {
+                Some(backend) => Some(backend.sample().await),
+                None => None,
+            };
+            for one in &self.started {
+                let own = one.instance.sample().await.resources;
+                sum = Some(match sum {
+                    Some(sum) => added(sum, &own),
+                    None => ResourceSample {
+                        at_ns: own.at_ns,
+                        cpu: own.cpu,
+                        memory: own.memory,
+                        ..ResourceSample::default()
+                    },
+                });
+            }
+            sum.unwrap_or_default()
+        })
+    }
+
+    fn unknown_requests(&self) -> BoxFuture<'_, Vec<String>> {
+        match &self.backend {
+            Some(backend) => backend.unknown_requests(),
+            None => Box::pin(async { Vec::new() }),
+        }
+    }
+
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            self.reset().await.map_err(|error| format!("{error:#}"))?;
+            match &self.backend {
+                Some(backend) => backend.prepare(contender).await,
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn query<'a>(
+        &'a self,
+        contender: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        match &self.backend {
+            Some(backend) => backend.query(contender, query),
+            None => Box::pin(async { Err("it has no databases".to_owned()) }),
+        }
+    }
+}
+
+/// CPU time and memory of both; what one of them does not tell is not known of both.
+fn added(sum: ResourceSample, own: &ResourceSample) -> ResourceSample {
+    let cpu = sum.cpu.zip(own.cpu);
+    let memory = sum.memory.zip(own.memory);
+    ResourceSample {
+        cpu: cpu.map(|(mut sum, own)| {
+            sum += own;
+            sum
+        }),
+        memory: memory.map(|(a, b)| Memory {
+            now_bytes: a.now_bytes + b.now_bytes,
+            peak_bytes: a.peak_bytes + b.peak_bytes,
+            ..Memory::default()
+        }),
+        ..sum
+    }
+}
