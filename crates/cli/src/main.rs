@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     exit::code(match cli.command {
-        Command::Run(args) => commands::run::run(args),
+        Command::Run(args) => commands::run::run(*args),
         Command::Duel(args) => commands::duel::duel(&args),
         Command::Bisect(args) => commands::bisect::bisect(&args),
         Command::Size(args) => commands::size::size(&args),

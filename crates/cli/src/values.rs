@@ -11,6 +11,7 @@ use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
 use bakeoff_model::load::{ReactorChoice, TimeUnit};
 use bakeoff_model::parse;
+use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::slo;
 use clap::ValueEnum;
 
@@ -133,6 +134,19 @@ impl FromStr for WarmUp {
             "none" => Ok(Self(None)),
             _ => text.parse().map(|time| Self(Some(time))),
         }
+    }
+}
+
+/// The URL of a collector of metrics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Collector(pub(crate) ServiceUrl);
+
+impl FromStr for Collector {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let url = ServiceUrl::new(text).map_err(|error| error.message)?;
+        Ok(Self(url))
     }
 }
 

@@ -229,6 +229,7 @@ pub(crate) fn requests(protocol: Protocol, body: &str) -> Requests {
             host: None,
             tls: false,
             insecure: false,
+            trust: None,
             unix_socket: None,
             protocol,
             cpu_counter: None,

@@ -4,6 +4,7 @@
 //! run time for a reason outside its arguments. Raw file formats end here: what leaves
 //! [`parse`] is checked and typed.
 
+pub mod backend;
 pub mod baseline;
 pub mod capacity;
 pub mod check;
@@ -40,6 +41,7 @@ pub mod slo;
 pub mod step;
 pub mod suite;
 mod text_enum;
+pub mod tls;
 pub mod totals;
 pub mod transport;
 mod units;

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::scenario::{Connect, Scenario};
+use crate::tls::Tls;
 
 pub use crate::request::RequestSpec;
 pub use command::StepCommand;
@@ -126,6 +127,9 @@ pub struct Target {
     /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
+    /// The certificates that TLS trusts and presents; absent = those of the host, and none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Tls>,
     /// Connect to this Unix socket instead of the address.
     #[serde(default)]
     pub unix_socket: Option<String>,

@@ -25,6 +25,7 @@ mod scenario;
 pub(crate) mod shape;
 mod source;
 mod suite_file;
+mod tls;
 mod transport;
 mod turns;
 mod volumes;

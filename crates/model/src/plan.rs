@@ -19,7 +19,7 @@ use crate::delay::Delay;
 use crate::duration_ns;
 pub use crate::names::{UnknownName, matches, select};
 use crate::runs::{PILOT_RUNS, RunsDecision, RunsUntil};
-use crate::suite::{BenchmarkKind, Limits, Profile, Step, Suite};
+use crate::suite::{BenchmarkKind, Contender, Limits, Profile, Step, Suite};
 use crate::transport::Transport;
 use cases::Case;
 
@@ -459,7 +459,10 @@ fn runs(
                     .map(duration_ns::whole),
                 latency,
                 capacity: case.benchmark.capacity.clone(),
-                transport: case.benchmark.transport,
+                transport: Transport {
+                    tls: speaks_tls(suite, case.contender, options.runtime),
+                    ..case.benchmark.transport
+                },
                 work: Work {
                     backend_requests_min: case.benchmark.backend_requests_min,
                     log_lines_min: suite.log_lines_due(case.contender, case.benchmark),
@@ -472,4 +475,12 @@ fn runs(
         }
     }
     runs
+}
+
+/// Whether a contender is reached over TLS: as the suite says, or the URL where it runs already.
+fn speaks_tls(suite: &Suite, contender: &Contender, runtime: RuntimeKind) -> bool {
+    match &contender.url {
+        Some(url) if runtime == RuntimeKind::External => url.is_tls(),
+        _ => suite.tls.is_some(),
+    }
 }

@@ -14,12 +14,12 @@ pub struct UrlError {
     pub message: String,
 }
 
-/// `http://HOST[:PORT][/PREFIX]`.
+/// `http://HOST[:PORT][/PREFIX]`, or with `https`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceUrl(Url);
 
 impl ServiceUrl {
-    /// Parses `http://HOST[:PORT][/PREFIX]`.
+    /// Parses `http://HOST[:PORT][/PREFIX]`, or with `https`.
     ///
     /// # Errors
     /// The text is not such a URL.
@@ -37,13 +37,8 @@ impl ServiceUrl {
         }
         let mut url = Url::parse(text).map_err(|error| fail(&error.to_string()))?;
         match url.scheme() {
-            "http" => {}
-            "https" => {
-                return Err(fail(
-                    "checks speak plain HTTP; only `bakeoff load` speaks TLS",
-                ));
-            }
-            _ => return Err(fail("the scheme must be http")),
+            "http" | "https" => {}
+            _ => return Err(fail("the scheme must be http or https")),
         }
         let has_user = !url.username().is_empty() || url.password().is_some();
         if has_user || url.query().is_some() || url.fragment().is_some() {
@@ -62,10 +57,16 @@ impl ServiceUrl {
         name.trim_matches(['[', ']'])
     }
 
+    /// Whether it is reached over TLS.
+    #[must_use]
+    pub fn is_tls(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
     /// The port.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.0.port().unwrap_or(80)
+        self.0.port_or_known_default().unwrap_or(80)
     }
 
     /// Returns the prefix of every path of the suite; empty or beginning with a slash.
@@ -83,7 +84,7 @@ impl ServiceUrl {
 
 impl fmt::Display for ServiceUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.host(), self.prefix())
+        write!(f, "{}://{}{}", self.0.scheme(), self.host(), self.prefix())
     }
 }
 
@@ -107,14 +108,18 @@ mod tests {
     }
 
     #[test]
+    fn a_url_over_tls_has_another_port() {
+        let [plain, tls] = ["http://h/a", "https://h/a"].map(|url| ServiceUrl::new(url).unwrap());
+        assert_eq!((plain.port(), tls.port()), (80, 443));
+        assert!(tls.is_tls() && !plain.is_tls());
+        assert_eq!(tls.to_string(), "https://h/a");
+    }
+
+    #[test]
     fn other_texts_are_refused() {
         for (url, message) in [
             ("example.org", "a URL begins with http://"),
-            ("ftp://x", "the scheme must be http"),
-            (
-                "https://x",
-                "checks speak plain HTTP; only `bakeoff load` speaks TLS",
-            ),
+            ("ftp://x", "the scheme must be http or https"),
             ("http://:80", "empty host"),
             ("http:///a", "empty host"),
             ("http://x:y", "invalid port number"),

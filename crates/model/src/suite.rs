@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::backend::{BackendSpec, ReplaySettings, Rows};
 use crate::capacity::Capacity;
 use crate::check::Check;
 use crate::conditions::BackendName;
@@ -20,6 +21,7 @@ use crate::runs::Runs;
 use crate::scenario::Scenario;
 use crate::service_url::ServiceUrl;
 pub use crate::step::Step;
+use crate::tls::Tls;
 use crate::transport::Transport;
 
 /// A suite: what is asked of whom, and how it is measured.
@@ -40,6 +42,8 @@ pub struct Suite {
     pub env_unreachable: BTreeMap<String, String>,
     /// The path asked until the first valid answer (200 or 404) comes.
     pub ready_path: String,
+    /// How contenders are reached over TLS; `None` where they speak plain HTTP.
+    pub tls: Option<Tls>,
     /// How long connecting and each response may take under load.
     pub response_timeout: Duration,
     /// Whether contenders log each request, which a lifecycle check then demands.
@@ -119,42 +123,6 @@ impl Suite {
     }
 }
 
-/// A backend that the suite's contenders call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BackendSpec {
-    /// Which one.
-    pub name: BackendName,
-    /// Folder of its data or recordings, relative to the suite.
-    pub data: Option<String>,
-    /// How the replay backend answers.
-    pub settings: ReplaySettings,
-    /// Rows that must be in a contender's database after a run.
-    pub rows: Vec<Rows>,
-}
-
-/// How the replay backend answers; nothing of it is said of others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReplaySettings {
-    /// How long it holds its responses back.
-    #[serde(
-        rename = "backend_delay",
-        default,
-        skip_serializing_if = "Delay::is_none"
-    )]
-    #[schemars(with = "String")]
-    pub delay: Delay,
-    /// Whether it compresses responses for those who say that they take gzip.
-    #[serde(rename = "backend_gzip", default, skip_serializing_if = "is_false")]
-    pub gzip: bool,
-    /// Requests that it works on at a time; further ones are answered 429.
-    #[serde(
-        rename = "backend_queue",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub queue: Option<u32>,
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
@@ -165,33 +133,6 @@ fn is_true(value: &bool) -> bool {
 
 fn yes() -> bool {
     true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-impl ReplaySettings {
-    /// What makes its responses other than at once, as they are, and to everybody: `delay
-    /// exponential:2ms, gzip, queue 1000`; empty where nothing does.
-    #[must_use]
-    pub fn words(&self) -> String {
-        let delay = (!self.delay.is_none()).then(|| format!("delay {}", self.delay));
-        let gzip = self.gzip.then(|| "gzip".to_owned());
-        let queue = self.queue.map(|queue| format!("queue {queue}"));
-        let all: Vec<String> = [delay, gzip, queue].into_iter().flatten().collect();
-        all.join(", ")
-    }
-}
-
-/// Each successful request of this name adds one to what a query finds in the contender's database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
-    /// Name of the request, [`RequestSpec::label`].
-    pub request: String,
-    /// A query whose result is one whole number.
-    pub query: String,
 }
 
 /// Each successful request of this name does the work of a contender's probe once.

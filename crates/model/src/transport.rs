@@ -20,6 +20,9 @@ pub struct Transport {
     /// Requests in flight at the same time on each connection: concurrent streams of HTTP/2,
     /// pipelined requests of HTTP/1.1.
     pub in_flight: u32,
+    /// Connections are encrypted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls: bool,
 }
 
 impl Default for Transport {
@@ -28,6 +31,7 @@ impl Default for Transport {
             protocol: Protocol::Http1,
             keep_alive: true,
             in_flight: 1,
+            tls: false,
         }
     }
 }
@@ -80,10 +84,16 @@ impl Transport {
     /// As a person says it: `HTTP/2, 8 streams a connection`.
     #[must_use]
     pub fn label(&self) -> String {
+        let over = if self.tls { " over TLS" } else { "" };
+        format!("{}{over}", self.plain_label())
+    }
+
+    fn plain_label(&self) -> String {
         let Self {
             protocol,
             keep_alive,
             in_flight,
+            tls: _,
         } = self;
         match (protocol, in_flight) {
             (Protocol::Http1, _) if !keep_alive => {
@@ -111,7 +121,18 @@ mod tests {
             protocol,
             keep_alive,
             in_flight,
+            tls: false,
         }
+    }
+
+    #[test]
+    fn encrypted_connections_are_said() {
+        let encrypted = Transport {
+            tls: true,
+            ..Transport::default()
+        };
+        assert_eq!(encrypted.label(), "HTTP/1.1 over TLS");
+        assert!(!encrypted.is_usual());
     }
 
     #[test]

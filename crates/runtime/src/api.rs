@@ -18,6 +18,7 @@ use bakeoff_model::record::Startup;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::tls::Tls;
 
 /// A future behind a pointer: what an object-safe trait can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -52,6 +53,8 @@ pub struct StartSpec {
     pub service: Option<ServiceUrl>,
     /// The options of a container alone.
     pub container: ContainerOptions,
+    /// How it is reached over TLS; `None` where it is not.
+    pub tls: Option<Tls>,
     /// Where its standard output and standard error go.
     pub log_path: PathBuf,
 }
@@ -116,6 +119,11 @@ pub trait Instance: Send + Sync {
 
     /// Returns the name for `Host` in requests; the address when absent.
     fn host(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns how it is reached over TLS; `None` where it is not.
+    fn tls(&self) -> Option<&Tls> {
         None
     }
 

@@ -10,6 +10,7 @@ use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::tls::Tls;
 
 use crate::api::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
@@ -50,6 +51,12 @@ impl Runtime for External {
             };
             let path = format!("{}{}", service.prefix(), spec.ready_path);
             let host = service.host().to_owned();
+            // Certificates are of the name in the URL, unless another one is given.
+            let name = service.name().to_owned();
+            let tls = spec.tls.clone().map(|tls| Tls {
+                name: tls.name.or(Some(name)),
+                ..tls
+            });
             let address = tokio::task::spawn_blocking(move || resolve(&service))
                 .await
                 .map_err(|error| failed(error.to_string()))?
@@ -57,6 +64,7 @@ impl Runtime for External {
             let instance = ExternalInstance {
                 shared: Arc::new((spec.label.clone(), path)),
                 host,
+                tls,
                 address,
                 asked_ns,
             };
@@ -84,6 +92,7 @@ struct ExternalInstance {
     /// Label and ready path.
     shared: Arc<(String, String)>,
     host: String,
+    tls: Option<Tls>,
     address: SocketAddr,
     asked_ns: u64,
 }
@@ -97,14 +106,19 @@ impl Instance for ExternalInstance {
         Some(&self.host)
     }
 
+    fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
     /// The service has long been started, so only the two moments of the wait are given; the
     /// figure to quote stays 0.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         let (shared, address, asked_ns) = (Arc::clone(&self.shared), self.address, self.asked_ns);
+        let tls = self.tls.clone();
         Box::pin(async move {
             let label = shared.0.clone();
             let asking = tokio::task::spawn_blocking(move || {
-                await_answer(address, &shared.1, limit, &mut || false)
+                await_answer(address, &shared.1, tls.as_ref(), limit, &mut || false)
             });
             let log = String::new();
             match asking.await.unwrap_or(Err(Unanswered::NoListener)) {

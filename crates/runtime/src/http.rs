@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use bakeoff_base::percent;
 use bakeoff_model::check::Answer;
+use bakeoff_model::tls::Tls;
+use bakeoff_tls::Client;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -17,6 +19,7 @@ use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 /// Longest body that a check takes, bytes: above the 5 MiB of the largest workload.
 const BODY_MAX: usize = 64 << 20;
@@ -45,8 +48,45 @@ pub async fn ask(
     body: &[u8],
     timeout: Duration,
 ) -> Result<Answer, AskError> {
+    ask_over(None, address, method, path, headers, body, timeout).await
+}
+
+/// Asks as [`ask`] does, over TLS where it is given.
+///
+/// # Errors
+/// No whole answer came in time, the question is not HTTP, or TLS cannot be set up.
+pub async fn ask_over(
+    tls: Option<&Tls>,
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    body: &[u8],
+    timeout: Duration,
+) -> Result<Answer, AskError> {
     let request = request(address, method, path, headers, body)?;
-    let answer = tokio::time::timeout(timeout, exchange(address, request)).await;
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.map_or_else(|| address.to_string(), str::to_owned);
+    let client = tls.map(|tls| Client::new(tls, &host, b"http/1.1"));
+    let client = client.transpose();
+    let client = client.map_err(|error| AskError::NoAnswer(format!("no TLS: {error}")))?;
+    let asking = async {
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(|error| AskError::NoAnswer(format!("cannot connect to {address}: {error}")))?;
+        let Some(client) = client else {
+            return exchange(Listening(stream), request).await;
+        };
+        let connecting = TlsConnector::from(client.config).connect(client.name, stream);
+        let stream = connecting
+            .await
+            .map_err(|error| AskError::NoAnswer(format!("the TLS handshake failed: {error}")))?;
+        exchange(Listening(stream), request).await
+    };
+    let answer = tokio::time::timeout(timeout, asking).await;
     answer.unwrap_or_else(|_| {
         Err(AskError::NoAnswer(format!(
             "no answer within {} s",
@@ -86,12 +126,12 @@ fn request(
     Ok(request)
 }
 
-async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<Answer, AskError> {
-    let stream = TcpStream::connect(address)
-        .await
-        .map_err(|error| AskError::NoAnswer(format!("cannot connect to {address}: {error}")))?;
+async fn exchange<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: Listening<S>,
+    request: Request<Full<Bytes>>,
+) -> Result<Answer, AskError> {
     let broken = |error: &dyn std::error::Error| AskError::NoAnswer(reason(error));
-    let (mut sender, connection) = http1::handshake(TokioIo::new(Listening(stream)))
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| broken(&error))?;
     let driver = tokio::spawn(connection);
@@ -124,7 +164,7 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
 /// A connection on which the response is still read when the other side takes no more of the
 /// request: a service may refuse a body, say so and close before all of it was sent (RFC 9112,
 /// 9.3).
-struct Listening(TcpStream);
+struct Listening<S>(S);
 
 /// Counts bytes that were not taken as sent.
 fn sent_anyway(outcome: Poll<io::Result<usize>>, length: usize) -> Poll<io::Result<usize>> {
@@ -141,7 +181,7 @@ fn refuses_more(error: &io::Error) -> bool {
     )
 }
 
-impl AsyncRead for Listening {
+impl<S: AsyncRead + Unpin> AsyncRead for Listening<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -151,7 +191,7 @@ impl AsyncRead for Listening {
     }
 }
 
-impl AsyncWrite for Listening {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Listening<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

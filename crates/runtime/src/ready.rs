@@ -9,6 +9,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bakeoff_model::tls::Tls;
+use bakeoff_tls::Client;
+use rustls::{ClientConnection, StreamOwned};
+
 /// Pause between two attempts to connect. With the timer's slack the distance stays below the
 /// half millisecond that start-up times are resolved to.
 const POLL: Duration = Duration::from_micros(350);
@@ -60,19 +64,24 @@ pub(crate) fn wall_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Asks `path` of `address` every 0.5 ms at least until a valid answer (200 or 404) comes.
-/// `ended` is asked between the attempts and must not block. Blocking: run it on a thread for
-/// blocking work.
+/// Asks `path` of `address`, over TLS if need be, every 0.5 ms at least until a valid answer (200
+/// or 404) comes. `ended` is asked between the attempts and must not block. Blocking: run it on a
+/// thread for blocking work.
 ///
 /// # Errors
 /// No valid answer came within the limit, or `ended` said that none will.
 pub fn await_answer(
     address: SocketAddr,
     path: &str,
+    tls: Option<&Tls>,
     limit: Duration,
     ended: &mut dyn FnMut() -> bool,
 ) -> Result<Answered, Unanswered> {
     let deadline = Instant::now() + limit;
+    let host = address.to_string();
+    let client = tls.map(|tls| Client::new(tls, &host, b"http/1.1"));
+    let client = client.transpose();
+    let client = client.map_err(|error| Unanswered::NoAnswer(format!("no TLS: {error}")))?;
     let mut listened_ns = None;
     let mut found = None;
     let mut patience = PATIENCE;
@@ -90,7 +99,8 @@ pub fn await_answer(
         };
         let listened_ns = *listened_ns.get_or_insert_with(monotonic_ns);
         let until = deadline.min(Instant::now() + patience);
-        match one_answer(stream, address, path, until, ended) {
+        let opened = Stream::open(stream, client.as_ref());
+        match opened.and_then(|stream| one_answer(stream, &host, path, until, ended)) {
             Ok(200 | 404) => {
                 return Ok(Answered {
                     listened_ns,
@@ -111,6 +121,64 @@ pub fn await_answer(
     }
 }
 
+/// A connection, over TLS or not.
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Stream {
+    /// Makes the handshake where there is one.
+    fn open(mut stream: TcpStream, client: Option<&Client>) -> Result<Self, Wrong> {
+        stream.set_nodelay(true).map_err(broken)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(broken)?;
+        let session = client.map(|client| {
+            ClientConnection::new(client.config.clone(), client.name.clone())
+                .map_err(|error| Wrong::Found(format!("no TLS: {error}")))
+        });
+        let Some(mut session) = session.transpose()? else {
+            stream.set_read_timeout(Some(READ_SLICE)).map_err(broken)?;
+            return Ok(Self::Plain(stream));
+        };
+        stream.set_read_timeout(Some(PATIENCE)).map_err(broken)?;
+        while session.is_handshaking() {
+            let shaken = session.complete_io(&mut stream);
+            shaken.map_err(|error| Wrong::Found(format!("a TLS handshake that fails: {error}")))?;
+        }
+        stream.set_read_timeout(Some(READ_SLICE)).map_err(broken)?;
+        Ok(Self::Tls(Box::new(StreamOwned::new(session, stream))))
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.flush(),
+            Self::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+fn broken(error: io::Error) -> Wrong {
+    Wrong::Found(format!("a connection that fails: {error}"))
+}
+
 enum Wrong {
     Ended,
     Silent,
@@ -119,19 +187,14 @@ enum Wrong {
 
 /// Sends the request and reads one whole answer; its status.
 fn one_answer(
-    mut stream: TcpStream,
-    address: SocketAddr,
+    mut stream: Stream,
+    host: &str,
     path: &str,
     until: Instant,
     ended: &mut dyn FnMut() -> bool,
 ) -> Result<u16, Wrong> {
-    let broken = |error: io::Error| Wrong::Found(format!("a connection that fails: {error}"));
-    stream.set_nodelay(true).map_err(broken)?;
-    stream.set_read_timeout(Some(READ_SLICE)).map_err(broken)?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(broken)?;
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n"
-    );
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(broken)?;
     let mut answer = Vec::new();
     let mut buffer = [0; 16 << 10];
@@ -237,7 +300,10 @@ mod tests {
                 }
             }
         });
-        await_answer(address, "/", Duration::from_millis(700), &mut || false).map(|_| ())
+        await_answer(address, "/", None, Duration::from_millis(700), &mut || {
+            false
+        })
+        .map(|_| ())
     }
 
     #[test]
@@ -268,7 +334,7 @@ mod tests {
     #[test]
     fn an_end_is_noticed() {
         let address = "127.0.0.1:9".parse().unwrap();
-        let outcome = await_answer(address, "/", Duration::from_secs(60), &mut || true);
+        let outcome = await_answer(address, "/", None, Duration::from_secs(60), &mut || true);
         assert_eq!(outcome, Err(Unanswered::Ended));
     }
 }

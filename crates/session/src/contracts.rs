@@ -11,7 +11,8 @@ use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::{BoxFuture, Runtime};
+use bakeoff_model::tls::Tls;
+use bakeoff_runtime::{BoxFuture, Instance, Runtime};
 
 use crate::case::Case;
 
@@ -20,11 +21,36 @@ pub const STOP_GRACE: Duration = Duration::from_secs(15);
 /// The group of all lifecycle checks.
 pub const GROUP: &str = "lifecycle";
 
+/// Where requests go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    pub(crate) address: SocketAddr,
+    /// The name for `Host` in requests; the address when absent.
+    pub(crate) host: Option<String>,
+    /// How it is reached over TLS; `None` where it is not.
+    pub(crate) tls: Option<Tls>,
+}
+
+impl Destination {
+    /// Where an instance is reached.
+    #[must_use]
+    pub fn of(instance: &dyn Instance) -> Self {
+        Self {
+            address: instance.address(),
+            host: instance.host().map(str::to_owned),
+            tls: instance.tls().cloned(),
+        }
+    }
+}
+
 /// Sends a service one request over a fresh connection.
 pub trait Client: Send + Sync {
     /// The response, or why there is none.
-    fn ask<'a>(&'a self, to: SocketAddr, check: &'a Check)
-    -> BoxFuture<'a, Result<Answer, String>>;
+    fn ask<'a>(
+        &'a self,
+        to: &'a Destination,
+        check: &'a Check,
+    ) -> BoxFuture<'a, Result<Answer, String>>;
 }
 
 /// A running backend, as far as a session needs it.

@@ -2,7 +2,7 @@
 //! case, after the measured ones: nothing of it is recorded, and nothing that is recorded pays for
 //! it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -17,8 +17,8 @@ use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::step::{self, Step};
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::Instance;
 use bakeoff_runtime::flame::{Sampling, Stacks, perf_is_missing};
+use bakeoff_runtime::{Instance, StartSpec};
 
 use crate::case::Case;
 use crate::contracts::{Halt, Parts, PendingRun, STOP_GRACE};
@@ -44,11 +44,12 @@ const SAMPLED_MIN: Duration = Duration::from_secs(10);
 /// They cannot.
 pub fn check(runtime: RuntimeKind) -> anyhow::Result<()> {
     match runtime {
-        RuntimeKind::Process => Ok(()),
-        other => Err(hinted(
-            format_args!("flame graphs are of local processes, and --runtime {other} has none"),
-            "leave --runtime out: the limits are the same. In a container, take samples by hand: \
-             `bakeoff up` with --runtime docker, then perf or jcmd beside it",
+        RuntimeKind::Process | RuntimeKind::Docker => Ok(()),
+        RuntimeKind::Kubernetes | RuntimeKind::External => Err(hinted(
+            format_args!(
+                "flame graphs are of processes of this host, and --runtime {runtime} has none"
+            ),
+            "use --runtime process or --runtime docker: the limits are the same",
         )),
     }
 }
@@ -246,6 +247,44 @@ fn difference(
     }))
 }
 
+/// Variables by which Node.js, Python (3.12 and later) and .NET write the names of the functions
+/// that they compile to a file that `perf` reads. Others ignore them.
+const MAPS: [(&str, &str); 3] = [
+    (
+        "NODE_OPTIONS",
+        "--perf-basic-prof --interpreted-frames-native-stack",
+    ),
+    ("PYTHONPERFSUPPORT", "1"),
+    ("DOTNET_PerfMapEnabled", "1"),
+];
+
+/// Returns an environment with [`MAPS`]; what it says already comes before.
+fn with_maps(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut env = env.clone();
+    for (name, value) in MAPS {
+        let whole = match env.get(name) {
+            Some(own) if name == "NODE_OPTIONS" => format!("{own} {value}"),
+            Some(own) => own.clone(),
+            None => value.to_owned(),
+        };
+        env.insert(name.to_owned(), whole);
+    }
+    env
+}
+
+/// Removes the files that [`MAPS`] made of these processes.
+fn remove_maps(processes: &[u32]) {
+    for process in processes {
+        for file in [
+            format!("perf-{process}.map"),
+            format!("perfinfo-{process}.map"),
+        ] {
+            // Most programs write none.
+            let _ = fs::remove_file(Path::new("/tmp").join(file));
+        }
+    }
+}
+
 /// Starts the contenders, loads them and takes samples of all in the last step.
 async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>> {
     let mut instances: Vec<Result<Box<dyn Instance>, String>> = Vec::new();
@@ -269,7 +308,9 @@ async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>
     for instance in instances {
         stacks.push(match instance {
             Ok(mut instance) => {
+                let processes = instance.processes();
                 instance.stop(STOP_GRACE).await;
+                remove_maps(&processes);
                 let sampled = sampled.next();
                 sampled.unwrap_or_else(|| Err("it was not loaded".to_owned()))
             }
@@ -279,12 +320,16 @@ async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>
     stacks
 }
 
-/// Starts a contender.
+/// Starts a contender that tells `perf` the names of its functions.
 async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, String> {
     let spec = case.startable().map_err(|failure| failure.to_string())?;
-    let started = start(parts.runtime, parts.backend, spec).await;
+    let spec = StartSpec {
+        env: with_maps(&spec.env),
+        ..spec.clone()
+    };
+    let started = start(parts.runtime, parts.backend, &spec).await;
     let mut instance = started.map_err(|failure| failure.to_string())?;
-    let ready = await_ready(instance.as_mut(), spec).await;
+    let ready = await_ready(instance.as_mut(), &spec).await;
     ready.map_err(|failure| failure.to_string())?;
     Ok(instance)
 }
@@ -338,10 +383,21 @@ fn said(halt: Halt) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::time::Duration;
 
-    use super::sampled;
+    use super::{sampled, with_maps};
     use crate::tests::fakes::pending;
+
+    #[test]
+    fn options_of_a_runtime_that_are_given_stay() {
+        let own = [("NODE_OPTIONS", "--no-opt"), ("PYTHONPERFSUPPORT", "0")];
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let env = with_maps(&BTreeMap::from(own));
+        assert!(env["NODE_OPTIONS"].starts_with("--no-opt --perf-basic-prof"));
+        assert_eq!(env["PYTHONPERFSUPPORT"], "0");
+        assert_eq!(env["DOTNET_PerfMapEnabled"], "1");
+    }
 
     #[test]
     fn a_sampled_run_is_the_warm_up_and_the_step_that_tables_are_about() {

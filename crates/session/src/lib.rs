@@ -19,6 +19,7 @@ pub mod fleet;
 pub mod hint;
 pub mod init;
 mod left;
+pub mod opening;
 mod pilot;
 pub mod placement;
 pub mod recording;

@@ -12,7 +12,7 @@ use bakeoff_model::suite::{Contender, Limits, Suite};
 use bakeoff_replay::RecordingProxy;
 use tokio::sync::oneshot;
 
-use crate::contracts::STOP_GRACE;
+use crate::contracts::{Destination, STOP_GRACE};
 use crate::stages::run::describe;
 use crate::stages::verify;
 use crate::testbed::Testbed;
@@ -93,7 +93,7 @@ async fn record_one(testbed: &Testbed, contender: &Contender) -> anyhow::Result<
         .map_err(|failure| anyhow::anyhow!("{}\n{}", failure.message, failure.details()))?;
     let mut instance = testbed.runtime().start(&spec).await?;
     instance.await_ready(spec.start_timeout).await?;
-    let to = verify::Destination::of(instance.as_ref());
+    let to = Destination::of(instance.as_ref());
     let suite = testbed.suite();
     for round in 0..ROUNDS {
         for check in suite.checks.iter().cloned().chain(workload_checks(suite)) {

@@ -13,12 +13,12 @@ use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 
 use crate::event::{Event, Observer};
 use crate::hint::hinted;
+use crate::opening::{self, NewSession, OpenSession, Order};
 use crate::selection;
-use crate::session::{self, Audience, Ended, NewSession, OpenSession, Order};
+use crate::session::{self, Audience, Ended};
 use crate::store::file::write_whole;
 use crate::store::new_folder::NewFolder;
 use crate::store::recorder::Recorder;
-use crate::store::results;
 use crate::store::round_file::{RoundFile, RoundsFile};
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
@@ -85,12 +85,11 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             Some(_) => plans(&file.rounds[index + 1..], file, &folder.suite, &host)?,
             None => Vec::new(),
         };
-        let ended = session::carry_out(top, open, &later, audience).await?;
-        if matches!(ended, Ended::Interrupted | Ended::Left) {
-            return Ok(ended);
-        }
-        worst = worst.max(ended);
-        let results = results::read(&results_folder)?;
+        let carried = session::carry_out(top, open, &later, audience).await?;
+        let Some(results) = carried.recorded else {
+            return Ok(carried.ended);
+        };
+        worst = worst.max(carried.ended);
         let analysis = Analysis::of(&AnalysisInput::new(&results, name));
         for mut qualification in analysis.qualifications {
             if qualification.round == *name {
@@ -114,7 +113,7 @@ fn plans(
     for name in rounds {
         let options = round_options(selection::round(suite, name)?, file);
         if !options.contenders.is_empty() {
-            let left_out = |plan: &mut Plan| session::without_unbuildable(suite, plan);
+            let left_out = |plan: &mut Plan| opening::without_unbuildable(suite, plan);
             plans.push(together::planned(suite, &options, host, left_out)?.0);
         }
     }
@@ -218,6 +217,7 @@ fn open_round(
             recorder,
             session,
             base: None,
+            suite: Some(suite_folder.clone()),
         }));
     }
     let suite = &suite_folder.suite;
@@ -231,7 +231,7 @@ fn open_round(
     if options.contenders.is_empty() && options.cases.is_empty() {
         return Ok(None);
     }
-    let left_out = |plan: &mut Plan| session::without_unbuildable(suite, plan);
+    let left_out = |plan: &mut Plan| opening::without_unbuildable(suite, plan);
     let (plan, skipped) = together::planned(suite, &options, host, left_out)?;
     if plan.runs.is_empty() {
         return Ok(None);
@@ -255,6 +255,7 @@ fn open_round(
         recorder,
         session,
         base: None,
+        suite: Some(suite_folder.clone()),
     }))
 }
 

@@ -1,8 +1,9 @@
 //! The way in: begins or resumes a session, or all rounds of a suite.
 
 use crate::event::{self, Event};
+use crate::opening::{self, Order};
 use crate::rounds;
-use crate::session::{self, Audience, Ended, Order};
+use crate::session::{self, Audience, Ended};
 
 /// Begins or resumes a session, or several rounds.
 ///
@@ -16,7 +17,8 @@ pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<E
     if rounds::are_wanted(order)? {
         return rounds::run_all(order, audience).await;
     }
-    let open = session::open(order).await?;
+    let open = opening::open(order).await?;
     let top = open.folder.clone();
-    session::carry_out(&top, open, &[], audience).await
+    let carried = session::carry_out(&top, open, &[], audience).await?;
+    Ok(carried.ended)
 }

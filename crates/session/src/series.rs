@@ -3,12 +3,13 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use bakeoff_model::record::Results;
 
 use crate::event::{Event, Observer};
-use crate::session::{self, Audience, Ended, Order};
-use crate::store::results;
+use crate::opening::{self, Order};
+use crate::session::{self, Audience};
 
 /// A signal stopped the series: it ends it as an error does, and is none.
 #[derive(Debug)]
@@ -30,18 +31,16 @@ pub(crate) async fn play(
     order: &Order,
     folder: &Path,
     audience: &mut Audience<'_>,
-) -> anyhow::Result<Results> {
+) -> anyhow::Result<Arc<Results>> {
     let mut watcher = WithoutResume(&mut *audience.watcher);
     let mut own = Audience {
         watcher: &mut watcher,
         interruption: audience.interruption,
         sitting: None,
     };
-    let open = session::open(order).await?;
-    if session::carry_out(folder, open, &[], &mut own).await? == Ended::Interrupted {
-        return Err(Stopped.into());
-    }
-    results::read(folder)
+    let open = opening::open(order).await?;
+    let carried = session::carry_out(folder, open, &[], &mut own).await?;
+    carried.recorded.ok_or_else(|| Stopped.into())
 }
 
 /// Keeps the advice to resume a session from its observer.

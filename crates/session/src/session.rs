@@ -2,22 +2,21 @@
 //! it has to say goes to observers as events.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
-use bakeoff_model::plan::{Plan, PlanOptions};
+use bakeoff_model::plan::Plan;
+use bakeoff_model::record::Results;
 use bakeoff_model::runs::{RunsDecision, RunsUntil};
-use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
-use bakeoff_runtime::kubernetes::ClusterSettings;
+use bakeoff_model::suite::Suite;
 use bakeoff_runtime::{BoxFuture, host};
 
-use crate::baseline::{self, Against, Base, replacement};
+use crate::baseline::{Base, replacement};
 use crate::clock;
 use crate::contracts::{Parts, PendingRun};
 use crate::driver::Driver;
@@ -25,93 +24,17 @@ use crate::event::{self, Event, Observer};
 use crate::flame;
 use crate::hint::hinted;
 use crate::left;
+use crate::opening::OpenSession;
 use crate::pilot;
-use crate::selection::{self, Selection};
+use crate::selection;
 use crate::sequential;
 use crate::sitting::{Sitting, SittingOver};
 use crate::store::recorder::Recorder;
 use crate::store::results;
-use crate::store::round_file::RoundFile;
 use crate::store::session_file::SessionFile;
-use crate::store::suite_folder;
-use crate::testbed::{Testbed, TestbedOptions, abilities, builds, cluster};
-use crate::together::{self, Abilities};
-
-/// A session to begin.
-#[derive(Debug, Clone)]
-pub struct NewSession {
-    /// Folder of the suite.
-    pub suite: PathBuf,
-    /// The selection of contenders, benchmarks and conditions.
-    pub selection: Selection,
-    /// Length of a slice when it is not the profile's.
-    pub slice: Option<Duration>,
-    /// The results folder; named after suite and time when absent.
-    pub out: Option<PathBuf>,
-    /// A round of the suite, or all of them.
-    pub round: Option<String>,
-    /// Draw flame graphs after the measured runs.
-    pub flame_graphs: bool,
-    /// The database server of the user's own that is the backend.
-    pub backend_url: Option<DatabaseUrl>,
-    /// The baseline of the contenders, if there is one.
-    pub baseline: Option<Against>,
-    /// The user's settings of the cluster, if contenders run in one.
-    pub cluster: ClusterSettings,
-}
-
-impl NewSession {
-    /// Checks everything that shows before anything is read.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
-        match self.flame_graphs {
-            true => flame::check(self.selection.runtime),
-            false => Ok(()),
-        }
-    }
-
-    /// The round of this suite and what is measured of it, as far as that shows before anything is
-    /// planned.
-    ///
-    /// # Errors
-    /// There is no such round, it has no contenders by itself, or the options contradict each
-    /// other.
-    pub fn chosen(&self, suite: &Suite) -> anyhow::Result<(Option<Round>, PlanOptions)> {
-        self.check()?;
-        let round = match &self.round {
-            Some(name) => Some(selection::round(suite, name)?),
-            None if self.selection.contenders.is_empty() => selection::main_round(suite),
-            None => None,
-        };
-        let main = round.or_else(|| selection::main_round(suite));
-        let options = self.selection.plan_options(suite, main);
-        if options.contenders.is_empty()
-            && let Some(round) = round.filter(|round| !round.winners_of.is_empty())
-        {
-            return Err(hinted(
-                format_args!("the round {} takes winners only", round.name),
-                format_args!("--round {ALL_ROUNDS} finds them first"),
-            ));
-        }
-        selection::backend_can_be_at(options.backend, self.backend_url.as_ref())?;
-        Ok((round.cloned(), options))
-    }
-
-    /// Where the results go.
-    pub(crate) fn results_folder(&self, suite: &Suite) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| {
-            PathBuf::from("results").join(format!("{}-{}", suite.name, clock::now_compact()))
-        })
-    }
-}
-
-/// A session to begin, or one to go on with.
-#[derive(Debug, Clone)]
-pub enum Order {
-    /// Measure this.
-    Begin(Box<NewSession>),
-    /// Make what is left in this folder; how images come to a cluster's nodes is told anew.
-    Resume(PathBuf, Box<ClusterSettings>),
-}
+use crate::store::suite_folder::{self, SuiteFolder};
+use crate::testbed::{Testbed, TestbedOptions, cluster};
+use crate::together;
 
 /// How a session ended; the worst of several is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,12 +64,20 @@ pub struct Audience<'a> {
     pub sitting: Option<Sitting>,
 }
 
-/// A results folder that is open for writing, with what its session is about.
-pub(crate) struct OpenSession {
-    pub(crate) folder: PathBuf,
-    pub(crate) recorder: Recorder,
-    pub(crate) session: SessionFile,
-    pub(crate) base: Option<Base>,
+/// How a session ended.
+pub(crate) struct Carried {
+    pub(crate) ended: Ended,
+    /// Its records; `None` where it was broken off.
+    pub(crate) recorded: Option<Arc<Results>>,
+}
+
+impl Carried {
+    fn broken_off(ended: Ended) -> Self {
+        Self {
+            ended,
+            recorded: None,
+        }
+    }
 }
 
 /// Makes what is left of a session. `top` is the folder to resume: the one of all rounds, or this
@@ -156,12 +87,13 @@ pub(crate) async fn carry_out(
     open: OpenSession,
     later: &[Plan],
     audience: &mut Audience<'_>,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<Carried> {
     let OpenSession {
         folder,
         recorder,
         mut session,
         base,
+        suite,
     } = open;
     let pending = left::pending(&session.plan, &folder)?;
     if pending.is_empty() {
@@ -172,8 +104,13 @@ pub(crate) async fn carry_out(
         watcher: &mut *audience.watcher,
     };
     let sitting = audience.sitting.as_ref();
+    let suite = match suite {
+        Some(suite) => suite,
+        None => suite_folder::read(&session.suite_folder)?,
+    };
     let played = play(
         &mut session,
+        suite,
         base.as_ref(),
         &folder,
         &pending,
@@ -193,7 +130,7 @@ pub(crate) async fn carry_out(
             suite: session.suite_folder,
             resume: top.to_owned(),
         })?;
-        return Ok(Ended::Interrupted);
+        return Ok(Carried::broken_off(Ended::Interrupted));
     };
     if outcome
         .as_ref()
@@ -202,7 +139,7 @@ pub(crate) async fn carry_out(
         observers
             .watcher
             .observe(&left::sitting_ended(top, &folder, session, later)?)?;
-        return Ok(Ended::Left);
+        return Ok(Carried::broken_off(Ended::Left));
     }
     if outcome.is_err() {
         observers.recorder.withdraw();
@@ -216,7 +153,7 @@ fn end(
     session: &SessionFile,
     made: usize,
     watcher: &mut dyn Observer,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<Carried> {
     let results = Arc::new(results::read(folder)?);
     let failed = results::failed_runs(&results);
     watcher.observe(&Event::SessionEnded {
@@ -229,7 +166,7 @@ fn end(
     let baseline = results.baseline.as_ref();
     let analysis = baseline.map(|_| Analysis::of(&AnalysisInput::new(&results, "")));
     // A base that fails is what it was; a head that fails is what is asked about.
-    Ok(match (analysis.and_then(|all| all.against_base), failed) {
+    let ended = match (analysis.and_then(|all| all.against_base), failed) {
         (Some(against), _) => match against.conclusion() {
             BaselineConclusion::Passed => Ended::Completed,
             BaselineConclusion::Undecided | BaselineConclusion::ConditionHolds => {
@@ -239,12 +176,17 @@ fn end(
         },
         (None, 0) => Ended::Completed,
         (None, _) => Ended::WithFailures,
+    };
+    Ok(Carried {
+        ended,
+        recorded: Some(results),
     })
 }
 
 /// Builds, starts the backend and plays all pending runs; how many were made.
 async fn play(
     session: &mut SessionFile,
+    mut folder: SuiteFolder,
     base: Option<&Base>,
     results: &Path,
     pending: &[PendingRun],
@@ -253,7 +195,6 @@ async fn play(
 ) -> anyhow::Result<usize> {
     let plan = &session.plan;
     let placement = selection::placement(plan);
-    let mut folder = suite_folder::read(&session.suite_folder)?;
     let mut warnings = placement.warnings;
     warnings.extend(base.iter().flat_map(|base| base.notes.clone()));
     warnings.extend(warnings_of(session, &folder.suite)?);
@@ -381,98 +322,6 @@ fn not_metered(url: &DatabaseUrl) -> String {
          metered, and whether it was the bottleneck is not known",
         url.place()
     )
-}
-
-/// The results folder, new or to be resumed, with its session.
-pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
-    match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime)),
-        Order::Resume(folder, cluster) => resume(folder, cluster),
-    }
-}
-
-fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSession> {
-    let (recorder, mut session) = Recorder::open(folder)?;
-    session.cluster.take_local(cluster);
-    let base = session.baseline.clone();
-    let base = base.map(|baseline| Base::of(baseline, &session.suite_folder));
-    Ok(OpenSession {
-        folder: folder.to_owned(),
-        recorder,
-        base: base.transpose()?,
-        session,
-    })
-}
-
-fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
-    let mut suite_folder = suite_folder::read(&new.suite)?;
-    let (round, mut options) = new.chosen(&suite_folder.suite)?;
-    let wanted = new.baseline.as_ref();
-    let base = wanted.map(|wanted| Base::find(wanted, &suite_folder.path));
-    let mut base = base.transpose()?;
-    let mut skipped = match &mut base {
-        Some(base) => base.pair(&mut suite_folder, &mut options)?,
-        None => Vec::new(),
-    };
-    let suite = &suite_folder.suite;
-    let plan = match &base {
-        Some(_) => {
-            let mut plan = selection::planned(suite, &options)?;
-            skipped.extend(without_unbuildable(suite, &mut plan));
-            skipped.extend(baseline::without_partner(&mut plan));
-            let plan = together::in_memory(plan, host.memory_bytes);
-            together::must_be(&plan, host, suite)?;
-            together::must_be_in_turns(&plan)?;
-            plan
-        }
-        None => {
-            let left_out = |plan: &mut Plan| without_unbuildable(suite, plan);
-            let (plan, unbuildable) = together::planned(suite, &options, host, left_out)?;
-            skipped.extend(unbuildable);
-            plan
-        }
-    };
-    if plan.runs.is_empty() {
-        return Err(builds::none_here(&skipped));
-    }
-    let folder = new.results_folder(suite);
-    skipped.extend(round.as_ref().and_then(without_winners));
-    let session = SessionFile {
-        skipped,
-        slice: new.slice,
-        flame_graphs: new.flame_graphs,
-        plan,
-        round: round.map(|round| RoundFile::of(suite, &round, &new.selection.benchmarks)),
-        qualified: Vec::new(),
-        backend_url: new.backend_url.clone(),
-        baseline: base.as_ref().map(|base| base.baseline.clone()),
-        runs_decision: None,
-        cluster: new.cluster.clone(),
-        suite_folder: suite_folder.path,
-    };
-    let recorder = Recorder::create(&folder, &session)?;
-    Ok(OpenSession {
-        folder,
-        recorder,
-        session,
-        base,
-    })
-}
-
-/// Returns a note on the winners that a round misses when it is run by itself.
-fn without_winners(round: &Round) -> Option<String> {
-    let names = round.winners_of.join(", ");
-    (!names.is_empty())
-        .then(|| format!("the winners of the rounds {names}: only --round {ALL_ROUNDS} finds them"))
-}
-
-/// Takes the contenders out of a plan that cannot be built here; each with a line that says why.
-pub(crate) fn without_unbuildable(suite: &Suite, plan: &mut Plan) -> Vec<String> {
-    let names: Vec<String> = plan.runs.iter().map(|run| run.contender.clone()).collect();
-    let (here, skipped) = builds::buildable(suite, &names);
-    plan.runs.retain(|run| here.contains(&run.contender));
-    let line = |(name, why): (String, String)| format!("{name}: {why}");
-    skipped.into_iter().map(line).collect()
 }
 
 /// The recorder first, so that what a person sees is on the disk.

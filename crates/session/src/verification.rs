@@ -13,12 +13,13 @@ use bakeoff_runtime::external::External;
 use bakeoff_runtime::{ContainerOptions, Runtime as _, StartSpec};
 use serde::Serialize;
 
+use crate::contracts::Destination;
 use crate::contracts::{GROUP, Halt, Parts, STOP_GRACE};
 use crate::event::{Event, Observer};
 use crate::selection;
 use crate::stages::lifecycle::{self, Figures};
 use crate::stages::start::{await_ready, start};
-use crate::stages::verify::{self, Destination};
+use crate::stages::verify;
 use crate::testbed::Testbed;
 use crate::testbed::client::HttpClient;
 
@@ -129,6 +130,7 @@ fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
         image: None,
         service: Some(service),
         container: ContainerOptions::default(),
+        tls: None,
         log_path: PathBuf::new(),
     }
 }

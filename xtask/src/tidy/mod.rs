@@ -9,7 +9,7 @@ mod map;
 mod modules;
 mod paths;
 mod records;
-mod same_files;
+mod shared_files;
 mod source;
 mod words;
 
@@ -28,7 +28,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     let mut findings: Vec<String> = files.iter().flat_map(lengths::check).collect();
     let crates = modules::crates(&files);
     findings.extend(crates.iter().flat_map(circles::check));
-    findings.extend(same_files::check(root)?);
+    findings.extend(shared_files::check(root)?);
     findings.extend(words::check(root)?);
     findings.extend(map::check(root)?);
     findings.extend(records::check(root)?);

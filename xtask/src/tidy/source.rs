@@ -17,7 +17,7 @@ pub(super) struct SourceFile {
 /// Every Rust file that git knows or would add.
 pub(super) fn rust_files(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
     let mut files = Vec::new();
-    for path in tracked(root, "*.rs")? {
+    for path in tracked_once(root, "*.rs")? {
         let text = fs::read_to_string(root.join(&path))
             .with_context(|| format!("cannot read {}", path.display()))?;
         let syntax =
@@ -50,6 +50,13 @@ pub(crate) fn tracked(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>
         .collect();
     files.sort();
     files.dedup();
+    Ok(files)
+}
+
+/// The same without links, which are other names of files that are listed too.
+pub(super) fn tracked_once(root: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = tracked(root, pattern)?;
+    files.retain(|file| !root.join(file).is_symlink());
     Ok(files)
 }
 

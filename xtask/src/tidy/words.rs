@@ -49,7 +49,7 @@ pub(super) fn check(root: &Path) -> anyhow::Result<Vec<String>> {
     let list: List = toml::from_str(&list).context(LIST)?;
     let mut texts = BTreeMap::new();
     for pattern in PATTERNS {
-        for path in source::tracked(root, pattern)? {
+        for path in source::tracked_once(root, pattern)? {
             let name = path.display().to_string();
             let is_read =
                 |left_out: &&str| !name.ends_with(*left_out) && !name.starts_with(*left_out);

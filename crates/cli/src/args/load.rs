@@ -1,5 +1,7 @@
 //! What `load` can be told.
 
+use std::path::PathBuf;
+
 use bakeoff_model::slo::Slo;
 use clap::Args;
 use clap::builder::ArgPredicate;
@@ -134,8 +136,20 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "UNIT")]
     pub(crate) timestamp: Option<Unit>,
     /// Accept any certificate.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cacert")]
     pub(crate) insecure: bool,
+    /// Trust the certificates of this file (PEM) instead of the host's own.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Present the certificate of this file (PEM).
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) cert: Option<PathBuf>,
+    /// The key of that certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+    /// Resume the TLS session of an earlier connection, instead of a full handshake for each.
+    #[arg(long)]
+    pub(crate) tls_resume: bool,
     /// Close each connection after its response.
     #[arg(long)]
     pub(crate) no_keep_alive: bool,

@@ -28,7 +28,7 @@ use clap_complete::Shell;
 
 use crate::exit;
 use crate::formats;
-use crate::values::{RuntimeKind, Time, Undecided};
+use crate::values::{Collector, RuntimeKind, Time, Undecided};
 
 pub(crate) use asked::AskedArgs;
 pub(crate) use bisect::BisectArgs;
@@ -51,7 +51,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure contenders: build, start under limits, check, load, record, compare, report.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Measure services of your own against each other, without a suite.
     Duel(Box<DuelArgs>),
     /// Find the commit that made a service worse, by measuring some of a line of commits.
@@ -226,8 +226,8 @@ pub(crate) struct RunArgs {
     pub(crate) round: Option<String>,
     /// Draw a flame graph of each case after the measured runs.
     ///
-    /// Each case is loaded once more, under perf, a JVM under async-profiler or JFR. Local
-    /// processes only.
+    /// Each case is loaded once more, under perf, a JVM under async-profiler or JFR. Processes
+    /// and containers of this host only.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
     /// Compare each contender with what it was.
@@ -291,6 +291,12 @@ pub(crate) struct OutputArgs {
     /// `bakeoff schema event` prints their schema.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Send live metrics to a collector, by OTLP over HTTP as JSON.
+    ///
+    /// One export for each recorded slice, to `/v1/metrics` below this URL, such as
+    /// http://127.0.0.1:4318. A collector that does not answer costs no measurement.
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<Collector>,
 }
 
 #[derive(Debug, Args)]

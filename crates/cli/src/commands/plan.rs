@@ -266,6 +266,7 @@ fn spec_of(
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, suite.port)),
             host: None,
             cpu_counter: None,
+            tls: None,
         }],
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),

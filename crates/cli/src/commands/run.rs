@@ -3,8 +3,9 @@
 use anyhow::Context as _;
 use bakeoff_session::baseline::Against;
 use bakeoff_session::clock;
+use bakeoff_session::opening::{NewSession, Order};
 use bakeoff_session::run::run as run_session;
-use bakeoff_session::session::{Audience, Ended, NewSession, Order};
+use bakeoff_session::session::{Audience, Ended};
 use bakeoff_session::sitting::Sitting;
 
 use super::signals::interrupted;
@@ -14,7 +15,7 @@ use crate::{exit, output};
 
 /// Runs the command.
 pub(crate) fn run(args: RunArgs) -> anyhow::Result<u8> {
-    let mut watcher = output::watcher(&args.output);
+    let mut watcher = output::watcher(&args.output)?;
     let mut audience = Audience {
         watcher: &mut *watcher,
         interruption: || Box::pin(interrupted()),

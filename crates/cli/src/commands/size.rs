@@ -23,7 +23,7 @@ pub(crate) fn size(args: &SizeArgs) -> anyhow::Result<u8> {
     refuse_session(&order.results)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let mut watcher = output::watcher(&args.output);
+        let mut watcher = output::watcher(&args.output)?;
         let mut audience = Audience {
             watcher: &mut *watcher,
             interruption: || Box::pin(interrupted()),

@@ -4,6 +4,7 @@ mod builds;
 pub(crate) mod capacity;
 pub(crate) mod documents;
 mod json;
+mod otlp;
 mod pace;
 pub(crate) mod progress;
 mod set;
@@ -18,14 +19,24 @@ use bakeoff_session::event::Observer;
 use crate::args::OutputArgs;
 use documents::WithDocuments;
 use json::JsonLines;
+use otlp::Otlp;
 use progress::Progress;
 use terminal::Terminal;
 
 /// The observer that the arguments ask for.
-pub(crate) fn watcher(args: &OutputArgs) -> Box<dyn Observer> {
-    if args.json {
-        return Box::new(WithDocuments(JsonLines(std::io::stdout())));
-    }
-    let progress = Progress::stderr(args.quiet);
-    Box::new(WithDocuments(Terminal::new(progress)))
+///
+/// # Errors
+/// Metrics cannot be sent.
+pub(crate) fn watcher(args: &OutputArgs) -> anyhow::Result<Box<dyn Observer>> {
+    let watcher: Box<dyn Observer> = match args.json {
+        true => Box::new(WithDocuments(JsonLines(std::io::stdout()))),
+        false => {
+            let progress = Progress::stderr(args.quiet);
+            Box::new(WithDocuments(Terminal::new(progress)))
+        }
+    };
+    Ok(match &args.otlp {
+        Some(url) => Box::new(Otlp::new(watcher, &url.0)?),
+        None => watcher,
+    })
 }

@@ -72,11 +72,11 @@ fn what_cannot_be_sampled_is_a_sentence_and_no_failure() {
     let report = world.read("out/report/index.html");
     assert!(report.contains("no flame graph of good, item: perf refuses: "));
     world
-        .run("run SUITE --profile tiny --profile-cpu --runtime docker")
-        .check(1, &["flame graphs are of local processes", "hint: "]);
+        .run("run SUITE --profile tiny --profile-cpu --runtime kubernetes")
+        .check(1, &["flame graphs are of processes of this host", "hint: "]);
     world
         .run("up SUITE --contender good --profile-cpu --runtime external")
-        .check(1, &["flame graphs are of local processes"]);
+        .check(1, &["flame graphs are of processes of this host"]);
 }
 
 #[test]

@@ -122,6 +122,7 @@ fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
         protocol: spec.target.protocol,
         keep_alive: !spec.keep_alive_off,
         in_flight: spec.in_flight.max(1),
+        tls: spec.target.tls,
     };
     if let Some(why) = transport.contradiction() {
         return fail(why);

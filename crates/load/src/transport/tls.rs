@@ -1,82 +1,50 @@
 //! TLS on top of a reactor: rustls takes bytes and gives bytes, and never sees a socket.
 //!
-//! Every connection makes a full handshake: resumed sessions would make reconnects look cheaper
-//! than they are for new clients.
+//! Every connection makes a full handshake unless resumption is asked for: resumed sessions make
+//! reconnects look cheaper than they are for new clients.
 
 use std::io::{Read as _, Write as _};
-use std::sync::Arc;
 
 use bakeoff_model::load::{Protocol, Target};
-use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-};
+use bakeoff_model::tls::Tls;
+use bakeoff_tls::Client;
+use rustls::ClientConnection;
 
 use crate::error::LoadError;
 
 /// The settings that all connections of a spec share.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    config: Arc<ClientConfig>,
-    name: ServerName<'static>,
+    client: Client,
     /// The protocol that the other side has to choose (ALPN, RFC 7301).
     required: Option<&'static [u8]>,
 }
 
 impl Settings {
-    /// Reads the host's root certificates, unless any certificate will do. `None` without TLS.
+    /// Reads the certificates that are trusted. `None` without TLS.
     ///
     /// # Errors
-    /// [`LoadError::Spec`] when the host name cannot be one, [`LoadError::System`] when the host
-    /// has no usable root certificates.
+    /// [`LoadError::System`] when the host name cannot be one of a certificate, the host has no
+    /// usable root certificates, or a file that is named cannot be read.
     pub(crate) fn of(target: &Target) -> Result<Option<Self>, LoadError> {
         if !target.tls {
             return Ok(None);
         }
         let host = target.host.as_deref().unwrap_or(&target.address);
-        let name =
-            ServerName::try_from(without_port(host).to_owned()).map_err(|_| LoadError::Spec {
-                message: format!("host {host:?} is no name that a certificate could have"),
-            })?;
-        let system = |source| LoadError::System {
-            what: "TLS cannot be set up".into(),
-            source,
-        };
-        let provider = Arc::new(ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .map_err(|error| system(std::io::Error::other(error)))?;
-        let mut config = if target.insecure {
-            let verifier = Arc::new(AnyCertificate(provider));
-            let builder = builder
-                .dangerous()
-                .with_custom_certificate_verifier(verifier);
-            builder.with_no_client_auth()
-        } else {
-            let mut roots = RootCertStore::empty();
-            let found = rustls_native_certs::load_native_certs();
-            roots.add_parsable_certificates(found.certs);
-            if roots.is_empty() {
-                let why = "the host has no root certificates";
-                return Err(system(std::io::Error::new(
-                    std::io::ErrorKind::NotFound,
-                    why,
-                )));
-            }
-            builder.with_root_certificates(roots).with_no_client_auth()
-        };
-        config.resumption = Resumption::disabled();
         let protocol: &'static [u8] = match target.protocol {
             Protocol::Http1 | Protocol::Websocket(_) => b"http/1.1",
             Protocol::Http2 => b"h2",
         };
-        config.alpn_protocols = vec![protocol.to_vec()];
+        let tls = Tls {
+            insecure: target.insecure,
+            ..target.trust.clone().unwrap_or_default()
+        };
+        let client = Client::new(&tls, host, protocol).map_err(|source| LoadError::System {
+            what: "TLS cannot be set up".into(),
+            source,
+        })?;
         Ok(Some(Self {
-            config: Arc::new(config),
-            name,
+            client,
             required: (target.protocol == Protocol::Http2).then_some(protocol),
         }))
     }
@@ -86,8 +54,9 @@ impl Settings {
     /// # Errors
     /// A message, when the settings do not allow one.
     pub(crate) fn session(&self) -> Result<Session, String> {
-        let mut client = ClientConnection::new(self.config.clone(), self.name.clone())
-            .map_err(|error| error.to_string())?;
+        let mut client =
+            ClientConnection::new(self.client.config.clone(), self.client.name.clone())
+                .map_err(|error| error.to_string())?;
         client.set_buffer_limit(None);
         Ok(Session {
             client,
@@ -95,20 +64,6 @@ impl Settings {
             is_closed: false,
         })
     }
-}
-
-fn without_port(host: &str) -> &str {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    // A bare IPv6 address has colons of its own.
-    let name = if name.contains(':') && !name.starts_with('[') {
-        host
-    } else {
-        name
-    };
-    name.trim_start_matches('[').trim_end_matches(']')
 }
 
 /// The TLS side of one connection.
@@ -194,64 +149,5 @@ impl Session {
             }
         }
         bytes
-    }
-}
-
-/// Accepts every certificate, for services under test that sign their own.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let schemes = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, schemes)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let schemes = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, schemes)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_port;
-
-    #[test]
-    fn names_lose_their_port() {
-        for (host, name) in [
-            ("example.org:443", "example.org"),
-            ("example.org", "example.org"),
-            ("127.0.0.1:8443", "127.0.0.1"),
-            ("[::1]:8443", "::1"),
-            ("::1", "::1"),
-        ] {
-            assert_eq!(without_port(host), name);
-        }
     }
 }

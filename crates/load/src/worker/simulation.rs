@@ -126,6 +126,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
             host: None,
             tls: false,
             insecure: false,
+            trust: None,
             unix_socket: None,
             protocol: Protocol::Http1,
             cpu_counter: None,

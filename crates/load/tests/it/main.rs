@@ -100,6 +100,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
             host: None,
             tls: false,
             insecure: false,
+            trust: None,
             unix_socket: None,
             protocol: Protocol::Http1,
             cpu_counter: None,

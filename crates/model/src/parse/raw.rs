@@ -10,6 +10,7 @@ use super::raw_contender::MatrixValues;
 use super::raw_dependency::DependencyTable;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
 use super::runs::RunsValue;
+use super::tls::TlsTable;
 use super::transport::TransportTable;
 use super::warm_up::WarmUpTable;
 use crate::capacity::{Arrivals, Rates};
@@ -66,6 +67,8 @@ pub(crate) struct SuiteTable {
     #[serde(default = "slash")]
     #[schemars(extend("x-text" = "path"))]
     pub(crate) ready_path: String,
+    /// Contenders speak TLS on their port; they speak plain HTTP unless given.
+    pub(crate) tls: Option<TlsTable>,
     /// How long connecting and each response may take under load; `15s` unless given.
     pub(crate) response_timeout: Option<DurationText>,
     /// Whether contenders log each request; where they do not, the check "logs each request" is

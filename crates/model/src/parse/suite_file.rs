@@ -18,6 +18,7 @@ use super::runs;
 use super::scenario;
 use super::shape;
 use super::source::{KeyPath, Reading};
+use super::tls;
 use super::transport;
 use super::turns;
 use super::warm_up;
@@ -70,6 +71,7 @@ pub(super) fn suite(
         env: file.env,
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
+        tls: file.suite.tls.map(|table| tls::tls(reading, table)),
         response_timeout: file
             .suite
             .response_timeout

@@ -82,6 +82,7 @@ pub(super) fn spec(
         image: None,
         service: None,
         container: ContainerOptions::default(),
+        tls: None,
         log_path: options.log_path.clone(),
     }
 }

@@ -341,6 +341,7 @@ mod tests {
             image: None,
             service: None,
             container: ContainerOptions::default(),
+            tls: None,
             log_path: "log".into(),
         };
         let found = body(&spec, "image", "net", Some(5));

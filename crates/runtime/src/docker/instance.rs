@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::tls::Tls;
 use bollard::query_parameters::KillContainerOptions;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -39,6 +40,7 @@ pub(super) struct Parts {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
+    pub(super) tls: Option<Tls>,
     pub(super) log_path: PathBuf,
     pub(super) image_bytes: u64,
     /// Its main process, where that is one of this host.
@@ -69,6 +71,7 @@ struct Shared {
     label: String,
     address: SocketAddr,
     ready_path: String,
+    tls: Option<Tls>,
     log_path: PathBuf,
     log: Log,
     image_bytes: u64,
@@ -92,6 +95,7 @@ impl DockerInstance {
             label: parts.label,
             address: parts.address,
             ready_path: parts.ready_path,
+            tls: parts.tls,
             log_path: parts.log_path,
             log: parts.log,
             image_bytes: parts.image_bytes,
@@ -261,12 +265,22 @@ impl Instance for DockerInstance {
         self.shared.address
     }
 
+    fn tls(&self) -> Option<&Tls> {
+        self.shared.tls.as_ref()
+    }
+
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         Box::pin(async move {
             let shared = Arc::clone(&self.shared);
             let asking = tokio::task::spawn_blocking(move || {
                 let mut ended = || shared.exit.borrow().is_some();
-                await_answer(shared.address, &shared.ready_path, limit, &mut ended)
+                await_answer(
+                    shared.address,
+                    &shared.ready_path,
+                    shared.tls.as_ref(),
+                    limit,
+                    &mut ended,
+                )
             });
             match asking.await.unwrap_or(Err(Unanswered::NoListener)) {
                 Ok(answered) => {
@@ -292,6 +306,17 @@ impl Instance for DockerInstance {
         let pid = self.shared.pid?;
         let meter = self.shared.meter.get_or_init(|| Meter::of_pid(pid));
         Some(meter.cpu_counter())
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let Some(pid) = self.shared.pid else {
+            return Vec::new();
+        };
+        let meter = self.shared.meter.get_or_init(|| Meter::of_pid(pid));
+        match meter.processes() {
+            none if none.is_empty() => vec![pid],
+            all => all,
+        }
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

@@ -282,6 +282,7 @@ mod tests {
             image: None,
             service: None,
             container: ContainerOptions::default(),
+            tls: None,
             log_path: PathBuf::new(),
         };
         let image = NodeImage::loaded("i".to_owned());

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
+use bakeoff_model::tls::Tls;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
@@ -35,6 +36,7 @@ pub(super) struct Parts {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
+    pub(super) tls: Option<Tls>,
     pub(super) log_path: PathBuf,
     pub(super) output: Output,
     pub(super) child: Child,
@@ -58,6 +60,7 @@ struct Shared {
     label: String,
     address: SocketAddr,
     ready_path: String,
+    tls: Option<Tls>,
     log_path: PathBuf,
     output: Output,
     pid: u32,
@@ -143,7 +146,13 @@ impl Shared {
     /// Waits for the first valid answer. Blocking.
     fn await_ready(&self, limit: Duration) -> Result<Startup, ReadyError> {
         let mut ended = || self.exit().is_some();
-        let answer = await_answer(self.address, &self.ready_path, limit, &mut ended);
+        let answer = await_answer(
+            self.address,
+            &self.ready_path,
+            self.tls.as_ref(),
+            limit,
+            &mut ended,
+        );
         let own = answer.and_then(|answered| match self.other_listener() {
             Some(other) => Err(Unanswered::NoAnswer(format!("an answer of {other}"))),
             None => Ok(answered),
@@ -239,6 +248,7 @@ impl ProcessInstance {
             label: parts.label,
             address: parts.address,
             ready_path: parts.ready_path,
+            tls: parts.tls,
             log_path: parts.log_path,
             output: parts.output,
             main: Mutex::new(Main {
@@ -307,6 +317,10 @@ impl ProcessInstance {
 impl Instance for ProcessInstance {
     fn address(&self) -> SocketAddr {
         self.shared.address
+    }
+
+    fn tls(&self) -> Option<&Tls> {
+        self.shared.tls.as_ref()
     }
 
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {

@@ -114,6 +114,7 @@ impl Bench {
             image: Some(self.image.clone()),
             service: None,
             container: ContainerOptions::default(),
+            tls: None,
             log_path: self.folder.path().join("one.log"),
         }
     }

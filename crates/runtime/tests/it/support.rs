@@ -95,6 +95,7 @@ impl Bench {
             image: None,
             service: None,
             container: ContainerOptions::default(),
+            tls: None,
             log_path: self.base.path().join("one.log"),
         }
     }

@@ -16,10 +16,11 @@ use super::Unprepared;
 use super::agreement::Answers;
 use super::files::{self, SuiteText};
 use super::order::{Duel, NAME, Request};
-use crate::contracts::STOP_GRACE;
+use crate::contracts::{Destination, STOP_GRACE};
 use crate::event::Unheard;
 use crate::hint::hinted;
-use crate::stages::verify::{self, Destination};
+use crate::stages::verify;
+use crate::store::suite_folder::SuiteFolder;
 use crate::testbed::client::HttpClient;
 use crate::testbed::{Testbed, TestbedOptions};
 
@@ -46,7 +47,8 @@ pub(super) async fn play(
     draft: &SuiteText,
 ) -> Result<DryRun, Unprepared> {
     let logs = RunFolder::temporary().map_err(anyhow::Error::from)?;
-    let testbed = testbed(duel, runtime, draft, &logs, false).await?;
+    let folder = files::parsed(draft, &duel.workdir)?;
+    let testbed = testbed(duel, runtime, folder.clone(), &logs, false).await?;
     let mut answers = vec![Vec::new(); duel.requests.len()];
     let mut slowest = Duration::ZERO;
     for side in &duel.sides {
@@ -58,7 +60,7 @@ pub(super) async fn play(
     testbed.close().await;
     let no_turns = match runtime {
         RuntimeKind::Process => {
-            let testbed = self::testbed(duel, runtime, draft, &logs, true).await?;
+            let testbed = self::testbed(duel, runtime, folder, &logs, true).await?;
             let limit = READY_AT_LEAST.max(slowest * READY_FACTOR);
             let no_turns = no_turns(duel, &testbed, limit).await?;
             testbed.close().await;
@@ -72,11 +74,10 @@ pub(super) async fn play(
 async fn testbed(
     duel: &Duel,
     runtime: RuntimeKind,
-    draft: &SuiteText,
+    folder: SuiteFolder,
     logs: &RunFolder,
     side_by_side: bool,
 ) -> anyhow::Result<Testbed> {
-    let folder = files::parsed(draft, &duel.workdir)?;
     let options = TestbedOptions {
         runtime,
         cluster: ClusterSettings::default(),

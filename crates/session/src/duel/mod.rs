@@ -16,8 +16,8 @@ use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde_json::Value;
 
 use crate::hint::hinted;
+use crate::opening::{NewSession, Order};
 use crate::selection::Selection;
-use crate::session::{NewSession, Order};
 use crate::words;
 
 use self::agreement::Agreed;

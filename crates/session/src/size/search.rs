@@ -2,6 +2,7 @@
 //! with each CPU limit.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -17,9 +18,10 @@ use crate::duel::{
 };
 use crate::event::Event;
 use crate::hint::hinted;
+use crate::opening::{NewSession, Order};
 use crate::selection::Selection;
 use crate::series::{self, Stopped};
-use crate::session::{Audience, NewSession, Order};
+use crate::session::Audience;
 
 use super::Size;
 use super::outcome::{self, MemoryNeed, Shape, Sizing, mib};
@@ -228,7 +230,7 @@ impl<'a, 'w> Search<'a, 'w> {
         cpus: f64,
         memory_bytes: u64,
         suite: &duel::SuiteText,
-    ) -> anyhow::Result<(Results, PathBuf)> {
+    ) -> anyhow::Result<(Arc<Results>, PathBuf)> {
         self.tell(&Event::SizingMeasures { cpus, memory_bytes })?;
         self.sessions += 1;
         let folder = self.order.results.join(format!("{:02}", self.sessions));

@@ -14,8 +14,9 @@ use bakeoff_runtime::{Instance, StartSpec, StopReport};
 use tokio::time::{Instant, sleep};
 
 use super::start::{await_ready, start};
-use super::verify::{self, Destination};
+use super::verify;
 use crate::case::environment_unreachable;
+use crate::contracts::Destination;
 use crate::contracts::{GROUP, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 
@@ -239,7 +240,7 @@ async fn logs_requests(parts: &Parts<'_>, instance: &dyn Instance) -> CheckRecor
         body: String::new(),
         expect: Expect::default(),
     };
-    match parts.client.ask(instance.address(), &canary).await {
+    match parts.client.ask(&Destination::of(instance), &canary).await {
         Ok(_) => logged(instance, name, CANARY, begun).await,
         Err(message) => record(name, begun, CheckOutcome::ConnErr { message }, None),
     }

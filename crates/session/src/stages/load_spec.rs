@@ -12,6 +12,7 @@ use bakeoff_model::load::{
 use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
+use bakeoff_model::tls::Tls;
 
 /// One response in this many is checked whole; status and length are checked on every one.
 const CHECK_BODY_EVERY: u32 = 64;
@@ -28,6 +29,8 @@ pub struct Loaded<'a> {
     pub host: Option<&'a str>,
     /// Where its CPU time can be read.
     pub cpu_counter: Option<CpuCounter>,
+    /// How it is reached over TLS; `None` where it is not.
+    pub tls: Option<&'a Tls>,
 }
 
 /// Everything that the load spec depends on.
@@ -58,8 +61,9 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
     let mut targets = input.loaded.iter().map(|loaded| Target {
         address: loaded.address.to_string(),
         host: loaded.host.map(str::to_owned),
-        tls: false,
-        insecure: false,
+        tls: loaded.tls.is_some(),
+        insecure: loaded.tls.is_some_and(|tls| tls.insecure),
+        trust: loaded.tls.cloned(),
         unix_socket: None,
         protocol: transport.protocol,
         cpu_counter: loaded.cpu_counter.clone(),
@@ -226,6 +230,7 @@ mod tests {
                 address: SocketAddr::from(([127, 0, 0, 1], 8080)),
                 host: None,
                 cpu_counter: None,
+                tls: None,
             };
             let spec = load_spec(&SpecInput {
                 loaded: vec![loaded(), loaded()],
@@ -260,6 +265,7 @@ mod tests {
             address: SocketAddr::from(([127, 0, 0, 1], 8080)),
             host: None,
             cpu_counter: None,
+            tls: None,
         };
         let input = SpecInput {
             loaded: vec![loaded(), loaded(), loaded()],

@@ -119,6 +119,7 @@ impl Loading {
             address: one.instance.address(),
             host: one.instance.host(),
             cpu_counter: one.instance.cpu_counter(),
+            tls: one.instance.tls(),
         });
         let spec = spec(&SpecInput {
             loaded: loaded.collect(),

@@ -12,10 +12,10 @@ use bakeoff_runtime::meter::gc_log;
 use super::measure::{Account, Loading, On};
 use super::rows::Counted;
 use super::start::{stage, start, started};
-use super::verify::Destination;
 use super::work::Logged;
 use super::{lifecycle, probe, rows, verify, work};
 use crate::case::Case;
+use crate::contracts::Destination;
 use crate::contracts::{Halt, Parts, STOP_GRACE};
 use crate::event::{self, Observer};
 

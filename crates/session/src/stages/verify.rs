@@ -1,37 +1,16 @@
 //! Functional checks: does the contender respond as the suite says? (C6)
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use bakeoff_model::check::{Answer, Check, CheckOutcome};
 use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
-use bakeoff_runtime::Instance;
 use tokio::time::{Instant, sleep};
 
-use crate::contracts::{Client, GROUP};
+use crate::contracts::{Client, Destination, GROUP};
 
 /// Pause before the one repetition of a check that found no service.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
-
-/// Where requests go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Destination {
-    address: SocketAddr,
-    /// The name for `Host` in requests; the address when absent.
-    host: Option<String>,
-}
-
-impl Destination {
-    /// Where an instance is reached.
-    #[must_use]
-    pub fn of(instance: &dyn Instance) -> Self {
-        Self {
-            address: instance.address(),
-            host: instance.host().map(str::to_owned),
-        }
-    }
-}
 
 /// Sends the request of a check; the response, or why there is none.
 pub(crate) async fn ask(
@@ -40,11 +19,11 @@ pub(crate) async fn ask(
     check: &Check,
 ) -> Result<Answer, String> {
     let Some(host) = &to.host else {
-        return client.ask(to.address, check).await;
+        return client.ask(to, check).await;
     };
     let mut check = check.clone();
     check.headers.push(("host".to_owned(), host.clone()));
-    client.ask(to.address, &check).await
+    client.ask(to, &check).await
 }
 
 /// Makes one check.

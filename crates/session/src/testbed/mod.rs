@@ -26,6 +26,7 @@ use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
+use bakeoff_model::tls::Tls;
 use bakeoff_runtime::backend::Databases;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, build};
@@ -116,9 +117,8 @@ impl Testbed {
         }
         platform.check(&folder.suite)?;
         if options.backend != BackendName::None {
-            let dependencies = folder.suite.dependencies.iter();
-            let mut checked = dependencies.map(|one| platform.check_dependency(one));
-            checked.try_for_each(|checked| checked)?;
+            let mut dependencies = folder.suite.dependencies.iter();
+            dependencies.try_for_each(|one| platform.check_dependency(one))?;
         }
         std::fs::create_dir_all(&options.logs)
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
@@ -412,6 +412,7 @@ impl Testbed {
             start_timeout: self.start_timeout(),
             image: ready.image,
             service: contender.url.clone(),
+            tls: self.tls(contender),
             container: ContainerOptions {
                 alias: None,
                 mounts: launch::mounts(
@@ -421,6 +422,21 @@ impl Testbed {
             },
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
+    }
+
+    /// How a contender is reached over TLS: as the suite says, or the URL where it runs already.
+    fn tls(&self, contender: &Contender) -> Option<Tls> {
+        let suite = self.suite().tls.as_ref();
+        let suite = suite.map(|tls| tls.in_folder(&self.folder.path));
+        let is_external = self.options.runtime == RuntimeKind::External;
+        match contender.url.as_ref().filter(|_| is_external) {
+            Some(url) => url.is_tls().then(|| Tls {
+                // The name in the URL, which is not the one of contenders that are started here.
+                name: None,
+                ..suite.unwrap_or_default()
+            }),
+            None => suite,
+        }
     }
 
     /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the

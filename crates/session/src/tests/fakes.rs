@@ -28,7 +28,7 @@ use bakeoff_runtime::{
 
 use crate::case::{Case, ReadyProbe};
 use crate::contracts::{
-    BackendProbe, Cases, Client, LoadGenerator, Parts, PendingRun, RunningLoad,
+    BackendProbe, Cases, Client, Destination, LoadGenerator, Parts, PendingRun, RunningLoad,
 };
 use crate::driver::Driver;
 use crate::event::{Event, Observer};
@@ -209,7 +209,11 @@ impl Instance for FakeInstance {
 struct FakeClient(Script);
 
 impl Client for FakeClient {
-    fn ask<'a>(&'a self, _: SocketAddr, _: &'a Check) -> BoxFuture<'a, Result<Answer, String>> {
+    fn ask<'a>(
+        &'a self,
+        _: &'a Destination,
+        _: &'a Check,
+    ) -> BoxFuture<'a, Result<Answer, String>> {
         let answer = Answer {
             status: self.0.status,
             ..Answer::default()
@@ -526,6 +530,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         image: None,
         service: None,
         container: ContainerOptions::default(),
+        tls: None,
         log_path: "fake.log".into(),
     };
     let slice = Duration::from_secs(1);
@@ -565,6 +570,7 @@ pub(crate) fn suite() -> Suite {
         env: BTreeMap::from([("BACKEND".to_owned(), "live".to_owned())]),
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
+        tls: None,
         response_timeout: Suite::RESPONSE_TIMEOUT,
         logs_requests: true,
         log_lines_min: None,

@@ -7,8 +7,8 @@ use anyhow::{Context as _, bail, ensure};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::suite::Suite;
+use bakeoff_session::opening::{NewSession, Order};
 use bakeoff_session::selection;
-use bakeoff_session::session::{NewSession, Order};
 use bakeoff_session::store::{results, suite_folder};
 use bakeoff_session::together::{self, Abilities};
 use bakeoff_session::verification::Wanted;
@@ -26,7 +26,7 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
     let suite = |folder: &Path| suite(root, folder);
     match cli.command {
         Command::Run(args) if args.resume.is_none() => {
-            let Order::Begin(new) = run::order(args) else {
+            let Order::Begin(new) = run::order(*args) else {
                 return Ok(false);
             };
             with(suite(&new.suite)?, |suite| session(suite, *new))

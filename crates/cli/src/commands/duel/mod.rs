@@ -47,7 +47,7 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
         };
         let seed = args.asked.seed.unwrap_or_else(clock::fresh_seed);
         let order = duel::session(suite, results, agreement.runtime, seed, args.profile_cpu);
-        let mut watcher = output::watcher(&args.output);
+        let mut watcher = output::watcher(&args.output)?;
         let mut audience = Audience {
             watcher: &mut *watcher,
             interruption: || Box::pin(interrupted()),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
+use bakeoff_model::tls::Tls;
 
 use super::{feed, url};
 use crate::args::LoadArgs;
@@ -93,6 +94,14 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
         host: Some(url.host),
         tls: url.tls,
         insecure: args.insecure,
+        trust: Some(Tls {
+            ca: args.cacert.clone(),
+            certificate: args.cert.clone(),
+            key: args.key.clone(),
+            resume: args.tls_resume,
+            ..Tls::default()
+        })
+        .filter(|tls| *tls != Tls::default()),
         unix_socket: args.unix_socket.clone(),
         protocol,
         cpu_counter: None,

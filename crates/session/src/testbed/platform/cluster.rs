@@ -2,7 +2,7 @@
 //! what is started there.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
-use bakeoff_model::suite::Contender;
+use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::backend::{BackendKind, Elasticsearch, elasticsearch};
 use bakeoff_runtime::build::Built;
 use bakeoff_runtime::docker::{
@@ -28,7 +28,7 @@ use tokio::sync::OnceCell;
 
 use super::pods::in_pods;
 use super::{GC_LOG_IN_CONTAINERS, Platform};
-use crate::contracts::{Client, LoadGenerator};
+use crate::contracts::{Client, Destination, LoadGenerator};
 use crate::hint::{hinted, of_cluster as plain};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::client::RESPONSE_LIMIT;
@@ -228,6 +228,16 @@ impl Platform for ClusterPlatform {
         &self.runtime
     }
 
+    fn check(&self, suite: &Suite) -> anyhow::Result<()> {
+        match suite.tls {
+            Some(_) => Err(hinted(
+                "contenders in Pods are asked over plain HTTP, and this suite has `[suite.tls]`",
+                "use --runtime docker or --runtime process",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The image of the contender is then at the nodes.
     async fn make_ready(
         &self,
@@ -340,13 +350,13 @@ fn no_delivery(context: &str) -> anyhow::Error {
 impl Client for KubernetesRuntime {
     fn ask<'a>(
         &'a self,
-        to: SocketAddr,
+        to: &'a Destination,
         check: &'a Check,
     ) -> BoxFuture<'a, Result<Answer, String>> {
         Box::pin(async move {
             let line = (check.method.as_str(), check.path.as_str());
             let body = check.body.as_bytes();
-            self.ask(to, line, &check.headers, body, RESPONSE_LIMIT)
+            self.ask(to.address, line, &check.headers, body, RESPONSE_LIMIT)
                 .await
         })
     }

@@ -108,6 +108,7 @@ fn spec(
         image: None,
         service: None,
         container: ContainerOptions::default(),
+        tls: None,
         log_path: logs.join(format!("dependency-{}.log", wanted.name)),
     })
 }

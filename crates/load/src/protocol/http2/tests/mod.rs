@@ -56,6 +56,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
             host: None,
             tls: false,
             insecure: false,
+            trust: None,
             unix_socket: None,
             protocol: bakeoff_model::load::Protocol::Http2,
             cpu_counter: None,
