@@ -331,16 +331,17 @@ async fn without_limits_the_same_memory_is_fine() {
 }
 
 #[tokio::test]
-async fn a_deaf_contender_is_killed() {
+async fn a_deaf_contender_is_killed_without_being_waited_for() {
     let Some(bench) = Bench::new().await else {
         return;
     };
     let spec = bench.spec(&["/app/contender", "deaf", "0.0.0.0", "8080"]);
     let mut instance = bench.start(&spec).await;
     instance.await_ready(LIMIT).await.unwrap();
-    let report = instance.stop(Duration::from_millis(300)).await;
+    let patience = Duration::from_secs(3600);
+    let report = instance.stop(patience).await;
     assert!(report.killed && !report.graceful, "{report:?}");
-    assert!(report.took >= Duration::from_millis(300), "{report:?}");
+    assert!(report.took < patience, "{report:?}");
     assert_eq!(
         (report.exit.signal, report.exit.oom_killed),
         (Some(9), false)
