@@ -68,7 +68,7 @@ pub struct CapacityTable {
 /// The capacity of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapacityRow {
-    /// One more than how many bear more.
+    /// One more than how many sustain more.
     pub rank: Option<usize>,
     /// Whether and how it shares its rank.
     pub tie: Tie,
@@ -246,7 +246,7 @@ fn row(case: &CaseData<'_>, slos: &[Slo]) -> Option<CapacityRow> {
         last_before_failure: lasts.and_then(|lasts| geometric_mean(&lasts)),
         cpu_us: cpu.and_then(Sample::new).map(|cpu| cpu.mean()),
         throttled: throttled.and_then(Sample::new).map(|share| share.mean()),
-        start_s: starts.and_then(median),
+        start_s: starts.and_then(Sample::new).map(|starts| starts.median()),
         confirmed: confirmed(confirmations, slos),
         runs: runs.len(),
         runs_begun: case.runs.len(),
@@ -307,11 +307,6 @@ fn confirmed<'p>(trials: impl Iterator<Item = &'p TrialRecord>, slos: &[Slo]) ->
         confirmed.held += usize::from(verdict.outcome != TrialOutcome::Disturbed);
     }
     confirmed
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn geometric_mean(values: &[f64]) -> Option<f64> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::mount::Mount;
+use crate::volume::Volume;
 
 /// A program or a container that contenders call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Dependency {
     /// The port on which it listens; `None` takes a free one, or the first that an image exposes.
     pub port: Option<u16>,
     /// Files and folders of this host that a container can read.
-    pub volumes: Vec<Mount>,
+    pub volumes: Vec<Volume>,
     /// The path that must answer before contenders start; `None` where connections suffice.
     pub ready_path: Option<String>,
     /// How long it may take until it is ready.

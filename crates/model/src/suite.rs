@@ -14,7 +14,6 @@ use crate::delay::Delay;
 use crate::dependency::Dependency;
 pub use crate::limits::Limits;
 use crate::load::{Protocol, RequestSpec};
-use crate::mount::Mount;
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::runs::Runs;
@@ -23,6 +22,7 @@ use crate::service_url::ServiceUrl;
 pub use crate::step::Step;
 use crate::tls::Tls;
 use crate::transport::Transport;
+use crate::volume::Volume;
 
 /// A suite: what is asked of whom, and how it is measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -429,7 +429,7 @@ pub struct Contender {
     /// Replaces the arguments of that entry point. Empty = nothing.
     pub image_arguments: Vec<String>,
     /// Files and folders of this host that a container of the image can read.
-    pub image_volumes: Vec<Mount>,
+    pub image_volumes: Vec<Volume>,
     /// Base image: `debian`, `scratch`, `jre-17`, `jre-25` or a registry image.
     pub image_base: String,
     /// Environment of its own.

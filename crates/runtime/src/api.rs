@@ -65,7 +65,7 @@ pub struct ContainerOptions {
     /// The name by which containers of the session reach it; `None` where they need none.
     pub alias: Option<String>,
     /// Files and folders of this host that it can read, by the paths at which it sees them.
-    pub mounts: Vec<(PathBuf, String)>,
+    pub volumes: Vec<(PathBuf, String)>,
 }
 
 /// A way to start process groups.

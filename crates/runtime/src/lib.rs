@@ -24,6 +24,7 @@ pub mod process;
 pub mod ready;
 pub mod sweep;
 
+pub use self::log::last_lines;
 pub use api::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,

@@ -135,8 +135,9 @@ pub(crate) fn file_begin(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last lines of a text, for a message.
-pub(crate) fn last_lines(text: &str) -> String {
+/// Returns the last lines of a text, for a message.
+#[must_use]
+pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }

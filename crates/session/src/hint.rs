@@ -30,8 +30,17 @@ impl std::error::Error for Hinted {}
 
 /// An error of a cluster, with its hint.
 pub fn of_cluster(error: ClusterError) -> anyhow::Error {
-    match error.hint() {
-        Some(hint) => hinted(&error, hint),
+    let hint = error.hint().map(ToString::to_string);
+    with_hint(error, hint)
+}
+
+/// An error with its own hint, where it has one.
+pub(crate) fn with_hint(
+    error: impl std::error::Error + Send + Sync + 'static,
+    hint: Option<impl fmt::Display>,
+) -> anyhow::Error {
+    match hint {
+        Some(hint) => hinted(error, hint),
         None => error.into(),
     }
 }

@@ -85,11 +85,11 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             Some(_) => plans(&file.rounds[index + 1..], file, &folder.suite, &host)?,
             None => Vec::new(),
         };
-        let carried = session::carry_out(top, open, &later, audience).await?;
-        let Some(results) = carried.recorded else {
-            return Ok(carried.ended);
+        let session = session::carry_out(top, open, &later, audience).await?;
+        let Some(results) = session.recorded else {
+            return Ok(session.ended);
         };
-        worst = worst.max(carried.ended);
+        worst = worst.max(session.ended);
         let analysis = Analysis::of(&AnalysisInput::new(&results, name));
         for mut qualification in analysis.qualifications {
             if qualification.round == *name {

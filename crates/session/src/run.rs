@@ -19,6 +19,6 @@ pub async fn run(order: &Order, audience: &mut Audience<'_>) -> anyhow::Result<E
     }
     let open = opening::open(order).await?;
     let top = open.folder.clone();
-    let carried = session::carry_out(&top, open, &[], audience).await?;
-    Ok(carried.ended)
+    let session = session::carry_out(&top, open, &[], audience).await?;
+    Ok(session.ended)
 }

@@ -39,8 +39,8 @@ pub(crate) async fn play(
         sitting: None,
     };
     let open = opening::open(order).await?;
-    let carried = session::carry_out(folder, open, &[], &mut own).await?;
-    carried.recorded.ok_or_else(|| Stopped.into())
+    let session = session::carry_out(folder, open, &[], &mut own).await?;
+    session.recorded.ok_or_else(|| Stopped.into())
 }
 
 /// Keeps the advice to resume a session from its observer.

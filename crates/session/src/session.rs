@@ -65,14 +65,14 @@ pub struct Audience<'a> {
 }
 
 /// How a session ended.
-pub(crate) struct Carried {
+pub(crate) struct EndedSession {
     pub(crate) ended: Ended,
-    /// Its records; `None` where it was broken off.
+    /// Its records; `None` where it was interrupted, or its sitting is over.
     pub(crate) recorded: Option<Arc<Results>>,
 }
 
-impl Carried {
-    fn broken_off(ended: Ended) -> Self {
+impl EndedSession {
+    fn interrupted(ended: Ended) -> Self {
         Self {
             ended,
             recorded: None,
@@ -87,7 +87,7 @@ pub(crate) async fn carry_out(
     open: OpenSession,
     later: &[Plan],
     audience: &mut Audience<'_>,
-) -> anyhow::Result<Carried> {
+) -> anyhow::Result<EndedSession> {
     let OpenSession {
         folder,
         recorder,
@@ -130,7 +130,7 @@ pub(crate) async fn carry_out(
             suite: session.suite_folder,
             resume: top.to_owned(),
         })?;
-        return Ok(Carried::broken_off(Ended::Interrupted));
+        return Ok(EndedSession::interrupted(Ended::Interrupted));
     };
     if outcome
         .as_ref()
@@ -139,7 +139,7 @@ pub(crate) async fn carry_out(
         observers
             .watcher
             .observe(&left::sitting_ended(top, &folder, session, later)?)?;
-        return Ok(Carried::broken_off(Ended::Left));
+        return Ok(EndedSession::interrupted(Ended::Left));
     }
     if outcome.is_err() {
         observers.recorder.withdraw();
@@ -153,7 +153,7 @@ fn end(
     session: &SessionFile,
     made: usize,
     watcher: &mut dyn Observer,
-) -> anyhow::Result<Carried> {
+) -> anyhow::Result<EndedSession> {
     let results = Arc::new(results::read(folder)?);
     let failed = results::failed_runs(&results);
     watcher.observe(&Event::SessionEnded {
@@ -177,7 +177,7 @@ fn end(
         (None, 0) => Ended::Completed,
         (None, _) => Ended::WithFailures,
     };
-    Ok(Carried {
+    Ok(EndedSession {
         ended,
         recorded: Some(results),
     })

@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Duel(Box<DuelArgs>),
     /// Find the commit that made a service worse, by measuring some of a line of commits.
     Bisect(Box<BisectArgs>),
-    /// Find the cheapest CPU and memory limits with which a service keeps a promise at a rate.
+    /// Find the cheapest CPU and memory limits with which a service meets an objective at a rate.
     Size(Box<SizeArgs>),
     /// Write a suite to begin with: a template that runs, or the requests of a description.
     Init(InitArgs),

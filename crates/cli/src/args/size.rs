@@ -39,7 +39,7 @@ pub(crate) struct SizeArgs {
     /// Requests per second of all replicas together.
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Positive,
-    /// The promise: `p99 <= 50ms and errors <= 0.1%`.
+    /// The objective: `p99 <= 50ms and errors <= 0.1%`.
     #[arg(long, value_name = "SLO")]
     pub(crate) slo: Slo,
     /// CPU limits to measure; 0.25, 0.5, 1, 2 and 4 as far as the host can give them when absent.

@@ -1,42 +1,18 @@
 //! `bakeoff bisect`: which commit made a service worse.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use bakeoff_session::bisect::{self, Bisect};
 use bakeoff_session::clock;
-use bakeoff_session::session::{Audience, Ended};
-use bakeoff_session::store::recorder::refuse_session;
 
-use super::asked;
-use super::run::status;
-use super::signals::interrupted;
+use super::{asked, series};
 use crate::args::BisectArgs;
-use crate::output;
 
 /// Runs the command.
 pub(crate) fn bisect(args: &BisectArgs) -> anyhow::Result<u8> {
     let order = order(args)?;
-    refuse_session(&order.results)?;
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-    runtime.block_on(async {
-        let mut watcher = output::watcher(&args.output)?;
-        let mut audience = Audience {
-            watcher: &mut *watcher,
-            interruption: || Box::pin(interrupted()),
-            sitting: None,
-        };
-        let ended = bisect::bisect(&order, &mut audience).await?;
-        if ended == Ended::Interrupted && !args.output.quiet {
-            let folder = order.results.display();
-            // A closed terminal is no reason to fail.
-            let _ = writeln!(
-                std::io::stderr(),
-                "interrupted; what was measured is in {folder}"
-            );
-        }
-        Ok(status(ended))
+    series::play(&args.output, &order.results, async |audience| {
+        bisect::bisect(&order, audience).await
     })
 }
 

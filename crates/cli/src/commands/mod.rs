@@ -23,6 +23,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
+mod series;
 pub(crate) mod shim;
 pub(crate) mod signals;
 pub(crate) mod size;

@@ -1,44 +1,20 @@
-//! `bakeoff size`: the cheapest shape in which a service keeps a promise.
+//! `bakeoff size`: the cheapest shape in which a service meets an objective.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use bakeoff_session::clock;
 use bakeoff_session::duel::Duel;
 use bakeoff_session::hint::hinted;
-use bakeoff_session::session::{Audience, Ended};
 use bakeoff_session::size::{self, Prices, Size};
-use bakeoff_session::store::recorder::refuse_session;
 
-use super::asked;
-use super::run::status;
-use super::signals::interrupted;
+use super::{asked, series};
 use crate::args::SizeArgs;
-use crate::output;
 
 /// Runs the command.
 pub(crate) fn size(args: &SizeArgs) -> anyhow::Result<u8> {
     let order = order(args)?;
-    refuse_session(&order.results)?;
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-    runtime.block_on(async {
-        let mut watcher = output::watcher(&args.output)?;
-        let mut audience = Audience {
-            watcher: &mut *watcher,
-            interruption: || Box::pin(interrupted()),
-            sitting: None,
-        };
-        let ended = size::size(&order, &mut audience).await?;
-        if ended == Ended::Interrupted && !args.output.quiet {
-            let folder = order.results.display();
-            // A closed terminal is no reason to fail.
-            let _ = writeln!(
-                std::io::stderr(),
-                "interrupted; what was measured is in {folder}"
-            );
-        }
-        Ok(status(ended))
+    series::play(&args.output, &order.results, async |audience| {
+        size::size(&order, audience).await
     })
 }
 

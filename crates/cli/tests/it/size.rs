@@ -67,9 +67,9 @@ fn replicas_follow_from_the_rate_that_one_sustains() {
 #[test]
 fn what_cannot_be_sized_is_said() {
     let world = World::new(&[]);
-    let promise = ["--rate", "10", "--slo", "p99 <= 1s"];
+    let objective = ["--rate", "10", "--slo", "p99 <= 1s"];
     let with = |more: &[&str]| {
-        let all: Vec<&str> = promise.iter().chain(more).copied().collect();
+        let all: Vec<&str> = objective.iter().chain(more).copied().collect();
         size(&world, &all)
     };
     with(&["--shapes", "64"]).check(1, &["64 CPU: not measured", "--shapes"]);

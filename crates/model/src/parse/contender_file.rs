@@ -52,7 +52,7 @@ pub(super) fn contenders(
     let volumes = file.image.volumes.as_deref().unwrap_or_default();
     let bare = Contender {
         url,
-        image_volumes: volumes::mounts(reading, &root.key("image").key("volumes"), volumes),
+        image_volumes: volumes::volumes(reading, &root.key("image").key("volumes"), volumes),
         ..bare(folder, file)
     };
     check_commands(reading, &place, &bare);
@@ -77,7 +77,7 @@ pub(super) fn contenders(
         contender.url = url.or(contender.url);
         if let Some(texts) = &variant.image.volumes {
             let place = place.key("image").key("volumes");
-            contender.image_volumes = volumes::mounts(reading, &place, texts);
+            contender.image_volumes = volumes::volumes(reading, &place, texts);
         }
         let commands = variant.run.is_some() || variant.version.is_some();
         if commands || variant.artifact.is_some() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::contender_file::environment;
 use super::raw_dependency::DependencyTable;
 use super::source::{KeyPath, Reading};
-use super::volumes::mounts;
+use super::volumes::volumes;
 use crate::dependency::Dependency;
 use crate::names;
 
@@ -30,7 +30,7 @@ pub(super) fn dependencies(
             command: table.command,
             env: table.env,
             port: table.port,
-            volumes: mounts(reading, &place.key("volumes"), &table.volumes),
+            volumes: volumes(reading, &place.key("volumes"), &table.volumes),
             ready_path: table.ready_path,
             start_timeout: table
                 .start_timeout

@@ -1,10 +1,10 @@
 //! Volumes of containers.
 
 use super::source::{KeyPath, Reading};
-use crate::mount::Mount;
+use crate::volume::Volume;
 
 /// The volumes at `place`.
-pub(super) fn mounts(reading: &mut Reading<'_>, place: &KeyPath, texts: &[String]) -> Vec<Mount> {
+pub(super) fn volumes(reading: &mut Reading<'_>, place: &KeyPath, texts: &[String]) -> Vec<Volume> {
     let mut mounts = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         match text.parse() {

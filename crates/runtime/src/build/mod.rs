@@ -198,9 +198,10 @@ struct Job<'a> {
     limit: Duration,
 }
 
-/// A command that builds something.
+/// A command whose output goes to a log, and whose processes all end with it: it builds something,
+/// or fills a dependency.
 #[derive(Debug, Clone, Copy)]
-pub struct BuildCommand<'a> {
+pub struct LoggedCommand<'a> {
     /// The program and its arguments; at least the program.
     pub words: &'a [String],
     /// Variables that are set in its environment besides our own.
@@ -213,11 +214,12 @@ pub struct BuildCommand<'a> {
     pub limit: Duration,
 }
 
-impl BuildCommand<'_> {
+impl LoggedCommand<'_> {
     /// Runs it. All its processes end with the future.
     ///
     /// # Errors
-    /// It could not be started, failed, or took too long: a fragment that follows "the build".
+    /// It could not be started, failed, or took too long: a fragment that follows the name of
+    /// the command.
     pub async fn run(&self) -> Result<(), String> {
         let program = self.words.first().map_or("", String::as_str);
         let log = File::create(self.log).and_then(|out| Ok((out.try_clone()?, out)));
@@ -234,7 +236,7 @@ impl BuildCommand<'_> {
         let child = command.spawn();
         let mut child = child.map_err(|error| format!("cannot be started: {program}: {error}"))?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let _processes = BuildProcesses(id.and_then(Pid::from_raw));
+        let _processes = CommandProcesses(id.and_then(Pid::from_raw));
         match tokio::time::timeout(self.limit, child.wait()).await {
             Ok(Ok(status)) if status.success() => Ok(()),
             Ok(Ok(status)) => Err(format!("failed with {status}")),
@@ -253,13 +255,13 @@ impl BuildCommand<'_> {
     }
 }
 
-/// The processes of a build command; those that are left end with its value.
-struct BuildProcesses(Option<Pid>);
+/// The processes of a command; those that are left end with its value.
+struct CommandProcesses(Option<Pid>);
 
-impl Drop for BuildProcesses {
+impl Drop for CommandProcesses {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // Nothing is left to be ended after a build that went well.
+            // Nothing is left after a command that went well.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -387,7 +389,7 @@ impl<'a> Job<'a> {
         if self.contender.build.is_empty() {
             return Ok(());
         }
-        let command = BuildCommand {
+        let command = LoggedCommand {
             words: &self.contender.build,
             env: &self.env,
             folder: &self.tree(),

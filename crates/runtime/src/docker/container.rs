@@ -61,7 +61,7 @@ pub(super) fn body(
         memory,
         // Memory and swap together: as much as memory alone is no swap at all.
         memory_swap: memory,
-        mounts: Some(spec.container.mounts.iter().map(mount).collect()),
+        mounts: Some(spec.container.volumes.iter().map(mount).collect()),
         ulimits: nofile.map(|limit| {
             vec![ResourcesUlimits {
                 name: Some("nofile".to_owned()),

@@ -173,7 +173,7 @@ impl Shared {
             return report(false, false, Duration::ZERO, exit);
         }
         let began = Instant::now();
-        if self.pid.is_some_and(is_deaf) {
+        if self.pid.is_some_and(ignores_sigterm) {
             self.signal("SIGKILL").await;
             let exit = self.await_exit(KILL_PATIENCE).await.unwrap_or_default();
             return report(false, true, began.elapsed(), exit);
@@ -358,12 +358,12 @@ impl Instance for DockerInstance {
 
 /// Whether a process does not end on SIGTERM: the first one of a container gets no signal that it
 /// has no handler for.
-fn is_deaf(pid: u32) -> bool {
+fn ignores_sigterm(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"));
-    status.is_ok_and(|status| is_deaf_by(&status))
+    status.is_ok_and(|status| ignores_sigterm_by(&status))
 }
 
-fn is_deaf_by(status: &str) -> bool {
+fn ignores_sigterm_by(status: &str) -> bool {
     const SIGTERM: u32 = 15;
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
     let own = value("NSpid:").and_then(|ids| ids.split_whitespace().next_back());
@@ -388,15 +388,15 @@ impl Drop for DockerInstance {
 
 #[cfg(test)]
 mod tests {
-    use super::is_deaf_by;
+    use super::ignores_sigterm_by;
 
     #[test]
     fn the_first_process_of_a_container_needs_a_handler() {
         let status =
             |ids: &str, caught: &str| format!("Name:\tx\nNSpid:\t{ids}\nSigCgt:\t{caught}\n");
-        assert!(is_deaf_by(&status("4711\t1", "0000000000000440")));
-        assert!(!is_deaf_by(&status("4711\t1", "0000000000004440")));
-        assert!(!is_deaf_by(&status("4711", "0000000000000000")));
-        assert!(!is_deaf_by(""));
+        assert!(ignores_sigterm_by(&status("4711\t1", "0000000000000440")));
+        assert!(!ignores_sigterm_by(&status("4711\t1", "0000000000004440")));
+        assert!(!ignores_sigterm_by(&status("4711", "0000000000000000")));
+        assert!(!ignores_sigterm_by(""));
     }
 }

@@ -10,7 +10,7 @@ use bakeoff_analysis::{Analysis, AnalysisInput};
 use bakeoff_model::baseline::Figure;
 use bakeoff_model::duration_ns;
 use bakeoff_model::failure::{Failure, Stage};
-use bakeoff_runtime::build::{BUILD_LIMIT, BuildCommand};
+use bakeoff_runtime::build::{BUILD_LIMIT, LoggedCommand};
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_stats::{
     self as stats, Better, Budget, Criteria, LevelShift, Sample, against_bounds, compare,
@@ -364,7 +364,7 @@ impl<'a, 'w> Search<'a, 'w> {
             ["sh", "-c", build].map(str::to_owned),
             shared.into_iter().collect(),
         );
-        let command = BuildCommand {
+        let command = LoggedCommand {
             words: &words,
             env: &env,
             folder: &tree.inside(),
@@ -448,7 +448,7 @@ impl<'a, 'w> Search<'a, 'w> {
     }
 }
 
-fn failure(message: &str, build: &str, command: &BuildCommand<'_>) -> Failure {
+fn failure(message: &str, build: &str, command: &LoggedCommand<'_>) -> Failure {
     let hint = format!("the whole log is {}", command.log.display());
     Failure::new(Stage::Build, message)
         .with_evidence(format!("{build}\n{}", command.last_lines()))

@@ -7,8 +7,8 @@ use anyhow::bail;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::diagnostic::SourceFile;
-use bakeoff_model::mount::Mount;
 use bakeoff_model::parse::{self, SuiteSources};
+use bakeoff_model::volume::Volume;
 use serde_json::{Map, Value, json};
 
 use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, Side};
@@ -177,7 +177,7 @@ pub(crate) fn dependency_table(dependency: &Dependency) -> Value {
     Value::Object(table)
 }
 
-fn texts(volumes: &[Mount]) -> Vec<String> {
+fn texts(volumes: &[Volume]) -> Vec<String> {
     volumes.iter().map(ToString::to_string).collect()
 }
 

@@ -8,9 +8,9 @@ use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::json_path::JsonPath;
-use bakeoff_model::mount::Mount;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::volume::Volume;
 
 use crate::hint::hinted;
 use crate::testbed::this_host::free;
@@ -118,7 +118,7 @@ pub struct ServiceImage {
     /// Environment of its own.
     pub env: BTreeMap<String, String>,
     /// Files and folders of this host that it can read.
-    pub volumes: Vec<Mount>,
+    pub volumes: Vec<Volume>,
 }
 
 /// A request.

@@ -1,6 +1,6 @@
-//! The cheapest shape in which a service keeps a promise at a rate: how much memory it needs, which
-//! rate it sustains with each CPU limit, and how many replicas of which price that makes. Every
-//! measurement is a session, with a results folder of its own.
+//! The cheapest shape in which a service meets an objective at a rate: how much memory it needs,
+//! which rate it sustains with each CPU limit, and how many replicas of which price that makes.
+//! Every measurement is a session, with a results folder of its own.
 
 mod outcome;
 mod search;
@@ -29,7 +29,7 @@ pub struct Size {
     pub duel: Duel,
     /// Requests per second of all replicas together.
     pub rate_per_s: f64,
-    /// The promise.
+    /// The objective.
     pub slo: Slo,
     /// CPU limits to try; those of the host are taken where there are none.
     pub cpus: Vec<f64>,

@@ -27,11 +27,11 @@ pub struct Sizing {
     pub service: String,
     /// Requests per second of all replicas together.
     pub rate_per_s: f64,
-    /// The promise: `p99 <= 50ms and errors <= 0.1%`.
+    /// The objective: `p99 <= 50ms and errors <= 0.1%`.
     pub slo: String,
     /// The answer, one or more sentences.
     pub sentence: String,
-    /// The CPU limit of the cheapest shape; absent where none keeps the promise.
+    /// The CPU limit of the cheapest shape; absent where none meets the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cheapest_cpus: Option<f64>,
     /// How much memory it needs.
@@ -67,7 +67,7 @@ pub struct MemoryNeed {
 pub struct Shape {
     /// The CPU limit, cores.
     pub cpus: f64,
-    /// Requests per second of one replica that keeps the promise; absent where none does.
+    /// Requests per second of one replica that meets the objective; absent where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_per_s: Option<WithInterval>,
     /// Fresh processes that held what the one before them had found, of those that tried.
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_keeps_no_promise_has_no_shape() {
+    fn a_service_that_meets_no_objective_has_no_shape() {
         let shapes = [shape(0.5, None)];
         assert!(cheapest(&shapes).is_none());
         let said = sentence("shop", 800.0, "p99 <= 1us", &shapes, &MEMORY);

@@ -10,16 +10,11 @@ use bakeoff_analysis::{Analysis, AnalysisInput, WithInterval};
 use bakeoff_base::number::as_f64;
 use bakeoff_model::record::{Outcome, Results, RunRecords};
 use bakeoff_model::suite::Limits;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde_json::{Value, json};
 
-use crate::duel::{
-    self, Asked, Duel, DuelRuns, DuelWarmUp, NAME, Unprepared, duration_text, toml_text,
-};
+use crate::duel::{self, Asked, Duel, DuelRuns, DuelWarmUp, Unprepared, duration_text, toml_text};
 use crate::event::Event;
 use crate::hint::hinted;
-use crate::opening::{NewSession, Order};
-use crate::selection::Selection;
 use crate::series::{self, Stopped};
 use crate::session::Audience;
 
@@ -236,26 +231,8 @@ impl<'a, 'w> Search<'a, 'w> {
         let folder = self.order.results.join(format!("{:02}", self.sessions));
         let path = folder.join("suite");
         duel::write(suite, &path)?;
-        let order = Order::Begin(Box::new(NewSession {
-            cluster: ClusterSettings::default(),
-            suite: path,
-            selection: Selection {
-                contenders: Vec::new(),
-                benchmarks: Vec::new(),
-                profile: Some(NAME.to_owned()),
-                runtime: self.asked.runtime,
-                backend: None,
-                backend_delay: None,
-                runs: None,
-                seed: self.order.seed,
-            },
-            slice: None,
-            out: Some(folder.clone()),
-            round: None,
-            flame_graphs: false,
-            backend_url: None,
-            baseline: None,
-        }));
+        let (runtime, seed) = (self.asked.runtime, self.order.seed);
+        let order = duel::session(path, folder.clone(), runtime, seed, false);
         let recorded = series::play(&order, &folder, self.audience).await?;
         Ok((recorded, folder))
     }
@@ -276,7 +253,7 @@ fn tried(run: &RunRecords) -> Tried {
     match run.end.as_ref().map(|end| &end.outcome) {
         Some(Outcome::Completed) => {}
         Some(Outcome::Failed(failure)) => return Tried::Died(failure.message.clone()),
-        Some(Outcome::Interrupted) | None => return Tried::Died("it was broken off".to_owned()),
+        Some(Outcome::Interrupted) | None => return Tried::Died("it was interrupted".to_owned()),
     }
     let failures: u64 = run
         .intervals

@@ -19,7 +19,7 @@ use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{BoxFuture, build};
 
 use crate::contracts::BackendProbe;
-use crate::hint::hinted;
+use crate::hint::{hinted, with_hint};
 
 /// How long a real backend is asked before contenders call it.
 const WARM_UP: Duration = Duration::from_secs(10);
@@ -135,9 +135,9 @@ pub(super) async fn start_here(
             .join(format!("backend-{name}.log")),
     };
     let started = backend::start(process, &options).await;
-    let backend = started.map_err(|error| match error.hint() {
-        Some(hint) => hinted(&error, hint),
-        None => error.into(),
+    let backend = started.map_err(|error| {
+        let hint = error.hint();
+        with_hint(error, hint)
     })?;
     let listens = backend.address();
     let address = match wanted.server {

@@ -4,17 +4,16 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use async_trait::async_trait;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_runtime::backend::Databases;
-use bakeoff_runtime::{BoxFuture, Instance};
+use bakeoff_runtime::build::LoggedCommand;
+use bakeoff_runtime::{BoxFuture, Instance, last_lines};
 use tokio::net::TcpStream;
-use tokio::process::Command;
 
 use super::backends::RunningBackend;
 use super::platform::Platform;
@@ -28,8 +27,6 @@ const STOP_GRACE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
 /// How long a command that fills or resets a dependency may take.
 const COMMAND_LIMIT: Duration = Duration::from_secs(300);
-/// Lines of a log or of a command's output that an error shows.
-const LINES_SHOWN: usize = 10;
 
 /// A dependency that is at work.
 struct Started {
@@ -38,6 +35,8 @@ struct Started {
     name: String,
     /// The command that restores its data.
     reset: Vec<String>,
+    /// Where the output of its commands goes.
+    log: PathBuf,
 }
 
 /// The dependencies of a session, with its backend where it has one besides.
@@ -84,8 +83,11 @@ async fn start_one(
         Some(_) => await_response(&mut *instance, wanted.start_timeout).await,
         None => await_connection(&mut *instance, wanted.start_timeout).await,
     };
+    let log = setting
+        .logs
+        .join(format!("dependency-{}.commands.log", wanted.name));
     let filled = match ready {
-        Ok(()) => run(&wanted.setup, setting.suite, address).await,
+        Ok(()) => run(&wanted.setup, setting.suite, address, &log).await,
         Err(error) => Err(error),
     };
     if let Err(error) = filled {
@@ -104,6 +106,7 @@ async fn start_one(
         instance,
         name: wanted.name.clone(),
         reset: wanted.reset.clone(),
+        log,
     })
 }
 
@@ -142,35 +145,31 @@ async fn await_connection(instance: &mut dyn Instance, limit: Duration) -> anyho
     })
 }
 
-/// Runs a command of a dependency in the suite's folder; an empty one does nothing.
-async fn run(command: &[String], folder: &Path, address: SocketAddr) -> anyhow::Result<()> {
-    let [program, arguments @ ..] = command else {
-        return Ok(());
-    };
-    let line = command.join(" ");
-    let running = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .env("DEPENDENCY_HOST", address.ip().to_string())
-        .env("DEPENDENCY_PORT", address.port().to_string())
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = tokio::time::timeout(COMMAND_LIMIT, running).await;
-    let limit = COMMAND_LIMIT.as_secs();
-    let output = output.with_context(|| format!("`{line}` is not done after {limit} s"))?;
-    let output = output.with_context(|| format!("cannot run `{line}`"))?;
-    if output.status.success() {
+/// Runs a command of a dependency in the suite's folder; an empty one does nothing. Its output goes
+/// to `log`.
+async fn run(
+    words: &[String],
+    folder: &Path,
+    address: SocketAddr,
+    log: &Path,
+) -> anyhow::Result<()> {
+    if words.is_empty() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    let said = last_lines(&String::from_utf8_lossy(&said));
-    bail!("`{line}` failed ({}):\n{said}", output.status)
-}
-
-fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n")
+    let env = BTreeMap::from([
+        ("DEPENDENCY_HOST".to_owned(), address.ip().to_string()),
+        ("DEPENDENCY_PORT".to_owned(), address.port().to_string()),
+    ]);
+    let command = LoggedCommand {
+        words,
+        env: &env,
+        folder,
+        log,
+        limit: COMMAND_LIMIT,
+    };
+    let line = words.join(" ");
+    let ended = command.run().await;
+    ended.map_err(|why| anyhow!("`{line}` {why}:\n{}", command.last_lines()))
 }
 
 impl RunningDependencies {
@@ -181,7 +180,7 @@ impl RunningDependencies {
 
     async fn reset(&self) -> anyhow::Result<()> {
         for one in &self.started {
-            let restored = run(&one.reset, &self.suite, one.address).await;
+            let restored = run(&one.reset, &self.suite, one.address, &one.log).await;
             restored.with_context(|| format!("dependency {} cannot be reset", one.name))?;
         }
         Ok(())

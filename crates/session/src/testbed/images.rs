@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, Built};
-use bakeoff_runtime::docker::{Engine, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::docker::{Engine, Image, ImageSpec, artifact_in_image, java_in_image};
 use bakeoff_runtime::kubernetes::{ClusterSettings, NodeImage, PodImage};
 
 use super::contender::{Ready, resolve};
@@ -105,6 +105,12 @@ pub(super) async fn push_program(
     push(engine, &image.reference, prefix).await
 }
 
+/// Looks an image up, and pulls it where the engine lacks it.
+pub(super) async fn pulled(engine: &Engine, reference: &str) -> anyhow::Result<Image> {
+    let found = engine.image_or_pull(reference).await;
+    found.map_err(|why| anyhow!("image {reference} cannot be pulled: {why}"))
+}
+
 /// The image that a contender is, or its artifact put on its base image.
 pub(super) async fn in_image(
     engine: &Engine,
@@ -114,8 +120,7 @@ pub(super) async fn in_image(
     jvm_options: Vec<String>,
 ) -> anyhow::Result<Ready> {
     if let Some(reference) = &contender.image {
-        let found = engine.image_or_pull(reference).await;
-        let image = found.map_err(|why| anyhow!("image {reference} is not to be had: {why}"))?;
+        let image = pulled(engine, reference).await?;
         return Ok(Ready {
             image: Some(image.reference),
             image_digest: Some(image.id),

@@ -415,7 +415,7 @@ impl Testbed {
             tls: self.tls(contender),
             container: ContainerOptions {
                 alias: None,
-                mounts: launch::mounts(
+                volumes: launch::absolute(
                     &self.folder.contender_folder(contender),
                     &contender.image_volumes,
                 ),

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{Runtime as _, StartError, sweep};
 
-use crate::hint::hinted;
+use crate::hint::with_hint;
 use crate::revision::trees_folder;
 
 /// Removes what dead sessions left on this host; one line a thing.
@@ -42,9 +42,6 @@ pub(crate) fn free(label: &str, port: u16, taken: &str) -> anyhow::Result<()> {
             StartError::PortInUse { .. } => Some(taken.to_owned()),
             _ => error.hint(),
         };
-        match hint {
-            Some(hint) => hinted(error, hint),
-            None => error.into(),
-        }
+        with_hint(error, hint)
     })
 }

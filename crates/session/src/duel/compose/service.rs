@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bakeoff_import::scalar::as_text;
-use bakeoff_model::mount::Mount;
+use bakeoff_model::volume::Volume;
 use serde_json::{Map, Value};
 
 use super::variables::{filled, variables_of};
@@ -67,7 +67,7 @@ pub(super) struct Composed {
     /// Where it listens in its container.
     pub(super) port: Option<u16>,
     /// Files and folders of this host that it sees.
-    pub(super) volumes: Vec<Mount>,
+    pub(super) volumes: Vec<Volume>,
     /// The services that it calls.
     pub(super) depends_on: Vec<String>,
 }
@@ -166,7 +166,7 @@ impl Reading<'_> {
 
     /// Files and folders of this host among the volumes. Others begin empty, as all of a container
     /// does.
-    fn volumes(&self, value: Option<&Value>) -> Result<Vec<Mount>, String> {
+    fn volumes(&self, value: Option<&Value>) -> Result<Vec<Volume>, String> {
         let list = match value {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
@@ -197,7 +197,7 @@ impl Reading<'_> {
                 return Err(format!("there is no {}", source.display()));
             }
             let source = source.display().to_string();
-            Ok(Mount { source, target })
+            Ok(Volume { source, target })
         });
         mounts.collect()
     }
@@ -366,7 +366,7 @@ mod tests {
     use std::fs;
 
     use super::{Build, Composed, Reading, document};
-    use bakeoff_model::mount::Mount;
+    use bakeoff_model::volume::Volume;
 
     fn variable(name: &str) -> Option<String> {
         match name {
@@ -477,7 +477,7 @@ services:
         let names: Vec<&str> = needy.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["db", "cache"]);
         let volumes = &needy[0].1.volumes;
-        let expect = Mount {
+        let expect = Volume {
             source: folder.path().join("data").display().to_string(),
             target: "/data".to_owned(),
         };

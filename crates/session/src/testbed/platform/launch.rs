@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
 use bakeoff_model::dependency::Dependency;
-use bakeoff_model::mount::Mount;
 use bakeoff_model::suite::Limits;
+use bakeoff_model::volume::Volume;
 use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::process::ProcessRuntime;
-use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartError, StartSpec};
 
 use crate::case::with_dependencies;
-use crate::hint::hinted;
+use crate::hint::{hinted, with_hint};
+use crate::testbed::images::pulled;
 
 /// Where dependencies run, and for which session.
 pub(crate) struct Setting<'a> {
@@ -49,7 +49,7 @@ pub(crate) async fn start_program(
         workdir: setting.suite.canonicalize()?,
         ..spec(wanted, setting, own, known)?
     };
-    let instance = process.start(&spec).await.map_err(of_start)?;
+    let instance = process.start(&spec).await.map_err(not_started)?;
     Ok((instance, SocketAddr::new(gateway.unwrap_or(loopback), port)))
 }
 
@@ -61,8 +61,7 @@ pub(crate) async fn start_container(
     setting: &Setting<'_>,
     known: &BTreeMap<String, SocketAddr>,
 ) -> anyhow::Result<Launched> {
-    let found = docker.engine().image_or_pull(image).await;
-    let found = found.map_err(|why| anyhow!("image {image} is not to be had: {why}"))?;
+    let found = pulled(docker.engine(), image).await?;
     let port = wanted.port.or(found.port).ok_or_else(|| {
         hinted(
             format_args!("the image {image} exposes no port"),
@@ -75,11 +74,11 @@ pub(crate) async fn start_container(
         arguments: filled(&wanted.command, own, known),
         container: ContainerOptions {
             alias: Some(wanted.name.clone()),
-            mounts: mounts(setting.suite, &wanted.volumes),
+            volumes: absolute(setting.suite, &wanted.volumes),
         },
         ..spec(wanted, setting, own, known)?
     };
-    let instance = docker.start(&spec).await.map_err(of_start)?;
+    let instance = docker.start(&spec).await.map_err(not_started)?;
     let address = instance.address();
     Ok((instance, address))
 }
@@ -114,7 +113,7 @@ fn spec(
 }
 
 /// The volumes of a container with absolute paths; relative ones begin in `folder`.
-pub(crate) fn mounts(folder: &Path, volumes: &[Mount]) -> Vec<(PathBuf, String)> {
+pub(crate) fn absolute(folder: &Path, volumes: &[Volume]) -> Vec<(PathBuf, String)> {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let mounts = volumes.iter();
     let mounts = mounts.map(|one| (folder.join(&one.source), one.target.clone()));
@@ -131,9 +130,7 @@ fn fill(text: &str, own: SocketAddr, known: &BTreeMap<String, SocketAddr>) -> St
         .replace("{port}", &own.port().to_string())
 }
 
-fn of_start(error: bakeoff_runtime::StartError) -> anyhow::Error {
-    match error.hint() {
-        Some(hint) => hinted(error, hint),
-        None => error.into(),
-    }
+fn not_started(error: StartError) -> anyhow::Error {
+    let hint = error.hint();
+    with_hint(error, hint)
 }

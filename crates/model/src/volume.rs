@@ -6,14 +6,14 @@ use std::str::FromStr;
 /// A file or folder of this host at a path of a container, where it can only be read: what is
 /// measured must not change what belongs to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mount {
+pub struct Volume {
     /// The path on this host, relative to the folder of the file that names it.
     pub source: String,
     /// The path in the container.
     pub target: String,
 }
 
-impl FromStr for Mount {
+impl FromStr for Volume {
     type Err = String;
 
     /// Reads `SOURCE:TARGET`.
@@ -30,7 +30,7 @@ impl FromStr for Mount {
     }
 }
 
-impl fmt::Display for Mount {
+impl fmt::Display for Volume {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.source, self.target)
     }
@@ -38,18 +38,18 @@ impl fmt::Display for Mount {
 
 #[cfg(test)]
 mod tests {
-    use super::Mount;
+    use super::Volume;
 
     #[test]
     fn a_mount_is_a_source_and_an_absolute_target() {
-        let mount: Mount = "./init.sql:/init/1.sql".parse().unwrap();
+        let mount: Volume = "./init.sql:/init/1.sql".parse().unwrap();
         assert_eq!(
             (mount.source.as_str(), mount.target.as_str()),
             ("./init.sql", "/init/1.sql")
         );
         assert_eq!(mount.to_string(), "./init.sql:/init/1.sql");
         for text in ["data", ":/data", "data:target", ""] {
-            assert!(text.parse::<Mount>().is_err(), "{text}");
+            assert!(text.parse::<Volume>().is_err(), "{text}");
         }
     }
 }

@@ -1,0 +1,42 @@
+//! Commands that play several sessions for one answer.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use bakeoff_session::session::{Audience, Ended};
+use bakeoff_session::store::recorder::refuse_session;
+
+use super::run::status;
+use super::signals::interrupted;
+use crate::args::OutputArgs;
+use crate::output;
+
+/// Plays the sessions below this folder of results, and says where they are when a signal stops
+/// them. Returns the exit status.
+pub(super) fn play(
+    args: &OutputArgs,
+    results: &Path,
+    sessions: impl AsyncFnOnce(&mut Audience<'_>) -> anyhow::Result<Ended>,
+) -> anyhow::Result<u8> {
+    refuse_session(results)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let mut watcher = output::watcher(args)?;
+        let mut audience = Audience {
+            watcher: &mut *watcher,
+            interruption: || Box::pin(interrupted()),
+            sitting: None,
+        };
+        let ended = sessions(&mut audience).await?;
+        if ended == Ended::Interrupted && !args.quiet {
+            let folder = results.display();
+            // A closed terminal is no reason to fail.
+            let _ = writeln!(
+                std::io::stderr(),
+                "interrupted; what was measured is in {folder}"
+            );
+        }
+        Ok(status(ended))
+    })
+}
