@@ -1,10 +1,9 @@
-//! Results in, documents out: HTML, Markdown, CSV, the terminal's table.
+//! Writes the analysis of a session as documents: HTML, Markdown, CSV, JUnit and the terminal's
+//! table.
 //!
-//! Pure: no clock, no files, no network. The same results always give the same bytes.
-//! [`Analysis::of`] computes everything once: estimates, comparisons, winners, claims, steady
-//! states. The documents are functions of it and compute nothing. What is sure and what is not is
-//! decided by `bakeoff_stats`; whether a number is fair was decided when it was measured. This
-//! crate only refuses to rank what is not.
+//! The functions are pure: no clock, no files, no network, and the same analysis gives the same
+//! bytes. They compute nothing: estimates, comparisons, winners, claims and steady states come from
+//! [`bakeoff_analysis::Analysis`], and a number that validity marked as unfair is not ranked.
 
 mod chart;
 mod render;

@@ -365,16 +365,9 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs;
 
+    use super::super::variables::tests::variable;
     use super::{Build, Composed, Reading, document};
     use bakeoff_model::volume::Volume;
-
-    fn variable(name: &str) -> Option<String> {
-        match name {
-            "TAG" => Some("1.5".to_owned()),
-            "EMPTY" => Some(String::new()),
-            _ => None,
-        }
-    }
 
     const FILE: &str = r#"
 x-common: &common

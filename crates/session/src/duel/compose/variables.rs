@@ -83,10 +83,11 @@ fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::filled;
 
-    fn variable(name: &str) -> Option<String> {
+    /// The variables of tests of this folder.
+    pub(crate) fn variable(name: &str) -> Option<String> {
         match name {
             "TAG" => Some("1.5".to_owned()),
             "EMPTY" => Some(String::new()),
