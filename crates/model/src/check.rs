@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::grpc;
 use crate::json_path::{self, JsonPath};
 use crate::pattern::Pattern;
 
@@ -35,6 +36,8 @@ pub struct Check {
 pub struct Expect {
     /// Allowed statuses; empty = any 2xx or 3xx.
     pub status: Vec<u16>,
+    /// Allowed statuses of a call of gRPC; empty = 0, success.
+    pub grpc_status: Vec<u16>,
     /// Headers by lower-case name; the value must begin with the given text.
     pub headers: BTreeMap<String, String>,
     /// The body must be JSON.
@@ -66,6 +69,8 @@ pub struct Expect {
 pub struct Answer {
     /// The status.
     pub status: u16,
+    /// The status of a call of gRPC; `None` in plain HTTP.
+    pub grpc_status: Option<u16>,
     /// Headers, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
@@ -173,6 +178,7 @@ impl Expect {
                 "status: expected {expected}, found {status} with {body}"
             ));
         }
+        self.evaluate_call(answer)?;
         for (name, expected) in &self.headers {
             let found = answer
                 .headers
@@ -189,6 +195,27 @@ impl Expect {
             }
         }
         Ok(())
+    }
+
+    fn evaluate_call(&self, answer: &Answer) -> Result<(), String> {
+        let Some(found) = answer.grpc_status else {
+            return Ok(());
+        };
+        if grpc::allows(&self.grpc_status, found) {
+            return Ok(());
+        }
+        let expected: Vec<String> = match self.grpc_status.as_slice() {
+            [] => vec![grpc::status_text(grpc::OK)],
+            list => list.iter().map(|one| grpc::status_text(*one)).collect(),
+        };
+        let message = grpc::message(&answer.headers);
+        let message = message.map(|text| format!(" with {text:?}"));
+        Err(format!(
+            "gRPC status: expected {}, found {}{}",
+            expected.join(" or "),
+            grpc::status_text(found),
+            message.unwrap_or_default()
+        ))
     }
 
     fn evaluate_bytes(&self, answer: &Answer) -> Result<(), String> {

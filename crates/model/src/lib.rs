@@ -18,6 +18,7 @@ pub mod diagnostic;
 pub mod duration_ns;
 pub mod failure;
 pub mod flame_graph;
+pub mod grpc;
 pub mod histogram;
 pub mod json_path;
 pub mod layers;

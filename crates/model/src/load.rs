@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use crate::request::Body;
 use crate::scenario::{Connect, Scenario};
 use crate::tls::Tls;
 
@@ -83,6 +84,11 @@ pub struct LoadSpec {
     /// pipelined requests of HTTP/1.1.
     #[serde(default = "crate::request::one")]
     pub in_flight: u32,
+    /// The requests are calls of gRPC over HTTP/2: a set of descriptors
+    /// (`google.protobuf.FileDescriptorSet`), by which their bodies, messages as JSON, are encoded
+    /// and responses are decoded; absent = plain HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc: Option<Body>,
     /// Make only this part of it, because other load generators make the rest; absent = all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,

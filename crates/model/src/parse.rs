@@ -10,6 +10,7 @@ mod capacity;
 mod check_file;
 mod contender_file;
 mod dependency;
+mod grpc;
 mod probe;
 mod published_file;
 pub(crate) mod raw;
@@ -88,7 +89,12 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
         read::<raw_checks::ChecksFile>(&check_sources)
             .into_iter()
             .unzip();
-    let checks = check_file::checks(&mut check_readings, files);
+    let mut checks = check_file::checks(&mut check_readings, files);
+    if suite.as_ref().is_some_and(|suite| suite.grpc.is_some()) {
+        for check in &mut checks {
+            grpc::POST.clone_into(&mut check.method);
+        }
+    }
 
     let published_sources: Vec<&SourceFile> = sources.published.iter().collect();
     let benchmarks = suite.as_ref().map_or(&[][..], |suite| &suite.benchmarks);
@@ -187,7 +193,7 @@ fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
     let mut hash = Sha256::new();
     for source in std::iter::once(&suite).chain(checks) {
         let name = source.path.rsplit(['/', '\\']).next().unwrap_or_default();
-        add(&mut hash, name, &source.text);
+        add(&mut hash, name, source.text.as_bytes());
     }
     hexadecimal(hash)
 }
@@ -195,16 +201,16 @@ fn digest(suite: &SourceFile, checks: &[&SourceFile]) -> String {
 /// The digest of a suite of this digest whose workloads depend on one more file, as seen from the
 /// suite's folder.
 #[must_use]
-pub fn digest_with(digest: &str, file: &str, text: &str) -> String {
+pub fn digest_with(digest: &str, file: &str, content: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(digest);
-    add(&mut hash, file, text);
+    add(&mut hash, file, content);
     hexadecimal(hash)
 }
 
-fn add(hash: &mut Sha256, name: &str, text: &str) {
-    hash.update(format!("{name}\0{}\0", text.len()));
-    hash.update(text);
+fn add(hash: &mut Sha256, name: &str, content: &[u8]) {
+    hash.update(format!("{name}\0{}\0", content.len()));
+    hash.update(content);
 }
 
 fn hexadecimal(hash: Sha256) -> String {

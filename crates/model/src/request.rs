@@ -57,6 +57,13 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl RequestSpec {
+    /// Whether it has a header of this name.
+    #[must_use]
+    pub fn has_header(&self, name: &str) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
+    }
+
     /// Returns the name in records and reports.
     #[must_use]
     pub fn label(&self) -> String {

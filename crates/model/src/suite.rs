@@ -16,6 +16,7 @@ pub use crate::limits::Limits;
 use crate::load::{Protocol, RequestSpec};
 use crate::names::UnknownName;
 use crate::published::Published;
+use crate::request::Body;
 use crate::runs::Runs;
 use crate::scenario::Scenario;
 use crate::service_url::ServiceUrl;
@@ -44,6 +45,8 @@ pub struct Suite {
     pub ready_path: String,
     /// How contenders are reached over TLS; `None` where they speak plain HTTP.
     pub tls: Option<Tls>,
+    /// The messages of contenders that speak gRPC; `None` where they speak plain HTTP.
+    pub grpc: Option<Grpc>,
     /// How long connecting and each response may take under load.
     pub response_timeout: Duration,
     /// Whether contenders log each request, which a lifecycle check then demands.
@@ -72,6 +75,16 @@ pub struct Suite {
     pub published: Option<Published>,
     /// SHA-256 over all files of the suite definition; results of other digests are not compared.
     pub digest: String,
+}
+
+/// The messages of a suite whose contenders speak gRPC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grpc {
+    /// Files that describe them, relative to the suite: `.proto`, or sets of descriptors.
+    pub files: Vec<String>,
+    /// The set of descriptors (`google.protobuf.FileDescriptorSet`); empty before the files are
+    /// read.
+    pub descriptors: Body,
 }
 
 impl Suite {

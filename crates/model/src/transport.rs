@@ -23,6 +23,9 @@ pub struct Transport {
     /// Connections are encrypted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,
+    /// Requests are calls of gRPC.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grpc: bool,
 }
 
 impl Default for Transport {
@@ -32,6 +35,7 @@ impl Default for Transport {
             keep_alive: true,
             in_flight: 1,
             tls: false,
+            grpc: false,
         }
     }
 }
@@ -74,6 +78,7 @@ impl Transport {
         let is_shared = self.in_flight > 1;
         match self.protocol {
             Protocol::Websocket(_) => Some("a scenario is of requests, not over WebSocket"),
+            _ if self.grpc => Some("a scenario is of requests over HTTP, not of calls of gRPC"),
             _ if is_shared && scenario.connect == Connect::OnArrival => {
                 Some("users who connect on arrival share no connections")
             }
@@ -94,6 +99,7 @@ impl Transport {
             keep_alive,
             in_flight,
             tls: _,
+            grpc,
         } = self;
         match (protocol, in_flight) {
             (Protocol::Http1, _) if !keep_alive => {
@@ -101,6 +107,8 @@ impl Transport {
             }
             (Protocol::Http1, 1) => "HTTP/1.1".to_owned(),
             (Protocol::Http1, _) => format!("HTTP/1.1, {in_flight} requests pipelined"),
+            (Protocol::Http2, 1) if *grpc => "gRPC, one call at a time on a connection".to_owned(),
+            (Protocol::Http2, _) if *grpc => format!("gRPC, {in_flight} calls a connection"),
             (Protocol::Http2, 1) => "HTTP/2, one stream a connection".to_owned(),
             (Protocol::Http2, _) => format!("HTTP/2, {in_flight} streams a connection"),
             (Protocol::Websocket(WebSocket { messages: 0, .. }), _) => "WebSocket".to_owned(),
@@ -121,7 +129,7 @@ mod tests {
             protocol,
             keep_alive,
             in_flight,
-            tls: false,
+            ..Transport::default()
         }
     }
 
@@ -133,6 +141,15 @@ mod tests {
         };
         assert_eq!(encrypted.label(), "HTTP/1.1 over TLS");
         assert!(!encrypted.is_usual());
+    }
+
+    #[test]
+    fn calls_of_grpc_are_said() {
+        let mut calls = transport(Protocol::Http2, true, 8);
+        calls.grpc = true;
+        assert_eq!(calls.label(), "gRPC, 8 calls a connection");
+        calls.in_flight = 1;
+        assert_eq!(calls.label(), "gRPC, one call at a time on a connection");
     }
 
     #[test]

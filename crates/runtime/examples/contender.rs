@@ -144,7 +144,7 @@ fn session(base: PathBuf, port: u16, kind: &str) -> Outcome {
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        tls: None,
+        wire: bakeoff_runtime::Wire::default(),
         log_path: base.join("left.log"),
     };
     let executor = tokio::runtime::Builder::new_multi_thread()

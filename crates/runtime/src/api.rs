@@ -18,7 +18,8 @@ use bakeoff_model::record::Startup;
 use bakeoff_model::resource::{HostTime, ResourceSample};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
-use bakeoff_model::tls::Tls;
+
+use crate::Wire;
 
 /// A future behind a pointer: what an object-safe trait can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -53,8 +54,8 @@ pub struct StartSpec {
     pub service: Option<ServiceUrl>,
     /// The options of a container alone.
     pub container: ContainerOptions,
-    /// How it is reached over TLS; `None` where it is not.
-    pub tls: Option<Tls>,
+    /// The protocols that it speaks.
+    pub wire: Wire,
     /// Where its standard output and standard error go.
     pub log_path: PathBuf,
 }
@@ -122,9 +123,9 @@ pub trait Instance: Send + Sync {
         None
     }
 
-    /// Returns how it is reached over TLS; `None` where it is not.
-    fn tls(&self) -> Option<&Tls> {
-        None
+    /// Returns the protocols that it speaks.
+    fn wire(&self) -> Wire {
+        Wire::default()
     }
 
     /// Waits for the first valid answer on the ready path. Call it once, right after the start:

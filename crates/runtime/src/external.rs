@@ -12,6 +12,7 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
 
+use crate::Wire;
 use crate::api::{
     BoxFuture, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError, StartSpec, StopReport,
     SweepError,
@@ -53,10 +54,14 @@ impl Runtime for External {
             let host = service.host().to_owned();
             // Certificates are of the name in the URL, unless another one is given.
             let name = service.name().to_owned();
-            let tls = spec.tls.clone().map(|tls| Tls {
+            let tls = spec.wire.tls.clone().map(|tls| Tls {
                 name: tls.name.or(Some(name)),
                 ..tls
             });
+            let wire = Wire {
+                tls,
+                ..spec.wire.clone()
+            };
             let address = tokio::task::spawn_blocking(move || resolve(&service))
                 .await
                 .map_err(|error| failed(error.to_string()))?
@@ -64,7 +69,7 @@ impl Runtime for External {
             let instance = ExternalInstance {
                 shared: Arc::new((spec.label.clone(), path)),
                 host,
-                tls,
+                wire,
                 address,
                 asked_ns,
             };
@@ -92,7 +97,7 @@ struct ExternalInstance {
     /// Label and ready path.
     shared: Arc<(String, String)>,
     host: String,
-    tls: Option<Tls>,
+    wire: Wire,
     address: SocketAddr,
     asked_ns: u64,
 }
@@ -106,19 +111,19 @@ impl Instance for ExternalInstance {
         Some(&self.host)
     }
 
-    fn tls(&self) -> Option<&Tls> {
-        self.tls.as_ref()
+    fn wire(&self) -> Wire {
+        self.wire.clone()
     }
 
     /// The service has long been started, so only the two moments of the wait are given; the
     /// figure to quote stays 0.
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
         let (shared, address, asked_ns) = (Arc::clone(&self.shared), self.address, self.asked_ns);
-        let tls = self.tls.clone();
+        let wire = self.wire.clone();
         Box::pin(async move {
             let label = shared.0.clone();
             let asking = tokio::task::spawn_blocking(move || {
-                await_answer(address, &shared.1, tls.as_ref(), limit, &mut || false)
+                await_answer(address, &shared.1, &wire, limit, &mut || false)
             });
             let log = String::new();
             match asking.await.unwrap_or(Err(Unanswered::NoListener)) {

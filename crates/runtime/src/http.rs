@@ -1,4 +1,4 @@
-//! One question over HTTP/1.1, for functional checks: a connection of its own each time, so that
+//! One request over HTTP, for functional checks: a connection of its own each time, so that
 //! a check says something about a server and not about an earlier connection.
 
 use std::io::{self, ErrorKind};
@@ -9,20 +9,24 @@ use std::time::Duration;
 
 use bakeoff_base::percent;
 use bakeoff_model::check::Answer;
-use bakeoff_model::tls::Tls;
 use bakeoff_tls::Client;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper::header::{CONNECTION, HOST, HeaderValue};
-use hyper::{Method, Request};
-use hyper_util::rt::TokioIo;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::{http1, http2};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, TE};
+use hyper::{Method, Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::Wire;
+
 /// Longest body that a check takes, bytes: above the 5 MiB of the largest workload.
 const BODY_MAX: usize = 64 << 20;
+
+/// The trailer with the status of a call of gRPC; of a call without a message it is a header.
+const GRPC_STATUS: &str = "grpc-status";
 
 /// Why there was no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +39,21 @@ pub enum AskError {
     BadQuestion(String),
 }
 
-/// Asks once on a fresh connection. A `Host` header is added unless there is one; the answer's
-/// header names are in lower case.
+/// A request as it is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The method, upper case.
+    pub method: &'a str,
+    /// Path and query.
+    pub path: &'a str,
+    /// Headers; `Host` is added unless it is one of them.
+    pub headers: &'a [(String, String)],
+    /// The body as it is sent.
+    pub body: &'a [u8],
+}
+
+/// Asks once on a fresh connection, over plain HTTP/1.1; the answer's header names are in lower
+/// case.
 ///
 /// # Errors
 /// No whole answer came in time, or the question is not HTTP.
@@ -48,43 +65,53 @@ pub async fn ask(
     body: &[u8],
     timeout: Duration,
 ) -> Result<Answer, AskError> {
-    ask_over(None, address, method, path, headers, body, timeout).await
+    let question = Question {
+        method,
+        path,
+        headers,
+        body,
+    };
+    ask_over(&Wire::default(), address, question, timeout).await
 }
 
-/// Asks as [`ask`] does, over TLS where it is given.
+/// Asks as [`ask`] does, in what the service speaks. A call of gRPC has the body of a request as it
+/// is sent, and its trailers are among the headers of the answer.
 ///
 /// # Errors
 /// No whole answer came in time, the question is not HTTP, or TLS cannot be set up.
 pub async fn ask_over(
-    tls: Option<&Tls>,
+    wire: &Wire,
     address: SocketAddr,
-    method: &str,
-    path: &str,
-    headers: &[(String, String)],
-    body: &[u8],
+    question: Question<'_>,
     timeout: Duration,
 ) -> Result<Answer, AskError> {
-    let request = request(address, method, path, headers, body)?;
+    let is_call = wire.grpc.is_some();
+    let request = request(address, question)?;
     let host = request
         .headers()
         .get(HOST)
         .and_then(|host| host.to_str().ok());
     let host = host.map_or_else(|| address.to_string(), str::to_owned);
-    let client = tls.map(|tls| Client::new(tls, &host, b"http/1.1"));
+    let client = wire.tls.as_ref();
+    let client = client.map(|tls| Client::new(tls, &host, wire.alpn()));
     let client = client.transpose();
     let client = client.map_err(|error| AskError::NoAnswer(format!("no TLS: {error}")))?;
+    let request = match is_call {
+        true => call(request, &host, client.is_some())?,
+        false => request,
+    };
     let asking = async {
         let stream = TcpStream::connect(address)
             .await
             .map_err(|error| AskError::NoAnswer(format!("cannot connect to {address}: {error}")))?;
         let Some(client) = client else {
-            return exchange(Listening(stream), request).await;
+            return exchange(Listening(stream), request, is_call).await;
         };
         let connecting = TlsConnector::from(client.config).connect(client.name, stream);
         let stream = connecting
             .await
             .map_err(|error| AskError::NoAnswer(format!("the TLS handshake failed: {error}")))?;
-        exchange(Listening(stream), request).await
+        exchange(Listening(stream), request, is_call).await
     };
     let answer = tokio::time::timeout(timeout, asking).await;
     answer.unwrap_or_else(|_| {
@@ -95,16 +122,17 @@ pub async fn ask_over(
     })
 }
 
-fn request(
-    address: SocketAddr,
-    method: &str,
-    path: &str,
-    headers: &[(String, String)],
-    body: &[u8],
-) -> Result<Request<Full<Bytes>>, AskError> {
-    let bad = |what: &str, error: &dyn std::fmt::Display| {
-        AskError::BadQuestion(format!("cannot ask {what}: {error}"))
-    };
+fn bad(what: &str, error: &dyn std::fmt::Display) -> AskError {
+    AskError::BadQuestion(format!("cannot ask {what}: {error}"))
+}
+
+fn request(address: SocketAddr, question: Question<'_>) -> Result<Request<Full<Bytes>>, AskError> {
+    let Question {
+        method,
+        path,
+        headers,
+        body,
+    } = question;
     let method = Method::from_bytes(method.as_bytes()).map_err(|error| bad(method, &error))?;
     let mut builder = Request::builder().method(method).uri(percent::uri(path));
     for (name, value) in headers {
@@ -118,47 +146,90 @@ fn request(
             .headers_mut()
             .insert(HOST, host.map_err(|error| bad(path, &error))?);
     }
-    if !request.headers().contains_key(CONNECTION) {
-        request
-            .headers_mut()
-            .insert(CONNECTION, HeaderValue::from_static("close"));
-    }
     Ok(request)
+}
+
+/// The request as a call of gRPC over HTTP/2, which has its host in the URI.
+fn call(
+    mut request: Request<Full<Bytes>>,
+    host: &str,
+    is_tls: bool,
+) -> Result<Request<Full<Bytes>>, AskError> {
+    let scheme = if is_tls { "https" } else { "http" };
+    let uri = format!("{scheme}://{host}{}", request.uri());
+    *request.uri_mut() = uri.parse().map_err(|error| bad(&uri, &error))?;
+    let headers = request.headers_mut();
+    headers.remove(HOST);
+    headers.insert(TE, HeaderValue::from_static("trailers"));
+    let kind = HeaderValue::from_static("application/grpc");
+    headers.entry(CONTENT_TYPE).or_insert(kind);
+    Ok(request)
+}
+
+fn broken(error: &dyn std::error::Error) -> AskError {
+    AskError::NoAnswer(reason(error))
 }
 
 async fn exchange<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     stream: Listening<S>,
-    request: Request<Full<Bytes>>,
+    mut request: Request<Full<Bytes>>,
+    is_call: bool,
 ) -> Result<Answer, AskError> {
-    let broken = |error: &dyn std::error::Error| AskError::NoAnswer(reason(error));
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| broken(&error))?;
-    let driver = tokio::spawn(connection);
-    let answer = async {
-        let response = sender
-            .send_request(request)
-            .await
-            .map_err(|error| broken(&error))?;
-        let (parts, body) = response.into_parts();
-        let body = Limited::new(body, BODY_MAX).collect().await;
-        let body = body.map_err(|error| AskError::NoAnswer(reason(error.as_ref())))?;
-        let headers = parts.headers.iter().map(|(name, value)| {
-            (
-                name.as_str().to_owned(),
-                String::from_utf8_lossy(value.as_bytes()).into_owned(),
-            )
-        });
-        let headers = headers.collect();
-        Ok(Answer {
-            status: parts.status.as_u16(),
-            headers,
-            body: body.to_bytes().into(),
-        })
+    let io = TokioIo::new(stream);
+    if is_call {
+        let shaken = http2::handshake(TokioExecutor::new(), io).await;
+        let (mut sender, connection) = shaken.map_err(|error| broken(&error))?;
+        let driver = tokio::spawn(connection);
+        let answer = answered(sender.send_request(request).await, is_call).await;
+        driver.abort();
+        return answer;
     }
-    .await;
+    if !request.headers().contains_key(CONNECTION) {
+        let close = HeaderValue::from_static("close");
+        request.headers_mut().insert(CONNECTION, close);
+    }
+    let shaken = http1::handshake(io).await;
+    let (mut sender, connection) = shaken.map_err(|error| broken(&error))?;
+    let driver = tokio::spawn(connection);
+    let answer = answered(sender.send_request(request).await, is_call).await;
     driver.abort();
     answer
+}
+
+async fn answered(
+    response: hyper::Result<Response<Incoming>>,
+    is_call: bool,
+) -> Result<Answer, AskError> {
+    let (parts, body) = response.map_err(|error| broken(&error))?.into_parts();
+    let body = Limited::new(body, BODY_MAX).collect().await;
+    let body = body.map_err(|error| AskError::NoAnswer(reason(error.as_ref())))?;
+    let mut headers = texts(&parts.headers);
+    if is_call {
+        headers.extend(body.trailers().map(texts).unwrap_or_default());
+    }
+    let grpc_status = headers.iter().find(|(name, _)| name == GRPC_STATUS);
+    let grpc_status = grpc_status.and_then(|(_, text)| text.parse().ok());
+    if is_call && grpc_status.is_none() && parts.status.is_success() {
+        return Err(AskError::NoAnswer(
+            "a response without a grpc-status".to_owned(),
+        ));
+    }
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        grpc_status: grpc_status.filter(|_| is_call),
+        headers,
+        body: body.to_bytes().into(),
+    })
+}
+
+fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let texts = headers.iter().map(|(name, value)| {
+        (
+            name.as_str().to_owned(),
+            String::from_utf8_lossy(value.as_bytes()).into_owned(),
+        )
+    });
+    texts.collect()
 }
 
 /// A connection on which the response is still read when the other side takes no more of the

@@ -12,6 +12,7 @@ pub mod build;
 mod cgroup;
 pub mod docker;
 pub mod external;
+mod first_call;
 pub mod flame;
 pub mod host;
 pub mod http;
@@ -23,9 +24,11 @@ mod owner;
 pub mod process;
 pub mod ready;
 pub mod sweep;
+mod wire;
 
 pub use self::log::last_lines;
 pub use api::{
     BoxFuture, ContainerOptions, ExitInfo, Instance, ReadyError, Runtime, Sampled, StartError,
     StartSpec, StopReport, SweepError,
 };
+pub use wire::Wire;

@@ -9,9 +9,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bakeoff_model::tls::Tls;
 use bakeoff_tls::Client;
 use rustls::{ClientConnection, StreamOwned};
+
+use crate::Wire;
+use crate::first_call;
 
 /// Pause between two attempts to connect. With the timer's slack the distance stays below the
 /// half millisecond that start-up times are resolved to.
@@ -64,22 +66,23 @@ pub(crate) fn wall_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Asks `path` of `address`, over TLS if need be, every 0.5 ms at least until a valid answer (200
-/// or 404) comes. `ended` is asked between the attempts and must not block. Blocking: run it on a
-/// thread for blocking work.
+/// Asks `path` of `address`, in what it speaks, every 0.5 ms at least until a valid answer comes:
+/// 200 or 404, or any response to a call of gRPC. `ended` is asked between the attempts and must
+/// not block. Blocking: run it on a thread for blocking work.
 ///
 /// # Errors
 /// No valid answer came within the limit, or `ended` said that none will.
 pub fn await_answer(
     address: SocketAddr,
     path: &str,
-    tls: Option<&Tls>,
+    wire: &Wire,
     limit: Duration,
     ended: &mut dyn FnMut() -> bool,
 ) -> Result<Answered, Unanswered> {
     let deadline = Instant::now() + limit;
     let host = address.to_string();
-    let client = tls.map(|tls| Client::new(tls, &host, b"http/1.1"));
+    let client = wire.tls.as_ref();
+    let client = client.map(|tls| Client::new(tls, &host, wire.alpn()));
     let client = client.transpose();
     let client = client.map_err(|error| Unanswered::NoAnswer(format!("no TLS: {error}")))?;
     let mut listened_ns = None;
@@ -100,7 +103,12 @@ pub fn await_answer(
         let listened_ns = *listened_ns.get_or_insert_with(monotonic_ns);
         let until = deadline.min(Instant::now() + patience);
         let opened = Stream::open(stream, client.as_ref());
-        match opened.and_then(|stream| one_answer(stream, &host, path, until, ended)) {
+        let asked = Asked {
+            host: &host,
+            path,
+            is_call: wire.grpc.is_some(),
+        };
+        match opened.and_then(|stream| one_answer(stream, &asked, until, ended)) {
             Ok(200 | 404) => {
                 return Ok(Answered {
                     listened_ns,
@@ -185,22 +193,58 @@ enum Wrong {
     Found(String),
 }
 
+/// The request of a readiness.
+struct Asked<'a> {
+    host: &'a str,
+    path: &'a str,
+    /// It is a call of gRPC.
+    is_call: bool,
+}
+
+impl Asked<'_> {
+    fn bytes(&self) -> Vec<u8> {
+        let Self {
+            host,
+            path,
+            is_call,
+        } = self;
+        if *is_call {
+            return first_call::request(host, path);
+        }
+        let lines = "Accept: */*\r\nConnection: close\r\n\r\n";
+        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{lines}").into_bytes()
+    }
+
+    /// The status when the answer is whole, an error when it is none, `None` while it grows.
+    fn whole(&self, answer: &[u8], closed: bool) -> Option<Result<u16, Wrong>> {
+        match self.is_call {
+            true => match first_call::response(answer) {
+                Ok(true) => Some(Ok(200)),
+                Ok(false) => None,
+                Err(found) => Some(Err(Wrong::Found(found))),
+            },
+            false => whole(answer, closed),
+        }
+    }
+}
+
 /// Sends the request and reads one whole answer; its status.
 fn one_answer(
     mut stream: Stream,
-    host: &str,
-    path: &str,
+    asked: &Asked<'_>,
     until: Instant,
     ended: &mut dyn FnMut() -> bool,
 ) -> Result<u16, Wrong> {
-    let request =
-        format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).map_err(broken)?;
+    stream.write_all(&asked.bytes()).map_err(broken)?;
     let mut answer = Vec::new();
     let mut buffer = [0; 16 << 10];
     loop {
         match stream.read(&mut buffer) {
-            Ok(0) => return whole(&answer, true).unwrap_or_else(|| Err(garbage(&answer))),
+            Ok(0) => {
+                return asked
+                    .whole(&answer, true)
+                    .unwrap_or_else(|| Err(garbage(&answer)));
+            }
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {}
@@ -208,7 +252,7 @@ fn one_answer(
                 _ => return Err(broken(error)),
             },
         }
-        if let Some(outcome) = whole(&answer, false) {
+        if let Some(outcome) = asked.whole(&answer, false) {
             return outcome;
         }
         if answer.len() > ANSWER_MAX {
@@ -284,6 +328,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Unanswered, await_answer};
+    use crate::Wire;
 
     /// Awaits a server that gives these answers to its first connections, then stays silent.
     fn check(answers: &'static [&'static str]) -> Result<(), Unanswered> {
@@ -300,9 +345,13 @@ mod tests {
                 }
             }
         });
-        await_answer(address, "/", None, Duration::from_millis(700), &mut || {
-            false
-        })
+        await_answer(
+            address,
+            "/",
+            &Wire::default(),
+            Duration::from_millis(700),
+            &mut || false,
+        )
         .map(|_| ())
     }
 
@@ -334,7 +383,13 @@ mod tests {
     #[test]
     fn an_end_is_noticed() {
         let address = "127.0.0.1:9".parse().unwrap();
-        let outcome = await_answer(address, "/", None, Duration::from_secs(60), &mut || true);
+        let outcome = await_answer(
+            address,
+            "/",
+            &Wire::default(),
+            Duration::from_secs(60),
+            &mut || true,
+        );
         assert_eq!(outcome, Err(Unanswered::Ended));
     }
 }

@@ -11,8 +11,7 @@ use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
 use bakeoff_model::plan::PlannedRun;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Suite;
-use bakeoff_model::tls::Tls;
-use bakeoff_runtime::{BoxFuture, Instance, Runtime};
+use bakeoff_runtime::{BoxFuture, Instance, Runtime, Wire};
 
 use crate::case::Case;
 
@@ -22,13 +21,13 @@ pub const STOP_GRACE: Duration = Duration::from_secs(15);
 pub const GROUP: &str = "lifecycle";
 
 /// Where requests go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Destination {
     pub(crate) address: SocketAddr,
     /// The name for `Host` in requests; the address when absent.
     pub(crate) host: Option<String>,
-    /// How it is reached over TLS; `None` where it is not.
-    pub(crate) tls: Option<Tls>,
+    /// The protocols that it speaks.
+    pub(crate) wire: Wire,
 }
 
 impl Destination {
@@ -38,7 +37,7 @@ impl Destination {
         Self {
             address: instance.address(),
             host: instance.host().map(str::to_owned),
-            tls: instance.tls().cloned(),
+            wire: instance.wire(),
         }
     }
 }

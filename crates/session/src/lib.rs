@@ -16,6 +16,7 @@ pub mod duel;
 pub mod event;
 pub mod flame;
 pub mod fleet;
+mod grpc;
 pub mod hint;
 pub mod init;
 mod left;

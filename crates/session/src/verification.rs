@@ -4,18 +4,20 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use bakeoff_grpc::Schema;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan;
 use bakeoff_model::record::{CheckRecord, Record};
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::external::External;
-use bakeoff_runtime::{ContainerOptions, Runtime as _, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Runtime as _, StartSpec, Wire};
 use serde::Serialize;
 
 use crate::contracts::Destination;
 use crate::contracts::{GROUP, Halt, Parts, STOP_GRACE};
 use crate::event::{Event, Observer};
+use crate::grpc;
 use crate::selection;
 use crate::stages::lifecycle::{self, Figures};
 use crate::stages::start::{await_ready, start};
@@ -89,7 +91,8 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
     let client = HttpClient {
         prefix: service.prefix().to_owned(),
     };
-    let spec = external_spec(suite, url, service);
+    let schema = grpc::schema(suite)?;
+    let spec = external_spec(suite, url, service, schema);
     let mut instance = External.start(&spec).await?;
     if let Err(failure) = await_ready(instance.as_mut(), &spec).await {
         return Ok(Verified {
@@ -115,7 +118,12 @@ pub async fn external(suite: &Suite, wanted: &Wanted, url: &str) -> anyhow::Resu
 }
 
 /// A start of something that runs already: only its label and its ready path matter.
-fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
+fn external_spec(
+    suite: &Suite,
+    url: &str,
+    service: ServiceUrl,
+    schema: Option<Schema>,
+) -> StartSpec {
     StartSpec {
         label: url.to_owned(),
         arguments: Vec::new(),
@@ -130,7 +138,10 @@ fn external_spec(suite: &Suite, url: &str, service: ServiceUrl) -> StartSpec {
         image: None,
         service: Some(service),
         container: ContainerOptions::default(),
-        tls: None,
+        wire: Wire {
+            tls: None,
+            grpc: schema,
+        },
         log_path: PathBuf::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! How services of the user's own are asked and loaded, for `duel` and `bisect`.
 
+use std::path::PathBuf;
+
 use bakeoff_model::json_path::JsonPath;
 use clap::{ArgGroup, Args};
 
@@ -46,6 +48,12 @@ pub(crate) struct AskedArgs {
     /// The body of `--get`; `@FILE` reads it from a text file.
     #[arg(long, default_value = "", requires = "get")]
     pub(crate) body: Body,
+    /// The services speak gRPC, and this file describes their messages; may be repeated.
+    ///
+    /// A `.proto` file, or a set of descriptors. Then `--path` is that of a method,
+    /// `/helloworld.Greeter/SayHello`, and `--body` its message as JSON.
+    #[arg(long, value_name = "FILE", requires = "get")]
+    pub(crate) proto: Vec<PathBuf>,
     /// The port on which all of them listen.
     ///
     /// What the compose file says, or 8080, when absent.

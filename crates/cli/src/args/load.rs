@@ -109,14 +109,23 @@ pub(crate) struct LoadArgs {
     /// HTTP/2: by prior knowledge, or negotiated by TLS.
     ///
     /// By ALPN.
-    #[arg(long)]
+    #[arg(long, group = "over_http2")]
     pub(crate) http2: bool,
-    /// HTTP/2: concurrent streams on each connection.
+    /// HTTP/2 and gRPC: concurrent streams on each connection.
     #[arg(
-        long, value_name = "N", requires = "http2",
+        long, value_name = "N", requires = "over_http2",
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) streams: Option<u32>,
+    /// gRPC: this file describes the messages of the service; may be repeated.
+    ///
+    /// A `.proto` file, or a set of descriptors. The path of the URL is that of a method,
+    /// `/helloworld.Greeter/SayHello`, and `--body` its message as JSON.
+    #[arg(
+        long, value_name = "FILE", group = "over_http2",
+        conflicts_with_all = ["pipeline", "feed", "method"]
+    )]
+    pub(crate) proto: Vec<PathBuf>,
     /// HTTP/1.1 pipelining: requests in flight on each connection.
     ///
     /// Each is sent without waiting for the responses before.

@@ -8,7 +8,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request};
 use bakeoff_session::hint::hinted;
 
-use super::imported;
+use super::{imported, proto};
 use crate::args::AskedArgs;
 
 /// The method unless another is named.
@@ -22,7 +22,10 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     let imported = imported::read(&args.imported)?;
     let notes = imported.as_ref().map(notes).transpose()?;
     let requests = requests(args, imported.as_ref())?;
-    let mut gets = requests.iter().filter(|request| request.method == GET);
+    let grpc = proto::read(&args.proto)?;
+    // A call of any method tells that a service is ready.
+    let is_asked = |request: &&Request| grpc.is_some() || request.method == GET;
+    let mut gets = requests.iter().filter(is_asked);
     let ready_path = match (&args.ready, gets.next()) {
         (Some(ready), _) => ready.0.clone(),
         (None, Some(first)) => first.path.clone(),
@@ -33,6 +36,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
     Ok(Duel {
         sides: Vec::new(),
         requests,
+        grpc,
         notes: notes.unwrap_or_default(),
         ignored: args.ignore.clone(),
         port: args.port,
@@ -92,13 +96,20 @@ fn notes(described: &Described) -> anyhow::Result<Vec<String>> {
 fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Vec<Request>> {
     let body = String::from_utf8(args.body.read()?)
         .context("--body: a suite file holds text, and this is none")?;
-    let method = args.method.to_uppercase();
+    let is_call = !args.proto.is_empty();
+    let method = match is_call {
+        true => proto::POST.to_owned(),
+        false => args.method.to_uppercase(),
+    };
     let headers = args.headers.iter();
     let headers: Vec<(String, String)> = headers
         .map(|header| (header.0.clone(), header.1.clone()))
         .collect();
     let typed = args.get.iter().map(|path| Request {
-        name: format!("{method} {}", path.0),
+        name: match is_call {
+            true => proto::name(&path.0),
+            false => format!("{method} {}", path.0),
+        },
         weight: 1,
         method: method.clone(),
         path: path.0.clone(),

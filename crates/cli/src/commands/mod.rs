@@ -17,6 +17,7 @@ pub(crate) mod load;
 pub(crate) mod man;
 pub(crate) mod null_server;
 pub(crate) mod plan;
+mod proto;
 pub(crate) mod rank;
 pub(crate) mod record;
 pub(crate) mod replay;

@@ -270,6 +270,7 @@ fn spec_of(
         }],
         requests,
         scenario: benchmark.and_then(|benchmark| benchmark.scenario.as_ref()),
+        grpc: suite.grpc.as_ref(),
         run,
         cores,
         slice,

@@ -16,7 +16,8 @@ use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
 use bakeoff_model::totals::{Growth, Totals};
-use bakeoff_runtime::http;
+use bakeoff_runtime::Wire;
+use bakeoff_runtime::http::{self, Question};
 use bakeoff_session::event::{Event, Observer};
 use serde_json::{Value, json};
 
@@ -129,18 +130,18 @@ async fn send(url: &ServiceUrl, export: &Value) -> Result<(), String> {
         ("host".to_owned(), url.host().to_owned()),
         ("content-type".to_owned(), "application/json".to_owned()),
     ];
-    let tls = url.is_tls().then(Tls::default);
+    let wire = Wire {
+        tls: url.is_tls().then(Tls::default),
+        ..Wire::default()
+    };
     let (path, body) = (format!("{}{PATH}", url.prefix()), export.to_string());
-    let asking = http::ask_over(
-        tls.as_ref(),
-        address,
-        "POST",
-        &path,
-        &headers,
-        body.as_bytes(),
-        LIMIT,
-    );
-    match asking.await {
+    let question = Question {
+        method: "POST",
+        path: &path,
+        headers: &headers,
+        body: body.as_bytes(),
+    };
+    match http::ask_over(&wire, address, question, LIMIT).await {
         Ok(answer) if answer.status < 300 => Ok(()),
         Ok(answer) => Err(format!("status {}", answer.status)),
         Err(error) => Err(error.to_string()),

@@ -16,6 +16,7 @@ mod engine;
 mod equal_work;
 mod flame;
 mod generators;
+mod grpc;
 mod init;
 mod interruption;
 mod kubernetes;

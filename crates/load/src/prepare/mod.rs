@@ -1,6 +1,7 @@
 //! What happens before the window opens: a spec is checked, and its requests and its scenario are
 //! made ready to be sent.
 
+mod call;
 pub(crate) mod request;
 pub(crate) mod scenario;
 pub(crate) mod validate;

@@ -4,9 +4,11 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use bakeoff_grpc::Schema;
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
 
+use super::call::{self, Call};
 use crate::error::LoadError;
 use crate::payload::Payload;
 use crate::protocol::http2::request::{self as http2, Fields};
@@ -31,6 +33,8 @@ pub(crate) struct Prepared {
     pub(crate) head_only: bool,
     /// Allowed statuses; empty = 2xx and 3xx.
     statuses: Vec<u16>,
+    /// Of a call of gRPC.
+    pub(crate) call: Option<Call>,
     /// Length of the body when the expectation fixes it; checked on every response.
     pub(crate) body_bytes: Option<u64>,
     /// Length of the first right body, where all others have to be as long. Of this thread's
@@ -108,10 +112,12 @@ impl Requests {
     /// [`LoadError::Spec`] for a request that cannot be written as HTTP.
     pub(crate) fn prepare(spec: &LoadSpec) -> Result<Self, LoadError> {
         let mut fields = Fields::default();
+        let schema = spec.grpc.as_ref().map(|body| call::schema(body.as_bytes()));
+        let schema = schema.transpose()?;
         let prepared = spec
             .requests
             .iter()
-            .map(|request| prepare(spec, request, &mut fields))
+            .map(|request| prepare(spec, request, schema.as_ref(), &mut fields))
             .collect::<Result<Vec<_>, _>>()?;
         let weights: Vec<u32> = spec.requests.iter().map(|request| request.weight).collect();
         let order = order(&weights);
@@ -183,6 +189,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 fn prepare(
     spec: &LoadSpec,
     request: &RequestSpec,
+    schema: Option<&Schema>,
     fields: &mut Fields,
 ) -> Result<Prepared, LoadError> {
     let name = request.label();
@@ -191,25 +198,21 @@ fn prepare(
             message: format!("request {name:?}: {message}"),
         })
     };
-    if request.method.is_empty() || !request.method.bytes().all(is_token) {
-        return fail("the method is not a token");
+    if let Err(message) = check(request) {
+        return fail(&message);
     }
-    if !request.path.starts_with('/') && request.path != "*" {
-        return fail("the path does not begin with /");
-    }
-    for (header, value) in &request.headers {
-        if header.is_empty() || !header.bytes().all(is_token) {
-            return fail(&format!("header name {header:?} is not a token"));
-        }
-        if value.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return fail(&format!("header {header} has a line break in its value"));
-        }
-    }
+    let call = schema.map(|schema| Call::new(schema, request)).transpose();
+    let (call, sent) = match call {
+        Ok(call) => call.unzip(),
+        Err(message) => return fail(&message),
+    };
+    let request = sent.as_ref().unwrap_or(request);
     let head_only = request.method == "HEAD";
     let body_bytes = request
         .expect
         .as_ref()
-        .filter(|_| !head_only)
+        // What is expected of the body of a call is about its message.
+        .filter(|_| !head_only && call.is_none())
         .and_then(|expect| {
             let exact = expect.body.as_ref().map(|body| body.len() as u64);
             expect.body_bytes.or(exact)
@@ -243,11 +246,31 @@ fn prepare(
             None if matches!(spec.target.protocol, Protocol::Websocket(_)) => vec![101],
             None => Vec::new(),
         },
+        call,
         body_bytes,
         length: (request.same_length && !head_only).then(OnceCell::new),
         expect,
         name,
     })
+}
+
+/// Refuses what cannot be written as HTTP.
+fn check(request: &RequestSpec) -> Result<(), String> {
+    if request.method.is_empty() || !request.method.bytes().all(is_token) {
+        return Err("the method is not a token".to_owned());
+    }
+    if !request.path.starts_with('/') && request.path != "*" {
+        return Err("the path does not begin with /".to_owned());
+    }
+    for (header, value) in &request.headers {
+        if header.is_empty() || !header.bytes().all(is_token) {
+            return Err(format!("header name {header:?} is not a token"));
+        }
+        if value.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            return Err(format!("header {header} has a line break in its value"));
+        }
+    }
+    Ok(())
 }
 
 /// The upgrade to WebSocket, but for its key and the empty line, which each connection adds.
@@ -269,12 +292,6 @@ fn wire_bytes(spec: &LoadSpec, request: &RequestSpec) -> Vec<u8> {
     bytes
 }
 
-/// Whether a request has a header of its own.
-fn has(request: &RequestSpec, name: &str) -> bool {
-    let mut headers = request.headers.iter();
-    headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
-}
-
 /// The first line of a request.
 pub(crate) fn request_line(request: &RequestSpec) -> String {
     format!("{} {} HTTP/1.1\r\n", request.method, escape(&request.path))
@@ -283,14 +300,14 @@ pub(crate) fn request_line(request: &RequestSpec) -> String {
 /// All headers but the length of the body.
 pub(crate) fn header_lines(spec: &LoadSpec, request: &RequestSpec) -> String {
     let mut text = String::new();
-    if !has(request, "host") {
+    if !request.has_header("host") {
         let host = spec.target.host.as_ref().unwrap_or(&spec.target.address);
         text += &format!("Host: {host}\r\n");
     }
     for (name, value) in &request.headers {
         text += &format!("{name}: {value}\r\n");
     }
-    if spec.keep_alive_off && !has(request, "connection") {
+    if spec.keep_alive_off && !request.has_header("connection") {
         text += "Connection: close\r\n";
     }
     text
@@ -300,8 +317,8 @@ pub(crate) fn header_lines(spec: &LoadSpec, request: &RequestSpec) -> String {
 pub(crate) fn wants_length(request: &RequestSpec) -> bool {
     let may_have_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
     (may_have_body || !request.body.is_empty())
-        && !has(request, "content-length")
-        && !has(request, "transfer-encoding")
+        && !request.has_header("content-length")
+        && !request.has_header("transfer-encoding")
 }
 
 /// Percent-encodes what may not stand in a request line; a path that is already encoded stays.

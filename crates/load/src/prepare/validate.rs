@@ -123,7 +123,11 @@ fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
         keep_alive: !spec.keep_alive_off,
         in_flight: spec.in_flight.max(1),
         tls: spec.target.tls,
+        grpc: spec.grpc.is_some(),
     };
+    if transport.grpc && transport.protocol != Protocol::Http2 {
+        return fail("calls of gRPC travel over HTTP/2".into());
+    }
     if let Some(why) = transport.contradiction() {
         return fail(why);
     }

@@ -28,6 +28,8 @@ pub(crate) struct Response {
     pub(crate) begun: bool,
     /// The status, once the head is complete.
     pub(crate) status: u16,
+    /// The status of a call of gRPC, once it has come.
+    pub(crate) grpc_status: Option<u16>,
     /// Bytes of the body so far.
     pub(crate) body_bytes: u64,
     /// The first bytes of the body where a timestamp is expected in them.
@@ -49,6 +51,7 @@ impl Response {
     pub(crate) fn begin(&mut self, capture: Capture) {
         self.begun = false;
         self.status = 0;
+        self.grpc_status = None;
         self.body_bytes = 0;
         self.capture = capture;
         if capture != Capture::Nothing {
@@ -96,6 +99,7 @@ impl Response {
             return Some(Err(format!("a body of {bytes} bytes is too long to check")));
         }
         captured.response.status = self.status;
+        captured.response.grpc_status = self.grpc_status;
         Some(Ok(&captured.response))
     }
 }

@@ -1,6 +1,8 @@
 //! What a complete response is worth. The rules for a captured response are the model's, so that a
 //! check before the load and the same check during the load cannot disagree.
 
+use bakeoff_model::check::{Answer, Expect};
+use bakeoff_model::grpc;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
 
 use crate::clock::{now_ns, wall_ns};
@@ -77,6 +79,14 @@ impl BodyChecks {
             let message = format!("status {status} for {}", request.name);
             return Err((ErrorClass::UnexpectedStatus, message));
         }
+        if let Some(call) = &request.call
+            && !call.allows(response.grpc_status)
+        {
+            let found = response.grpc_status.map(grpc::status_text);
+            let found = found.unwrap_or_else(|| "none".to_owned());
+            let message = format!("gRPC status {found} for {}", request.name);
+            return Err((ErrorClass::UnexpectedStatus, message));
+        }
         let bytes = response.body_bytes;
         if request.body_bytes.is_some_and(|expected| expected != bytes) {
             let message = format!("body of {bytes} bytes for {}", request.name);
@@ -84,7 +94,7 @@ impl BodyChecks {
         }
         let captured = request.expect.as_ref().zip(response.captured());
         if let Some((expect, captured)) = captured
-            && let Err(message) = captured.and_then(|response| expect.evaluate(response))
+            && let Err(message) = captured.and_then(|response| evaluate(request, expect, response))
         {
             let message = format!("{}: {message}", request.name);
             return Err((ErrorClass::WrongBody, message));
@@ -117,6 +127,14 @@ impl BodyChecks {
         age_ns
             .map(Some)
             .map_err(|message| (ErrorClass::WrongBody, message))
+    }
+}
+
+/// Holds a captured response against its expectation, that of a call by the message in it.
+fn evaluate(request: &Prepared, expect: &Expect, response: &Answer) -> Result<(), String> {
+    match &request.call {
+        None => expect.evaluate(response),
+        Some(call) => expect.evaluate(&call.decoded(response)?),
     }
 }
 

@@ -158,6 +158,7 @@ pub(super) fn load_spec(connections: u32, duration_ns: u64, pace: Pace) -> LoadS
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
         in_flight: 1,
+        grpc: None,
         part: None,
         further_targets: Vec::new(),
     }

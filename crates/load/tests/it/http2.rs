@@ -1,5 +1,6 @@
 //! HTTP/2: right responses of a server that is not ours, and every wrong one in its class.
 
+use std::convert::Infallible;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Pace, Protocol};
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::http::request::Parts;
@@ -22,6 +24,9 @@ use crate::server::Act;
 use crate::{MILLISECOND, SECOND, answer_limit_ns, load_spec, run};
 
 const REQUESTS: u64 = 8;
+
+/// A body that may have trailers.
+pub(crate) type AnyBody = BoxBody<Bytes, Infallible>;
 
 fn http2_spec(address: &str, connections: u32, streams: u32, requests: u64) -> LoadSpec {
     let mut spec = load_spec(address, connections, requests);
@@ -55,6 +60,16 @@ fn hyper_server(window: u32) -> (String, Arc<Seen>) {
 pub(crate) fn serve_http2(
     window: u32,
     response: impl Fn(&Parts, &[u8]) -> Response<Full<Bytes>> + Send + Sync + 'static,
+) -> String {
+    serve_http2_with(window, move |parts, body| {
+        response(parts, body).map(|body| body.boxed())
+    })
+}
+
+/// The same with trailers.
+pub(crate) fn serve_http2_with(
+    window: u32,
+    response: impl Fn(&Parts, &[u8]) -> Response<AnyBody> + Send + Sync + 'static,
 ) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -35,6 +35,7 @@ macro_rules! on_each_reactor {
 mod arrivals;
 mod ends;
 mod frames;
+mod grpc;
 mod hostile;
 mod http2;
 mod parts;
@@ -127,6 +128,7 @@ fn load_spec(address: &str, connections: u32, requests: u64) -> LoadSpec {
         reactor: REACTOR.get(),
         keep_alive_off: false,
         in_flight: 1,
+        grpc: None,
         part: None,
         further_targets: Vec::new(),
     }

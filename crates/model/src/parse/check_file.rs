@@ -101,6 +101,9 @@ fn merge(base: Expect, own: Expect) -> Expect {
     if !own.status.is_empty() {
         merged.status = own.status;
     }
+    if !own.grpc_status.is_empty() {
+        merged.grpc_status = own.grpc_status;
+    }
     merged.contains = own.contains.or(merged.contains);
     merged.matches = own.matches.or(merged.matches);
     merged.body = own.body.or(merged.body);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::grpc::GrpcTable;
 use super::raw_contender::MatrixValues;
 use super::raw_dependency::DependencyTable;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
@@ -69,6 +70,9 @@ pub(crate) struct SuiteTable {
     pub(crate) ready_path: String,
     /// Contenders speak TLS on their port; they speak plain HTTP unless given.
     pub(crate) tls: Option<TlsTable>,
+    /// Contenders speak gRPC: paths of requests and checks are those of methods, bodies are
+    /// messages as JSON. They speak plain HTTP unless given.
+    pub(crate) grpc: Option<GrpcTable>,
     /// How long connecting and each response may take under load; `15s` unless given.
     pub(crate) response_timeout: Option<DurationText>,
     /// Whether contenders log each request; where they do not, the check "logs each request" is

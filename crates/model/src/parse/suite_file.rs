@@ -7,6 +7,7 @@ use super::backend::{self, names_of};
 use super::capacity;
 use super::contender_file::environment;
 use super::dependency;
+use super::grpc;
 use super::probe;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
@@ -56,7 +57,13 @@ pub(super) fn suite(
     let has_dependencies = !file.dependency.is_empty();
     let default_backend = default_backend(reading, default, &file.backend, has_dependencies);
     let profiles = profiles(reading, file.profile);
-    let benchmarks = benchmarks(reading, file.benchmark);
+    let mut benchmarks = benchmarks(reading, file.benchmark);
+    let grpc = file.suite.grpc.map(|table| grpc::grpc(reading, table));
+    if grpc.is_some() {
+        for (index, benchmark) in benchmarks.iter_mut().enumerate() {
+            grpc::call(reading, index, benchmark);
+        }
+    }
     let backends = backend::backends(reading, file.backend, &benchmarks);
     let dependencies = dependency::dependencies(reading, file.dependency);
     let known: Vec<&str> = dependencies.iter().map(|one| one.name.as_str()).collect();
@@ -72,6 +79,7 @@ pub(super) fn suite(
         env_unreachable: file.env_unreachable,
         ready_path: file.suite.ready_path,
         tls: file.suite.tls.map(|table| tls::tls(reading, table)),
+        grpc,
         response_timeout: file
             .suite
             .response_timeout

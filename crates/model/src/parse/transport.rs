@@ -70,6 +70,7 @@ pub(super) fn transport(
         keep_alive: table.keep_alive.unwrap_or(true),
         in_flight: table.in_flight.unwrap_or(1),
         tls: false,
+        grpc: false,
     };
     if let Some(why) = transport.contradiction() {
         reading.complain(place, &format!("`{place}`: {why}"), None);

@@ -9,6 +9,7 @@ fn check(expect: &Value, status: u16, body: &str) -> Option<String> {
     let expect: Expect = serde_json::from_value(expect.clone()).unwrap();
     let answer = Answer {
         status,
+        grpc_status: None,
         headers: vec![(
             "content-type".to_owned(),
             "application/json; charset=utf-8".to_owned(),

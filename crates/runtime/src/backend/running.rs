@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bakeoff_model::resource::ResourceSample;
 
+use crate::Wire;
 use crate::api::{ContainerOptions, ExitInfo, Instance, StartError, StartSpec, StopReport};
 use crate::log::last_lines;
 
@@ -82,7 +83,7 @@ pub(super) fn spec(
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        tls: None,
+        wire: Wire::default(),
         log_path: options.log_path.clone(),
     }
 }

@@ -320,6 +320,7 @@ mod tests {
     use bakeoff_model::suite::Limits;
 
     use super::{body, exit_info, nofile_choices, quota_us};
+    use crate::Wire;
     use crate::api::{ContainerOptions, StartSpec};
 
     #[test]
@@ -341,7 +342,7 @@ mod tests {
             image: None,
             service: None,
             container: ContainerOptions::default(),
-            tls: None,
+            wire: Wire::default(),
             log_path: "log".into(),
         };
         let found = body(&spec, "image", "net", Some(5));

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::tls::Tls;
 use bollard::query_parameters::KillContainerOptions;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::log::{Log, file_begin, last_lines};
 use crate::meter::Meter;
@@ -40,7 +40,7 @@ pub(super) struct Parts {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
-    pub(super) tls: Option<Tls>,
+    pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
     pub(super) image_bytes: u64,
     /// Its main process, where that is one of this host.
@@ -71,7 +71,7 @@ struct Shared {
     label: String,
     address: SocketAddr,
     ready_path: String,
-    tls: Option<Tls>,
+    wire: Wire,
     log_path: PathBuf,
     log: Log,
     image_bytes: u64,
@@ -95,7 +95,7 @@ impl DockerInstance {
             label: parts.label,
             address: parts.address,
             ready_path: parts.ready_path,
-            tls: parts.tls,
+            wire: parts.wire,
             log_path: parts.log_path,
             log: parts.log,
             image_bytes: parts.image_bytes,
@@ -270,8 +270,8 @@ impl Instance for DockerInstance {
         self.shared.address
     }
 
-    fn tls(&self) -> Option<&Tls> {
-        self.shared.tls.as_ref()
+    fn wire(&self) -> Wire {
+        self.shared.wire.clone()
     }
 
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {
@@ -282,7 +282,7 @@ impl Instance for DockerInstance {
                 await_answer(
                     shared.address,
                     &shared.ready_path,
-                    shared.tls.as_ref(),
+                    &shared.wire,
                     limit,
                     &mut ended,
                 )

@@ -144,7 +144,7 @@ impl DockerRuntime {
             label: spec.label.clone(),
             address,
             ready_path: spec.ready_path.clone(),
-            tls: spec.tls.clone(),
+            wire: spec.wire.clone(),
             log_path: spec.log_path.clone(),
             image_bytes: image.bytes,
             pid: begun.pid,

@@ -282,7 +282,7 @@ mod tests {
             image: None,
             service: None,
             container: ContainerOptions::default(),
-            tls: None,
+            wire: crate::Wire::default(),
             log_path: PathBuf::new(),
         };
         let image = NodeImage::loaded("i".to_owned());

@@ -206,6 +206,7 @@ impl KubernetesRuntime {
                 body,
             }) => Ok(Answer {
                 status,
+                grpc_status: None,
                 headers,
                 body: STANDARD.decode(body).map_err(|error| error.to_string())?,
             }),

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_model::tls::Tls;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::Wire;
 use crate::api::{BoxFuture, ExitInfo, Instance, ReadyError, Sampled, StopReport};
 use crate::cgroup::Group;
 use crate::log::{file_begin, last_lines};
@@ -36,7 +36,7 @@ pub(super) struct Parts {
     pub(super) label: String,
     pub(super) address: SocketAddr,
     pub(super) ready_path: String,
-    pub(super) tls: Option<Tls>,
+    pub(super) wire: Wire,
     pub(super) log_path: PathBuf,
     pub(super) output: Output,
     pub(super) child: Child,
@@ -60,7 +60,7 @@ struct Shared {
     label: String,
     address: SocketAddr,
     ready_path: String,
-    tls: Option<Tls>,
+    wire: Wire,
     log_path: PathBuf,
     output: Output,
     pid: u32,
@@ -149,7 +149,7 @@ impl Shared {
         let answer = await_answer(
             self.address,
             &self.ready_path,
-            self.tls.as_ref(),
+            &self.wire,
             limit,
             &mut ended,
         );
@@ -248,7 +248,7 @@ impl ProcessInstance {
             label: parts.label,
             address: parts.address,
             ready_path: parts.ready_path,
-            tls: parts.tls,
+            wire: parts.wire,
             log_path: parts.log_path,
             output: parts.output,
             main: Mutex::new(Main {
@@ -319,8 +319,8 @@ impl Instance for ProcessInstance {
         self.shared.address
     }
 
-    fn tls(&self) -> Option<&Tls> {
-        self.shared.tls.as_ref()
+    fn wire(&self) -> Wire {
+        self.shared.wire.clone()
     }
 
     fn await_ready(&mut self, limit: Duration) -> BoxFuture<'_, Result<Startup, ReadyError>> {

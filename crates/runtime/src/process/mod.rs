@@ -259,7 +259,7 @@ impl Inner {
             label: label.clone(),
             address: SocketAddr::new(IpAddr::V4(host), spec.port),
             ready_path: spec.ready_path.clone(),
-            tls: spec.tls.clone(),
+            wire: spec.wire.clone(),
             log_path: spec.log_path.clone(),
             output,
             child,

@@ -114,7 +114,7 @@ impl Bench {
             image: Some(self.image.clone()),
             service: None,
             container: ContainerOptions::default(),
-            tls: None,
+            wire: bakeoff_runtime::Wire::default(),
             log_path: self.folder.path().join("one.log"),
         }
     }

@@ -95,7 +95,7 @@ impl Bench {
             image: None,
             service: None,
             container: ContainerOptions::default(),
-            tls: None,
+            wire: bakeoff_runtime::Wire::default(),
             log_path: self.base.path().join("one.log"),
         }
     }

@@ -2,6 +2,7 @@
 
 use bakeoff_base::text::counted;
 use bakeoff_model::check::Answer;
+use bakeoff_model::grpc;
 use bakeoff_model::json_path::JsonPath;
 use serde_json::{Value, json};
 
@@ -62,11 +63,11 @@ pub(super) fn sentence(duel: &Duel, agreed: &[Agreed]) -> String {
 /// Status and body, or with the user's leave the statuses that came.
 fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Result<Agreed> {
     let request = &request.name;
-    if let Some(one) = answers.iter().find(|one| one.first.status >= FAILURE) {
-        let status = one.first.status;
+    if let Some(one) = answers.iter().find(|one| is_failure(&one.first)) {
+        let status = status(&one.first);
         return Err(hinted(
             format_args!("{} answers {request} with {}", one.name, shown(&one.first)),
-            format_args!("is the path right? What is answered with {status} is not measured"),
+            format_args!("are path and body right? What is answered with {status} is not measured"),
         ));
     }
     let ignored = &duel.ignored;
@@ -115,6 +116,10 @@ fn of_request(duel: &Duel, request: &Request, answers: &[Answers]) -> anyhow::Re
     })
 }
 
+fn is_failure(answer: &Answer) -> bool {
+    answer.status >= FAILURE || answer.grpc_status.is_some_and(|status| status != grpc::OK)
+}
+
 fn statuses(answers: &[Answers]) -> Vec<u16> {
     let mut statuses: Vec<u16> = answers.iter().map(|one| one.first.status).collect();
     statuses.sort_unstable();
@@ -130,7 +135,8 @@ fn quotable(body: &[u8]) -> Option<&str> {
 /// The first difference between two answers, as a message of several lines.
 fn difference(request: &str, answers: &[Answers], ignored: &[JsonPath]) -> Option<String> {
     let same = |a: &Answer, b: &Answer| {
-        a.status == b.status && (a.body == b.body || are_alike(&a.body, &b.body, ignored))
+        let statuses = |answer: &Answer| (answer.status, answer.grpc_status);
+        statuses(a) == statuses(b) && (a.body == b.body || are_alike(&a.body, &b.body, ignored))
     };
     if let Some(one) = answers.iter().find(|one| !same(&one.first, &one.second)) {
         let name = &one.name;
@@ -186,15 +192,26 @@ fn compared(one: (&str, &Answer), other: (&str, &Answer)) -> String {
     format!(", first {place}:{}{}", line(one), line(other))
 }
 
+/// The status of the response, or of the call that it is.
+fn status(answer: &Answer) -> String {
+    match answer.grpc_status.filter(|_| answer.status < FAILURE) {
+        Some(status) => grpc::status_text(status),
+        None => answer.status.to_string(),
+    }
+}
+
 /// `200, 13 bytes`.
 fn summary(answer: &Answer) -> String {
     let bytes = counted(answer.body.len() as u64, "byte");
-    format!("{}, {bytes}", answer.status)
+    format!("{}, {bytes}", status(answer))
 }
 
-/// The same with the body.
+/// The same with the body, or with the message of a call that failed.
 fn shown(answer: &Answer) -> String {
-    format!("{}: {}", summary(answer), quoted(&answer.body))
+    match grpc::message(&answer.headers) {
+        Some(message) => format!("{}: {}", status(answer), quoted(message.as_bytes())),
+        None => format!("{}: {}", summary(answer), quoted(&answer.body)),
+    }
 }
 
 /// The beginning of a body in quotes, without what would command a terminal.

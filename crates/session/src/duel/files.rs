@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_grpc::Schema;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::diagnostic::SourceFile;
@@ -12,10 +13,14 @@ use bakeoff_model::volume::Volume;
 use serde_json::{Map, Value, json};
 
 use super::order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, Side};
+use crate::grpc;
 use crate::store::suite_folder::{self, SuiteFolder};
 
 /// Where a suite keeps its checks.
 const CHECKS: &str = "checks/duel.toml";
+
+/// Where a suite keeps the descriptors of its messages.
+const MESSAGES: &str = "messages.binpb";
 
 /// The files of a suite.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +29,8 @@ pub(crate) struct SuiteText {
     checks: String,
     /// Name of each contender with its file.
     contenders: Vec<(String, String)>,
+    /// The messages of calls of gRPC.
+    grpc: Option<Schema>,
 }
 
 /// The suite of a duel whose sides are all expected to answer each request so. `no_turns` says why
@@ -41,6 +48,7 @@ pub(super) fn suite(
         contenders: contenders
             .map(|side| (side.name.clone(), contender_file(side, &duel.workdir)))
             .collect(),
+        grpc: duel.grpc.clone(),
     }
 }
 
@@ -60,11 +68,16 @@ pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolde
         published: None,
     };
     match parse::suite(&sources) {
-        Ok(suite) => Ok(SuiteFolder {
-            path: path.to_owned(),
-            suite,
-            base: None,
-        }),
+        Ok(mut suite) => {
+            if let Some(schema) = &text.grpc {
+                grpc::fill(&mut suite, schema)?;
+            }
+            Ok(SuiteFolder {
+                path: path.to_owned(),
+                suite,
+                base: None,
+            })
+        }
         Err(mistakes) => {
             let mistakes: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             bail!("no suite can be made of this:\n{}", mistakes.join("\n"))
@@ -75,11 +88,15 @@ pub(super) fn parsed(text: &SuiteText, path: &Path) -> anyhow::Result<SuiteFolde
 /// Writes the files.
 pub(crate) fn write(text: &SuiteText, folder: &Path) -> anyhow::Result<()> {
     let contenders = text.contenders.iter();
-    let mut files: Vec<(String, &str)> = contenders
-        .map(|(name, text)| (contender_path(name), text.as_str()))
+    let descriptors = text.grpc.as_ref().map(Schema::descriptors);
+    let mut files: Vec<(String, &[u8])> = contenders
+        .map(|(name, text)| (contender_path(name), text.as_bytes()))
         .collect();
-    files.push((CHECKS.to_owned(), &text.checks));
-    files.push(("suite.toml".to_owned(), &text.suite));
+    files.push((CHECKS.to_owned(), text.checks.as_bytes()));
+    files.push(("suite.toml".to_owned(), text.suite.as_bytes()));
+    if let Some(descriptors) = &descriptors {
+        files.push((MESSAGES.to_owned(), descriptors));
+    }
     suite_folder::write(folder, &files)
 }
 
@@ -141,6 +158,9 @@ fn suite_file(
             "request": requests,
         }],
     });
+    if duel.grpc.is_some() {
+        file["suite"]["grpc"] = json!({ "files": [MESSAGES] });
+    }
     if !dependencies.is_empty() {
         file["dependency"] = json!(dependencies);
     }

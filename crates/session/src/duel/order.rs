@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bakeoff_grpc::Schema;
 use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::dependency::Dependency;
@@ -28,6 +29,8 @@ pub struct Duel {
     pub sides: Vec<Side>,
     /// The requests to each of them, at least one; each has another name.
     pub requests: Vec<Request>,
+    /// The messages of the requests, where they are calls of gRPC.
+    pub grpc: Option<Schema>,
     /// Notes for the user about these before they are sent, a sentence each.
     pub notes: Vec<String>,
     /// Parts of the bodies of JSON responses that may differ.

@@ -12,6 +12,7 @@ use bakeoff_model::load::{
 use bakeoff_model::plan::{LatencyLoad, PlannedRun};
 use bakeoff_model::record::Cores;
 use bakeoff_model::scenario::Scenario;
+use bakeoff_model::suite::Grpc;
 use bakeoff_model::tls::Tls;
 
 /// One response in this many is checked whole; status and length are checked on every one.
@@ -30,7 +31,7 @@ pub struct Loaded<'a> {
     /// Where its CPU time can be read.
     pub cpu_counter: Option<CpuCounter>,
     /// How it is reached over TLS; `None` where it is not.
-    pub tls: Option<&'a Tls>,
+    pub tls: Option<Tls>,
 }
 
 /// Everything that the load spec depends on.
@@ -42,6 +43,8 @@ pub struct SpecInput<'a> {
     pub requests: &'a [RequestSpec],
     /// Makes the requests a scenario.
     pub scenario: Option<&'a Scenario>,
+    /// Makes the requests calls of gRPC.
+    pub grpc: Option<&'a Grpc>,
     /// The steps, how often each is played, and how the requests travel.
     pub run: &'a PlannedRun,
     /// Which cores each part may use.
@@ -62,8 +65,8 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         address: loaded.address.to_string(),
         host: loaded.host.map(str::to_owned),
         tls: loaded.tls.is_some(),
-        insecure: loaded.tls.is_some_and(|tls| tls.insecure),
-        trust: loaded.tls.cloned(),
+        insecure: loaded.tls.as_ref().is_some_and(|tls| tls.insecure),
+        trust: loaded.tls.clone(),
         unix_socket: None,
         protocol: transport.protocol,
         cpu_counter: loaded.cpu_counter.clone(),
@@ -86,6 +89,7 @@ pub fn load_spec(input: &SpecInput<'_>) -> LoadSpec {
         reactor: ReactorChoice::Auto,
         keep_alive_off: !transport.keep_alive,
         in_flight: transport.in_flight,
+        grpc: input.grpc.map(|grpc| grpc.descriptors.clone()),
         part: None,
     }
 }
@@ -236,6 +240,7 @@ mod tests {
                 loaded: vec![loaded(), loaded()],
                 requests: &[],
                 scenario: None,
+                grpc: None,
                 run,
                 cores: &Cores::default(),
                 slice: Duration::from_millis(250),
@@ -271,6 +276,7 @@ mod tests {
             loaded: vec![loaded(), loaded(), loaded()],
             requests: &[],
             scenario: None,
+            grpc: None,
             run: &pending("one.r1", false).run,
             cores: &Cores::default(),
             slice: Duration::from_millis(250),

@@ -119,12 +119,13 @@ impl Loading {
             address: one.instance.address(),
             host: one.instance.host(),
             cpu_counter: one.instance.cpu_counter(),
-            tls: one.instance.tls(),
+            tls: one.instance.wire().tls,
         });
         let spec = spec(&SpecInput {
             loaded: loaded.collect(),
             requests: &first.case.requests,
             scenario: first.case.scenario.as_ref(),
+            grpc: first.parts.suite.grpc.as_ref(),
             run: &first.case.begin.run,
             cores: &first.case.begin.cores,
             slice: first.case.slice,

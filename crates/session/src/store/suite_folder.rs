@@ -10,6 +10,7 @@ use bakeoff_model::parse::{self, SuiteSources};
 use bakeoff_model::scenario::{self, Feed};
 use bakeoff_model::suite::{Contender, Suite};
 
+use crate::grpc;
 use crate::hint::hinted;
 
 /// A parsed suite and where it lies.
@@ -46,6 +47,7 @@ pub fn read(path: &Path) -> anyhow::Result<SuiteFolder> {
         Ok(mut suite) => {
             let path = path.canonicalize()?;
             fill_feeds(&path, &mut suite)?;
+            grpc::read(&path, &mut suite)?;
             Ok(SuiteFolder {
                 path,
                 suite,
@@ -105,7 +107,7 @@ fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
             };
             let text = fs::read_to_string(path.join(&*file)).map_err(|error| error.to_string());
             let found = text.and_then(|text| {
-                *digest = parse::digest_with(digest, file, &text);
+                *digest = parse::digest_with(digest, file, text.as_bytes());
                 scenario::read_csv(&text, variables)
             });
             match found {

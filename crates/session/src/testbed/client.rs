@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use bakeoff_grpc::Schema;
 use bakeoff_model::check::{Answer, Check};
-use bakeoff_runtime::{BoxFuture, http};
+use bakeoff_model::grpc;
+use bakeoff_runtime::BoxFuture;
+use bakeoff_runtime::http::{self, Question};
 
 use crate::contracts::{Client, Destination};
 
@@ -23,19 +26,33 @@ impl Client for HttpClient {
         check: &'a Check,
     ) -> BoxFuture<'a, Result<Answer, String>> {
         Box::pin(async move {
-            let path = format!("{}{}", self.prefix, check.path);
-            let body = check.body.as_bytes();
-            http::ask_over(
-                to.tls.as_ref(),
-                to.address,
-                &check.method,
-                &path,
-                &check.headers,
-                body,
-                RESPONSE_LIMIT,
-            )
-            .await
-            .map_err(|error| error.to_string())
+            let schema = to.wire.grpc.as_ref();
+            let encoded = schema.map(|schema| schema.encode(&check.path, &check.body));
+            let encoded = encoded.transpose()?;
+            let question = Question {
+                method: &check.method,
+                path: &format!("{}{}", self.prefix, check.path),
+                headers: &check.headers,
+                body: encoded.as_deref().unwrap_or(check.body.as_bytes()),
+            };
+            let asking = http::ask_over(&to.wire, to.address, question, RESPONSE_LIMIT);
+            let answer = asking.await.map_err(|error| error.to_string())?;
+            match schema {
+                Some(schema) => decoded(schema, &check.path, answer),
+                None => Ok(answer),
+            }
         })
     }
+}
+
+/// The answer to a call with its message as JSON; a failed call has none.
+fn decoded(schema: &Schema, path: &str, answer: Answer) -> Result<Answer, String> {
+    let body = match answer.grpc_status {
+        Some(grpc::OK) => schema.decode(path, &answer.body)?.to_string(),
+        _ => String::new(),
+    };
+    Ok(Answer {
+        body: body.into_bytes(),
+        ..answer
+    })
 }

@@ -13,6 +13,7 @@ pub mod images;
 pub mod load_generator;
 mod platform;
 pub mod this_host;
+mod tls;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,20 +22,21 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bakeoff_base::percent;
+use bakeoff_grpc::Schema;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
-use bakeoff_model::tls::Tls;
 use bakeoff_runtime::backend::Databases;
 use bakeoff_runtime::kubernetes::ClusterSettings;
-use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, build};
+use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, Wire, build};
 
 use crate::case::{self, BackendAddress};
 use crate::clock;
 use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
+use crate::grpc;
 use crate::hint::Hinted;
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
@@ -83,6 +85,8 @@ pub struct Testbed {
     /// The address that contenders get for the backend, when it is not the backend's own.
     redirect: Option<SocketAddr>,
     host: Host,
+    /// The messages of contenders that speak gRPC.
+    schema: Option<Schema>,
     /// When the sitting began, RFC 3339 in UTC.
     began: String,
 }
@@ -124,6 +128,7 @@ impl Testbed {
             .with_context(|| format!("{}: cannot keep logs there", options.logs.display()))?;
         let mut testbed = Self {
             host: platform.host(),
+            schema: grpc::schema(&folder.suite)?,
             folder,
             options,
             platform,
@@ -412,7 +417,10 @@ impl Testbed {
             start_timeout: self.start_timeout(),
             image: ready.image,
             service: contender.url.clone(),
-            tls: self.tls(contender),
+            wire: Wire {
+                tls: tls::of(&self.folder, contender, self.options.runtime),
+                grpc: self.schema.clone(),
+            },
             container: ContainerOptions {
                 alias: None,
                 volumes: launch::absolute(
@@ -422,21 +430,6 @@ impl Testbed {
             },
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })
-    }
-
-    /// How a contender is reached over TLS: as the suite says, or the URL where it runs already.
-    fn tls(&self, contender: &Contender) -> Option<Tls> {
-        let suite = self.suite().tls.as_ref();
-        let suite = suite.map(|tls| tls.in_folder(&self.folder.path));
-        let is_external = self.options.runtime == RuntimeKind::External;
-        match contender.url.as_ref().filter(|_| is_external) {
-            Some(url) => url.is_tls().then(|| Tls {
-                // The name in the URL, which is not the one of contenders that are started here.
-                name: None,
-                ..suite.unwrap_or_default()
-            }),
-            None => suite,
-        }
     }
 
     /// Where a JVM writes its log of garbage collections: beside the contender's own log, or in the

@@ -530,7 +530,7 @@ pub(crate) fn case(pending: &PendingRun) -> Case {
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        tls: None,
+        wire: bakeoff_runtime::Wire::default(),
         log_path: "fake.log".into(),
     };
     let slice = Duration::from_secs(1);
@@ -571,6 +571,7 @@ pub(crate) fn suite() -> Suite {
         env_unreachable: BTreeMap::from([("BACKEND".to_owned(), "dead".to_owned())]),
         ready_path: "/".to_owned(),
         tls: None,
+        grpc: None,
         response_timeout: Suite::RESPONSE_TIMEOUT,
         logs_requests: true,
         log_lines_min: None,

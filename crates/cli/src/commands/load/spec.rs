@@ -8,6 +8,7 @@ use bakeoff_model::tls::Tls;
 
 use super::{feed, url};
 use crate::args::LoadArgs;
+use crate::commands::proto;
 use crate::values::{Header, Rate, Time};
 
 /// Slices of a step started by hand: fine enough for a live view.
@@ -26,6 +27,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
     let in_flight = args.streams.or(args.pipeline).unwrap_or(1);
     let (duration_ns, pace) = (step_duration(args).as_ns(), pace(args));
     let request = request(args, path)?;
+    let grpc = proto::read(&args.proto)?;
     feed::check(&args.feed, &request, &args.body)?;
     let steps = args.connections.iter().map(|connections| StepSpec {
         connections: *connections,
@@ -52,6 +54,7 @@ pub(crate) fn spec(args: &LoadArgs) -> anyhow::Result<LoadSpec> {
         reactor: args.reactor.into(),
         keep_alive_off: args.no_keep_alive,
         in_flight,
+        grpc: grpc.map(|schema| schema.descriptors().into()),
         part: None,
         further_targets: Vec::new(),
     })
@@ -77,8 +80,12 @@ fn pace(args: &LoadArgs) -> Pace {
 /// Where to connect, and what to ask there.
 fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
     let url = url::read(&args.url)?;
-    let protocol = match (args.http2, url.websocket) {
-        (true, true) => bail!("{}: WebSocket needs HTTP/1.1, not --http2", args.url),
+    let is_http2 = args.http2 || !args.proto.is_empty();
+    let protocol = match (is_http2, url.websocket) {
+        (true, true) => bail!(
+            "{}: WebSocket needs HTTP/1.1, neither --http2 nor --proto",
+            args.url
+        ),
         (true, false) => Protocol::Http2,
         (false, true) => Protocol::Websocket(WebSocket {
             messages: args.messages,
@@ -111,8 +118,13 @@ fn target(args: &LoadArgs) -> anyhow::Result<(Target, String)> {
 
 fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
     let headers = args.headers.iter().cloned();
+    let is_call = !args.proto.is_empty();
     Ok(RequestSpec {
-        method: args.method.to_uppercase(),
+        name: is_call.then(|| proto::name(&path)),
+        method: match is_call {
+            true => proto::POST.to_owned(),
+            false => args.method.to_uppercase(),
+        },
         path,
         headers: headers.map(|Header(name, value)| (name, value)).collect(),
         body: args.body.read()?.into(),

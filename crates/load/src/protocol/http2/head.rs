@@ -20,6 +20,8 @@ pub(super) struct Head {
     pub(super) status: u16,
     /// The content-length.
     pub(super) length: Option<u64>,
+    /// The status of a call of gRPC.
+    pub(super) grpc_status: Option<u16>,
     /// Bytes of the fields.
     pub(super) bytes: usize,
     regular: bool,
@@ -71,6 +73,10 @@ impl Head {
         if FORBIDDEN.contains(&name) {
             return Err("a header of HTTP/1.1 connections");
         }
+        if name == b"grpc-status" {
+            self.grpc_status =
+                Some(grpc_status_of(value).ok_or("a grpc-status that is no number")?);
+        }
         if name == b"content-length" {
             let length = length_of(value).ok_or("a content-length that is no number")?;
             if self.length.is_some_and(|known| known != length) {
@@ -121,6 +127,12 @@ fn status_of(digits: &[u8]) -> Option<u16> {
             let value = digit.wrapping_sub(b'0');
             (value < 10).then(|| status * 10 + u16::from(value))
         })
+}
+
+/// Digits only, and no more of them than a status has.
+fn grpc_status_of(digits: &[u8]) -> Option<u16> {
+    let number = length_of(digits).filter(|_| digits.len() <= 3)?;
+    u16::try_from(number).ok()
 }
 
 /// Digits only, and no more of them than fit.

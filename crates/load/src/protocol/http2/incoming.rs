@@ -8,6 +8,7 @@ use super::frame::{
     self, HEAD_BYTES, Head, MAX_31_BITS, PAYLOAD_MAX, code, code_name, flag, kind, number, setting,
 };
 use super::head;
+use super::padding::without_padding;
 use crate::protocol::event::ProtocolEvent;
 
 /// Bytes that a header block may have; its fields may not have more either.
@@ -230,16 +231,22 @@ impl Client {
         let mut response = head::Head::default();
         // Even the block of a request that is over changes the decoder's table.
         let mut keep = None;
+        let mut is_trailer = false;
         if let Some(slot) = slot {
             let stream = &mut self.streams[slot];
             response.bytes = stream.head_bytes;
             stream.response.begun = true;
-            keep = stream.response.headers().filter(|_| !stream.has_head);
+            is_trailer = stream.has_head;
+            keep = stream.response.headers();
         }
-        if let Some(keep) = &mut keep {
+        if let Some(keep) = keep.as_mut().filter(|_| !is_trailer) {
             keep.clear();
         }
-        let mut take = |name: &[u8], value: &[u8]| response.add(name, value, keep.as_deref_mut());
+        let mut take = |name: &[u8], value: &[u8]| {
+            // Of trailers only what ends a call is kept beside the fields of the head.
+            let is_kept = !is_trailer || name.starts_with(b"grpc-");
+            response.add(name, value, keep.as_deref_mut().filter(|_| is_kept));
+        };
         let decoded = self.decoder.decode(block, &mut take);
         decoded
             .map_err(|message| ConnectionError::new(code::COMPRESSION_ERROR, message.to_owned()))?;
@@ -248,6 +255,9 @@ impl Client {
         let (stream, ends) = (&mut self.streams[slot], self.block.ends);
         // What each block costs at least, so that endless empty ones end too.
         stream.head_bytes = response.bytes + 1 + HEAD_BYTES;
+        if response.grpc_status.is_some() {
+            stream.response.grpc_status = response.grpc_status;
+        }
         let result = if stream.has_head {
             match response.check_trailers() {
                 Ok(()) if !ends => Err("a second head"),
@@ -480,16 +490,3 @@ impl Client {
 }
 
 const WINDOW_TOO_LARGE: &str = "a window larger than 2^31 - 1";
-
-fn without_padding(head: Head, payload: &[u8]) -> Result<&[u8], ConnectionError> {
-    if !head.has(flag::PADDED) {
-        return Ok(payload);
-    }
-    let (padding, rest) = payload
-        .split_first()
-        .ok_or_else(|| size("padding without room for its length"))?;
-    let length = rest.len().checked_sub(usize::from(*padding));
-    length
-        .map(|length| &rest[..length])
-        .ok_or_else(|| protocol("more padding than payload"))
-}

@@ -15,6 +15,7 @@ mod frame;
 mod head;
 mod huffman;
 mod incoming;
+mod padding;
 pub(crate) mod request;
 mod stream;
 #[cfg(test)]

@@ -59,7 +59,8 @@ impl Fields {
             .iter()
             .map(|(name, value)| self.field(name, value))
             .collect();
-        if wants_length(request) {
+        // A call of gRPC says the length of each message in its body.
+        if wants_length(request) && spec.grpc.is_none() {
             let length = request.body.as_bytes().len().to_string();
             fields.push(self.field("content-length", &length));
         }

@@ -229,13 +229,17 @@ impl Platform for ClusterPlatform {
     }
 
     fn check(&self, suite: &Suite) -> anyhow::Result<()> {
-        match suite.tls {
-            Some(_) => Err(hinted(
-                "contenders in Pods are asked over plain HTTP, and this suite has `[suite.tls]`",
-                "use --runtime docker or --runtime process",
-            )),
-            None => Ok(()),
-        }
+        let table = match (&suite.tls, &suite.grpc) {
+            (Some(_), _) => "tls",
+            (None, Some(_)) => "grpc",
+            (None, None) => return Ok(()),
+        };
+        Err(hinted(
+            format_args!(
+                "contenders in Pods are asked over plain HTTP, and this suite has `[suite.{table}]`"
+            ),
+            "use --runtime docker or --runtime process",
+        ))
     }
 
     /// The image of the contender is then at the nodes.

@@ -9,7 +9,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_model::volume::Volume;
 use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::process::ProcessRuntime;
-use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartError, StartSpec};
+use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartError, StartSpec, Wire};
 
 use crate::case::with_dependencies;
 use crate::hint::{hinted, with_hint};
@@ -107,7 +107,7 @@ fn spec(
         image: None,
         service: None,
         container: ContainerOptions::default(),
-        tls: None,
+        wire: Wire::default(),
         log_path: logs.join(format!("dependency-{}.log", wanted.name)),
     })
 }

@@ -85,6 +85,7 @@ fn requests(list: &[(String, String, String)]) -> Requests {
         reactor: ReactorChoice::Auto,
         keep_alive_off: false,
         in_flight: 4,
+        grpc: None,
         part: None,
         further_targets: Vec::new(),
     };

@@ -1,0 +1,87 @@
+//! Requests that are calls of gRPC: their messages encoded, and what their responses must be.
+
+use bakeoff_grpc::Schema;
+use bakeoff_model::check::Answer;
+use bakeoff_model::grpc;
+use bakeoff_model::load::RequestSpec;
+
+use crate::error::LoadError;
+
+/// The method of every call.
+const POST: &str = "POST";
+
+/// A call of gRPC, as far as its response is concerned.
+#[derive(Debug)]
+pub(crate) struct Call {
+    schema: Schema,
+    /// The path of its method.
+    path: String,
+    /// Allowed statuses; empty = success.
+    statuses: Vec<u16>,
+}
+
+/// Reads the descriptors of a spec.
+pub(super) fn schema(descriptors: &[u8]) -> Result<Schema, LoadError> {
+    Schema::from_descriptors(descriptors).map_err(|error| LoadError::Spec {
+        message: error.to_string(),
+    })
+}
+
+impl Call {
+    /// Makes a request whose body is a message as JSON a call; returns also the request over HTTP/2
+    /// that it is.
+    ///
+    /// # Errors
+    /// There is no such method, or its message is another one.
+    pub(super) fn new(
+        schema: &Schema,
+        request: &RequestSpec,
+    ) -> Result<(Self, RequestSpec), String> {
+        if request.method != POST {
+            return Err(format!("the method of a call of gRPC is {POST}"));
+        }
+        let Some(message) = request.body.as_text() else {
+            return Err("its body is not UTF-8, and messages are given as JSON".to_owned());
+        };
+        let body = schema.encode(&request.path, message)?;
+        let mut headers = request.headers.clone();
+        for (name, value) in [("content-type", "application/grpc"), ("te", "trailers")] {
+            if !request.has_header(name) {
+                headers.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        let expect = request.expect.as_ref();
+        let call = Self {
+            schema: schema.clone(),
+            path: request.path.clone(),
+            statuses: expect.map_or_else(Vec::new, |expect| expect.grpc_status.clone()),
+        };
+        let sent = RequestSpec {
+            headers,
+            body: body.into(),
+            ..request.clone()
+        };
+        Ok((call, sent))
+    }
+
+    /// Whether a call that ended with this status is right.
+    #[inline]
+    pub(crate) fn allows(&self, status: Option<u16>) -> bool {
+        status.is_some_and(|status| grpc::allows(&self.statuses, status))
+    }
+
+    /// Returns a response with the message of its body as JSON; a failed call has none.
+    ///
+    /// # Errors
+    /// The body is no message of the method.
+    pub(crate) fn decoded(&self, response: &Answer) -> Result<Answer, String> {
+        let body = match response.grpc_status {
+            Some(grpc::OK) => self.schema.decode(&self.path, &response.body)?.to_string(),
+            _ => String::new(),
+        };
+        Ok(Answer {
+            body: body.into_bytes(),
+            ..response.clone()
+        })
+    }
+}
