@@ -43,6 +43,8 @@ pub struct StepData<'a> {
     pub service: Option<Latency>,
     /// From the intended send; open load only.
     pub response: Option<Latency>,
+    /// From the real send to the first byte of the body; `None` where every response came whole.
+    pub first_byte: Option<Latency>,
     /// Whether its numbers are fair.
     pub validity: Validity,
     /// How many of its slices are unfair alone.
@@ -252,6 +254,7 @@ fn step<'a>(
         totals: loads.collect(),
         service: Latency::of(&times.service),
         response: times.response.as_ref().and_then(Latency::of),
+        first_byte: times.first_byte.as_ref().and_then(Latency::of),
         validity,
         unfair,
         slices,

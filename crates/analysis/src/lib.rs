@@ -14,6 +14,7 @@ pub mod errors;
 pub mod failures;
 mod families;
 mod figures;
+pub mod first_byte;
 pub mod gc;
 mod group_scales;
 pub mod groups;

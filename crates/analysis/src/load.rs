@@ -8,6 +8,7 @@ use super::control::{self, Control};
 use super::cpu_parts::{self, CpuPartsRow};
 use super::database::{self, DatabaseRow};
 use super::errors::{self, Failed};
+use super::first_byte::{self, FirstByteRow};
 use super::gc::{self, GcRow};
 use super::group_scales;
 use super::layers::{self, Layers};
@@ -39,6 +40,8 @@ pub struct LoadAnalysis<'r> {
     pub cpu_parts: Vec<CpuPartsRow>,
     /// Shares of CPU time by groups of threads.
     pub shares: Vec<ShareRow>,
+    /// Times to the first byte of responses that came in parts.
+    pub first_bytes: Vec<FirstByteRow>,
     /// Pauses of garbage collectors.
     pub gc: Vec<GcRow>,
     /// Connections to the database.
@@ -71,6 +74,7 @@ impl<'r> LoadAnalysis<'r> {
             errors: errors::failed(&data),
             cpu_parts: cpu_parts::rows(&data),
             shares: probe::rows(&data),
+            first_bytes: first_byte::rows(&data),
             gc: gc::rows(&data),
             database: database::rows(&data),
             data,

@@ -61,6 +61,8 @@ pub(crate) fn interval(
         Protocol::Websocket(websocket) => websocket.timestamp.is_none(),
         _ => !spec.keep_alive_off,
     };
+    // The times of turns are of bursts.
+    let first_byte = tally.first_byte().filter(|_| step_spec.turns.is_none());
     let mut unanswered = BTreeMap::new();
     for (request, count) in tally.unanswered {
         let name = spec.requests[request].label();
@@ -78,6 +80,7 @@ pub(crate) fn interval(
         end_ns: tally.end_ns,
         requests: tally.requests,
         errors,
+        first_byte,
         service_time: times(tally.service_time),
         response_time: intended.then(|| times(tally.response_time)),
         send_lag: intended.then_some(tally.send_lag),

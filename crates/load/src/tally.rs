@@ -25,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) errors: BTreeMap<ErrorClass, ErrorCount>,
     /// From the real send, successful requests.
     pub(crate) service_time: Histogram,
+    /// Of successful requests whose response came in parts; `None` before the first one.
+    pub(crate) in_parts: Option<Box<InParts>>,
     /// From the intended send, successful requests of open load.
     pub(crate) response_time: Histogram,
     /// Real minus intended send, open load.
@@ -110,6 +112,15 @@ impl TurnTally {
     }
 }
 
+/// Times of requests whose response came in parts.
+#[derive(Debug, Default)]
+pub(crate) struct InParts {
+    /// From the real send to the end.
+    service_time: Histogram,
+    /// From the real send to the first byte of the body.
+    first_byte: Histogram,
+}
+
 /// A request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure<'a> {
@@ -175,6 +186,25 @@ impl Tally {
         }
     }
 
+    /// Counts a right response, which was counted already, as one whose first byte came this long
+    /// before its end.
+    pub(crate) fn come_in_parts(&mut self, service_ns: u64, before_end_ns: u64) {
+        let in_parts = self.in_parts.get_or_insert_default();
+        in_parts.service_time.record(service_ns);
+        in_parts
+            .first_byte
+            .record(service_ns.saturating_sub(before_end_ns));
+    }
+
+    /// Times from the real send to the first byte of the body; `None` where all responses came
+    /// whole, so that these are the service times.
+    pub(crate) fn first_byte(&self) -> Option<Histogram> {
+        let in_parts = self.in_parts.as_ref()?;
+        let mut times = self.service_time.without(&in_parts.service_time);
+        times.merge(&in_parts.first_byte);
+        Some(times)
+    }
+
     /// Counts one failure, also of its request where that is one of several.
     pub(crate) fn fail(&mut self, failure: &Failure<'_>) {
         let entry = self.errors.entry(failure.class).or_default();
@@ -211,6 +241,11 @@ impl Tally {
             self.errors.entry(*class).or_default().add(count);
         }
         self.service_time.merge(&other.service_time);
+        if let Some(other) = &other.in_parts {
+            let in_parts = self.in_parts.get_or_insert_default();
+            in_parts.service_time.merge(&other.service_time);
+            in_parts.first_byte.merge(&other.first_byte);
+        }
         self.response_time.merge(&other.response_time);
         self.send_lag.merge(&other.send_lag);
         self.censored.merge(&other.censored);
@@ -256,6 +291,7 @@ impl Tally {
         for part in &mut self.by_request {
             (part.requests, part.failures, part.failed_times) = (0, 0, None);
         }
+        self.in_parts = None;
         self.errors.clear();
         self.unanswered.clear();
         (self.users_finished, self.users_gave_up) = (0, 0);

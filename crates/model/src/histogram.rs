@@ -99,6 +99,15 @@ impl Histogram {
         }
     }
 
+    /// The same without the counts of `part`, which are among them.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> Self {
+        let mut rest = self.full().into_owned();
+        let subtracted = rest.subtract(part.full().as_ref());
+        subtracted.expect("all our histograms share their bounds, and the part is in the whole");
+        Self(Counts::Full(rest))
+    }
+
     /// Adds all counts of a histogram that may be absent, to one that then is not.
     pub fn merge_some(into: &mut Option<Self>, from: Option<&Self>) {
         if let Some(from) = from {

@@ -329,6 +329,10 @@ pub struct LoadInterval {
     pub errors: BTreeMap<ErrorClass, ErrorCount>,
     /// From the real send to the end of the answer, successful requests.
     pub service_time: Histogram,
+    /// From the real send to the first byte of the answer's body, successful requests; absent where
+    /// every answer came whole, so that it is the service time, and in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<Histogram>,
     /// From the intended send, successful requests; open load and scenarios only, and in closed
     /// load not in scenarios of a single request without a pause, which are closed load like any
     /// other. In a scenario it is the end of the user's pause: waiting for a new connection is part

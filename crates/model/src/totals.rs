@@ -122,6 +122,8 @@ pub struct Times {
     pub service: Histogram,
     /// Their response times; open load and scenarios only.
     pub response: Option<Histogram>,
+    /// Times to the first byte of the body; `None` where every response came whole.
+    pub first_byte: Option<Histogram>,
 }
 
 impl Times {
@@ -129,8 +131,13 @@ impl Times {
     #[must_use]
     pub fn of<'a>(slices: impl Iterator<Item = &'a LoadInterval> + Clone) -> Self {
         let service = slices.clone().map(|slice| &slice.service_time);
-        let response = slices.filter_map(|slice| slice.response_time.as_ref());
+        let response = slices
+            .clone()
+            .filter_map(|slice| slice.response_time.as_ref());
+        let in_parts = slices.clone().any(|slice| slice.first_byte.is_some());
+        let first_byte = slices.map(LoadInterval::first_byte_times);
         Self {
+            first_byte: in_parts.then(|| Histogram::sum(first_byte)).flatten(),
             service: Histogram::sum(service).unwrap_or_default(),
             response: Histogram::sum(response),
         }
@@ -138,6 +145,10 @@ impl Times {
 
     /// Adds a slice.
     pub fn add(&mut self, slice: &LoadInterval) {
+        if self.first_byte.is_some() || slice.first_byte.is_some() {
+            let first_byte = self.first_byte.get_or_insert_with(|| self.service.clone());
+            first_byte.merge(slice.first_byte_times());
+        }
         self.service.merge(&slice.service_time);
         Histogram::merge_some(&mut self.response, slice.response_time.as_ref());
     }
@@ -154,6 +165,12 @@ impl LoadInterval {
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.errors.values().map(|error| error.count).sum()
+    }
+
+    /// Times from the real send to the first byte of the body.
+    #[must_use]
+    pub fn first_byte_times(&self) -> &Histogram {
+        self.first_byte.as_ref().unwrap_or(&self.service_time)
     }
 
     /// The times to state: response times where there are any, else service times.

@@ -169,6 +169,7 @@ fn tail(seed: u64) -> String {
         requests: REQUESTS,
         errors: BTreeMap::new(),
         service_time: times(),
+        first_byte: None,
         response_time: Some(times()),
         send_lag: Some(times()),
         offered: Some(REQUESTS),

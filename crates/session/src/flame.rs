@@ -44,8 +44,8 @@ const SAMPLED_MIN: Duration = Duration::from_secs(10);
 /// They cannot.
 pub fn check(runtime: RuntimeKind) -> anyhow::Result<()> {
     match runtime {
-        RuntimeKind::Process | RuntimeKind::Docker => Ok(()),
-        RuntimeKind::Kubernetes | RuntimeKind::External => Err(hinted(
+        RuntimeKind::Process | RuntimeKind::Docker | RuntimeKind::Kubernetes => Ok(()),
+        RuntimeKind::External => Err(hinted(
             format_args!(
                 "flame graphs are of processes of this host, and --runtime {runtime} has none"
             ),

@@ -164,6 +164,7 @@ mod tests {
             requests: turns.iter().map(|(_, requests)| requests).sum(),
             errors: BTreeMap::new(),
             service_time: Histogram::new(),
+            first_byte: None,
             response_time: None,
             send_lag: None,
             offered: None,

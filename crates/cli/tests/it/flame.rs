@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::world::{Ran, World};
 
 /// Records until it is interrupted, like the real one, and has always seen the same.
-const PERF: &str = r#"#!/bin/sh
+pub(crate) const PERF: &str = r#"#!/bin/sh
 case "$1" in
 record)
     while [ "$1" != -o ]; do shift; done
@@ -25,7 +25,7 @@ esac
 const REFUSING: &str = "#!/bin/sh\necho 'Error: No permission to enable cpu-clock' >&2; exit 255\n";
 
 /// A command in a world whose `perf` is this script.
-fn command(world: &World, perf: &str, arguments: &str) -> Command {
+pub(crate) fn command(world: &World, perf: &str, arguments: &str) -> Command {
     let programs = world.out().with_file_name("programs");
     fs::create_dir_all(&programs).unwrap();
     let file = programs.join("perf");
@@ -72,11 +72,8 @@ fn what_cannot_be_sampled_is_a_sentence_and_no_failure() {
     let report = world.read("out/report/index.html");
     assert!(report.contains("no flame graph of good, item: perf refuses: "));
     world
-        .run("run SUITE --profile tiny --profile-cpu --runtime kubernetes")
-        .check(1, &["flame graphs are of processes of this host", "hint: "]);
-    world
         .run("up SUITE --contender good --profile-cpu --runtime external")
-        .check(1, &["flame graphs are of processes of this host"]);
+        .check(1, &["flame graphs are of processes of this host", "hint: "]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bakeoff_runtime::kubernetes::PodImage;
 use serde_json::Value;
 
+use crate::flame;
 use crate::world::{Ran, World};
 
 const SWITCH: &str = "BAKEOFF_TEST_KUBERNETES";
@@ -243,6 +244,7 @@ fn sessions_in_a_cluster() {
     what_cannot_start_is_a_sentence();
     a_quota_that_refuses_is_a_sentence();
     without_meters_on_the_nodes_one_is_in_each_pod();
+    a_pod_of_this_host_is_sampled();
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
     assert_eq!(namespaces(), Vec::<String>::new());
@@ -315,6 +317,13 @@ fn what_cannot_start_is_a_sentence() {
     ran.check(2, &["ErrImagePull"]);
     let ends = ends(&records(&world, "out"));
     assert_eq!(ends.matches("completed").count(), 1, "{ends}");
+}
+
+fn a_pod_of_this_host_is_sampled() {
+    let world = world(&["null"]);
+    let run = "run SUITE --runtime kubernetes --profile tiny --profile-cpu --out OUT";
+    let ran = Ran::from(flame::command(&world, flame::PERF, run).output().unwrap());
+    ran.check(0, &["flame/get.null.flame.svg: 3 samples by perf"]);
 }
 
 fn a_quota_that_refuses_is_a_sentence() {

@@ -30,6 +30,9 @@ pub(crate) struct Response {
     pub(crate) status: u16,
     /// The status of a call of gRPC, once it has come.
     pub(crate) grpc_status: Option<u16>,
+    /// When the first bytes of the body had come and there was more to come, monotonic ns; 0 where
+    /// all of it came together.
+    pub(crate) first_byte_ns: u64,
     /// Bytes of the body so far.
     pub(crate) body_bytes: u64,
     /// The first bytes of the body where a timestamp is expected in them.
@@ -52,6 +55,7 @@ impl Response {
         self.begun = false;
         self.status = 0;
         self.grpc_status = None;
+        self.first_byte_ns = 0;
         self.body_bytes = 0;
         self.capture = capture;
         if capture != Capture::Nothing {
@@ -74,6 +78,13 @@ impl Response {
         let captured = self.captured.as_mut();
         let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
         Some(&mut captured.response.headers)
+    }
+
+    /// Notes that there is more to come after what came at `received_ns` (monotonic ns).
+    pub(crate) fn await_more(&mut self, received_ns: u64) {
+        if self.body_bytes > 0 && self.first_byte_ns == 0 {
+            self.first_byte_ns = received_ns;
+        }
     }
 
     /// Takes a part of the body.

@@ -122,12 +122,16 @@ impl<R: Reactor> Worker<'_, R> {
             Ok(Some(age_ns)) => service_ns = age_ns,
             Err(wrong) => verdict = Err(wrong),
         }
+        let first_byte_ns = response.first_byte_ns;
         let tally = &mut self.recorder.tally;
         let is_right = verdict.is_ok();
         match verdict {
             Ok(()) => {
                 let response_ns = self.schedule.has_intended_times().then_some(response_ns);
                 tally.succeed(request_index, service_ns, response_ns);
+                if first_byte_ns > 0 && first_byte_ns < received_ns {
+                    tally.come_in_parts(service_ns, received_ns - first_byte_ns);
+                }
                 self.connections.slot_mut(index).responses += 1;
             }
             Err((class, message)) => tally.fail(&Failure {

@@ -387,6 +387,7 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
         requests: service_time.count(),
         errors: BTreeMap::new(),
         service_time,
+        first_byte: None,
         response_time: None,
         send_lag: None,
         offered: None,

@@ -45,6 +45,7 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
         requests::push(&mut text, &load.requests, &load.errors);
         inside::push_cpu_parts(&mut text, &load.cpu_parts);
         inside::push_layers(&mut text, &load.layers);
+        inside::push_first_bytes(&mut text, &load.first_bytes);
         inside::push_shares(&mut text, &load.shares);
         inside::push_gc(&mut text, &load.gc);
         inside::push_database(&mut text, &load.database);

@@ -14,3 +14,7 @@ mod reasons;
 pub(crate) mod sentence;
 pub(crate) mod terminal;
 mod turns;
+
+/// How times to the first byte are taken.
+const FIRST_BYTE_METHOD: &str = "Of responses, some of which came in parts: from the send to the \
+                                  first byte of the body, and to its end; means over runs or sets.";

@@ -235,3 +235,35 @@ fn a_rate_that_was_not_held_is_a_dash() {
     let sets = [[Some(good), Some(good)], [Some(good), Some(missed)]];
     check(&sets, [[Some(1.0), Some(10.0)], [None, None]], &[]);
 }
+
+#[test]
+fn the_first_byte_is_shown_where_responses_came_in_parts() {
+    let set = [Some(held(40.0, 3000)), Some(held(20.0, 3000))];
+    let mut results = results(&[set, set]);
+    let page = markdown(&Analysis::of(&AnalysisInput::new(&results, "t")));
+    assert!(!page.contains("first byte"), "{page}");
+    // Of the first contender alone, after the warm-up.
+    for run in results.runs.iter_mut().step_by(2) {
+        for interval in run.intervals.iter_mut().skip(2) {
+            interval.load.first_byte = Some(times(interval.load.requests, 10.0));
+        }
+    }
+    let analysis = Analysis::of(&AnalysisInput::new(&results, "t"));
+    let rows = &analysis.loads[0].first_bytes;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(
+        (rows[0].label.as_str(), rows[0].step.as_str()),
+        ("one", "open load at 4000/s")
+    );
+    let near = |found: f64, expect: f64| (found / expect - 1.0).abs() < 0.02;
+    assert!(
+        near(rows[0].first[0], 10.0) && near(rows[0].first[1], 100.0),
+        "{rows:?}"
+    );
+    assert!(
+        near(rows[0].end[0], 40.0) && near(rows[0].end[1], 400.0),
+        "{rows:?}"
+    );
+    assert!(html(&analysis).contains("Time to the first byte"));
+    assert!(markdown(&analysis).contains("### Time to the first byte"));
+}

@@ -502,6 +502,7 @@ pub(crate) fn load(
         requests: whole(rate),
         errors,
         service_time: times(mean_ns),
+        first_byte: None,
         response_time: None,
         send_lag: None,
         offered: None,

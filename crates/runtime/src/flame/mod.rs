@@ -81,7 +81,7 @@ impl Sampling {
         let by = match processes.iter().find_map(|process| jvm(*process)) {
             Some((process, java)) => jvm_sampler(process, java).await?,
             None if processes.is_empty() => {
-                return Err("none of its processes can be seen from here".to_owned());
+                return Err("none of its processes can be seen from this host".to_owned());
             }
             None => Sampler::Perf(perf(processes, scratch.path()).await?),
         };

@@ -22,6 +22,7 @@ use crate::ready::monotonic_ns;
 
 use super::error::{ClusterError, is_missing};
 use super::events::pull_ns;
+use super::here;
 use super::inside::Inside;
 use super::question::{Question, Reply};
 use super::state::{Ended, PodState, disrupted, state};
@@ -246,6 +247,10 @@ impl Instance for PodInstance {
             *lines = lines.or(Some(self.parts.log.lines()));
             sampled
         })
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        here::processes(&self.parts.container)
     }
 
     fn exited(&mut self) -> BoxFuture<'_, Option<ExitInfo>> {

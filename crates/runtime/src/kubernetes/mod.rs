@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod exec;
 mod generators;
+mod here;
 mod image;
 mod inside;
 mod instance;

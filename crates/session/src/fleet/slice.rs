@@ -10,6 +10,11 @@ pub(super) fn add(sum: &mut LoadInterval, other: LoadInterval) {
     for (class, error) in &other.errors {
         sum.errors.entry(*class).or_default().add(error);
     }
+    if sum.first_byte.is_some() || other.first_byte.is_some() {
+        let mut first_byte = sum.first_byte_times().clone();
+        first_byte.merge(other.first_byte_times());
+        sum.first_byte = Some(first_byte);
+    }
     sum.service_time.merge(&other.service_time);
     Histogram::merge_some(&mut sum.response_time, other.response_time.as_ref());
     Histogram::merge_some(&mut sum.send_lag, other.send_lag.as_ref());

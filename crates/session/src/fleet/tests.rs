@@ -173,6 +173,7 @@ fn slice(step: usize, slice: u32, start_ns: u64, random: &mut Random) -> LoadInt
             count
         })]),
         service_time,
+        first_byte: None,
         response_time: Some(times(random)),
         send_lag: Some(times(random)),
         offered: Some(210),

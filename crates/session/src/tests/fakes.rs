@@ -395,6 +395,7 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
         requests: 1,
         errors: BTreeMap::new(),
         service_time,
+        first_byte: None,
         response_time: None,
         send_lag: None,
         offered: None,

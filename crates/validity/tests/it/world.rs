@@ -151,6 +151,7 @@ fn load(connections: u32) -> LoadInterval {
         requests: 0,
         errors: BTreeMap::new(),
         service_time: Histogram::new(),
+        first_byte: None,
         response_time: None,
         send_lag: None,
         offered: None,

@@ -61,6 +61,7 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
         requests,
         errors: BTreeMap::from([(ErrorClass::Reset, reset)]),
         service_time: times(1500),
+        first_byte: None,
         response_time: is_open.then(|| times(7500)),
         send_lag: is_open.then(|| times(1)),
         offered: is_open.then_some(10_070),

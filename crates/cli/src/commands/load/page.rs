@@ -146,6 +146,7 @@ fn times(summary: &Summary) -> String {
     };
     row("response time", summary.times.response.as_ref());
     row("service time", Some(&summary.times.service));
+    row("first byte", summary.times.first_byte.as_ref());
     row("send lag", summary.send_lag.as_ref());
     row("unanswered ages", Some(&summary.censored));
     text

@@ -213,6 +213,9 @@ impl Summary {
         if let Some(response_time) = &self.times.response {
             object["response_time_us"] = times_us(response_time);
         }
+        if let Some(first_byte) = &self.times.first_byte {
+            object["first_byte_us"] = times_us(first_byte);
+        }
         if let Some(send_lag) = &self.send_lag {
             object["send_lag_us"] = times_us(send_lag);
         }

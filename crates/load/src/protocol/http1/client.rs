@@ -76,7 +76,10 @@ impl Protocol for Client {
             return bytes.len();
         }
         match self.reader.feed(bytes, &mut self.heads.borrow_mut()) {
-            Ok(Progress::More) => return bytes.len(),
+            Ok(Progress::More) => {
+                self.reader.response.await_more(received_ns);
+                return bytes.len();
+            }
             Ok(Progress::Complete { rest: 0 }) => {}
             // Which of them is the response to this request, if any, is not known.
             Ok(Progress::Complete { .. }) => {

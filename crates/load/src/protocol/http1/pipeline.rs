@@ -115,7 +115,10 @@ impl Protocol for Pipeline {
             }
             let progress = self.reader.feed(rest, &mut self.heads.borrow_mut());
             match progress {
-                Ok(Progress::More) => break,
+                Ok(Progress::More) => {
+                    self.reader.response.await_more(received_ns);
+                    break;
+                }
                 Ok(Progress::Complete { rest: after }) => {
                     rest = &rest[rest.len() - after..];
                     self.complete(received_ns, events);

@@ -156,6 +156,9 @@ impl Client {
         let increment = stream.inflow.take(payload.len()).ok_or_else(too_much)?;
         let ends = head.has(flag::END_STREAM);
         let result = stream.take_body(data);
+        if !ends {
+            stream.response.await_more(self.received_ns);
+        }
         if increment > 0 && !ends {
             frame::write_window_update(&mut self.out, head.stream, increment);
         }

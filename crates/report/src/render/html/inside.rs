@@ -4,9 +4,11 @@
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
+use crate::render::FIRST_BYTE_METHOD;
 use crate::render::reasons::{LAYERS_METHOD, SAMPLED_METHOD, layer_text, sampled_rows};
 use bakeoff_analysis::cpu_parts::CpuPartsRow;
 use bakeoff_analysis::database::DatabaseRow;
+use bakeoff_analysis::first_byte::FirstByteRow;
 use bakeoff_analysis::gc::GcRow;
 use bakeoff_analysis::layers::{Layers, SampledPair};
 use bakeoff_analysis::number::{significant, significant_or_dash};
@@ -25,6 +27,15 @@ const SHARE_HEADINGS: [Heading; 6] = [
         "CPU of the contender in the measured steps for each successful one, mean over runs",
     ),
     ("share", ""),
+];
+
+const FIRST_BYTE_HEADINGS: [Heading; 6] = [
+    ("step", ""),
+    ("contender", ""),
+    ("first byte, p50 ms", ""),
+    ("first byte, p99 ms", ""),
+    ("end, p50 ms", ""),
+    ("end, p99 ms", ""),
 ];
 
 const GC_HEADINGS: [Heading; 9] = [
@@ -135,6 +146,26 @@ fn sampled_pair(pair: &SampledPair) -> Markup {
                     }
                 }
             }))
+        }
+    }
+}
+
+/// Empty where every response came whole.
+pub(super) fn first_bytes(rows: &[FirstByteRow]) -> Markup {
+    let cells = |row: &FirstByteRow| {
+        let times = row.first.iter().chain(&row.end);
+        let times = times.map(|ms| html! { td { (significant(*ms)) } });
+        let names = [
+            html! { td { (row.step) } },
+            html! { th scope="row" { (row.label) } },
+        ];
+        names.into_iter().chain(times).collect()
+    };
+    html! {
+        @if !rows.is_empty() {
+            h4 { "Time to the first byte" }
+            p.hint { (FIRST_BYTE_METHOD) }
+            (table::filled("", &FIRST_BYTE_HEADINGS, rows.iter().map(cells).collect()))
         }
     }
 }

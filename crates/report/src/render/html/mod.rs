@@ -183,6 +183,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (requests::section(&load.requests, &load.errors))
                         (inside::cpu_parts(&load.cpu_parts))
                         (inside::layers(&load.layers))
+                        (inside::first_bytes(&load.first_bytes))
                         (inside::shares(&load.shares))
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))

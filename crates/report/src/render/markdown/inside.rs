@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{Column, escape, push_table_of};
+use crate::render::FIRST_BYTE_METHOD;
 use crate::render::reasons::{LAYERS_METHOD, SAMPLED_METHOD, layer_text, sampled_rows};
 use bakeoff_analysis::cpu_parts::CpuPartsRow;
 use bakeoff_analysis::database::DatabaseRow;
+use bakeoff_analysis::first_byte::FirstByteRow;
 use bakeoff_analysis::gc::GcRow;
 use bakeoff_analysis::layers::{Layers, SampledPair};
 use bakeoff_analysis::number::{significant, significant_or_dash};
@@ -27,6 +29,15 @@ const SHARE_COLUMNS: [Column; 6] = [
     (">", "alone, ms of CPU"),
     (">", "request, ms of CPU"),
     (">", "share"),
+];
+
+const FIRST_BYTE_COLUMNS: [Column; 6] = [
+    ("<", "step"),
+    ("<", "contender"),
+    (">", "first byte, p50 ms"),
+    (">", "first byte, p99 ms"),
+    (">", "end, p50 ms"),
+    (">", "end, p99 ms"),
 ];
 
 const GC_COLUMNS: [Column; 9] = [
@@ -71,6 +82,24 @@ pub(super) fn push_cpu_parts(text: &mut String, rows: &[CpuPartsRow]) {
         ]
     };
     push_table_of(text, &CPU_COLUMNS, rows.iter().map(cells).collect());
+}
+
+/// Nothing where every response came whole.
+pub(super) fn push_first_bytes(text: &mut String, rows: &[FirstByteRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\n### Time to the first byte\n\n{FIRST_BYTE_METHOD}\n"
+    );
+    let cells = |row: &FirstByteRow| {
+        let times = row.first.iter().chain(&row.end);
+        let times = times.map(|ms| significant(*ms));
+        let names = [escape(&row.step), escape(&row.label)];
+        names.into_iter().chain(times).collect()
+    };
+    push_table_of(text, &FIRST_BYTE_COLUMNS, rows.iter().map(cells).collect());
 }
 
 /// Nothing without a probe.
