@@ -9,7 +9,9 @@
 # Takes root; some 40 s for each of the natives, two minutes for each of the JVMs. BAKEOFF names the
 # program if it is built already. KEEP names a folder in which the results of all sessions stay.
 #
-# usage: benches/reasons.sh native|jvm [SESSIONS]
+# usage: benches/reasons.sh native|jvm [SESSIONS [VARIANT...]]
+#
+# VARIANT is work, log, calls, bytes, garbage or same; all of the kind when absent.
 set -euo pipefail
 [ -z "${BAKEOFF:-}" ] || BAKEOFF=$(realpath "$BAKEOFF")
 if [ -n "${KEEP:-}" ]; then
@@ -44,6 +46,7 @@ expected() { # VARIANT
     esac
 }
 
+[ $# -lt 3 ] || variants="${*:3}"
 found=0 asked=0
 for session in $(seq "$sessions"); do
     for variant in $variants; do
