@@ -193,6 +193,17 @@ fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, String> {
 /// Compiles a source file with all that it imports.
 fn compiled(file: &Path) -> Result<Vec<u8>, String> {
     let file = file.canonicalize().map_err(|error| error.to_string())?;
+    let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+    if text
+        .lines()
+        .any(|line| line.trim_start().starts_with("edition"))
+    {
+        return Err(
+            "it is of an edition of Protocol Buffers, and only the syntaxes proto2 and \
+                    proto3 can be read"
+                .to_owned(),
+        );
+    }
     let mut found = None;
     // Imports are relative to a root that no file names: the nearest folder for which all resolve.
     for folder in file.ancestors().skip(1) {
@@ -315,6 +326,9 @@ message Price { double amount = 1; string currency_code = 2; }
             error.contains("a.proto") && error.contains("Missing"),
             "{error}"
         );
+        fs::write(&file, "edition = \"2023\";\nmessage A {}").unwrap();
+        let error = Schema::from_files(&[file]).unwrap_err().to_string();
+        assert!(error.contains("proto2 and proto3"), "{error}");
         let error = Schema::from_files(&[folder.path().join("b.proto")]).unwrap_err();
         assert!(error.to_string().contains("b.proto"), "{error}");
     }

@@ -152,8 +152,12 @@ fn times(summary: &Summary) -> String {
     text
 }
 
+/// Milliseconds; no more digits than the clock gives.
 fn milliseconds(ns: f64) -> String {
-    significant(ns / 1e6)
+    match ns < 1e3 {
+        true => "<0.001".to_owned(),
+        false => significant(ns / 1e6),
+    }
 }
 
 /// How the times are spread, from the shortest to the longest by equal factors; nothing when they
