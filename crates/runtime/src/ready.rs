@@ -215,6 +215,14 @@ impl Asked<'_> {
         format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{lines}").into_bytes()
     }
 
+    /// Returns what an answer that is not whole is.
+    fn garbage(&self, answer: &[u8]) -> Wrong {
+        match self.is_call && !answer.is_empty() {
+            true => Wrong::Found("HTTP/2, and no response to the call".to_owned()),
+            false => garbage(answer),
+        }
+    }
+
     /// The status when the answer is whole, an error when it is none, `None` while it grows.
     fn whole(&self, answer: &[u8], closed: bool) -> Option<Result<u16, Wrong>> {
         match self.is_call {
@@ -243,7 +251,7 @@ fn one_answer(
             Ok(0) => {
                 return asked
                     .whole(&answer, true)
-                    .unwrap_or_else(|| Err(garbage(&answer)));
+                    .unwrap_or_else(|| Err(asked.garbage(&answer)));
             }
             Ok(count) => answer.extend_from_slice(&buffer[..count]),
             Err(error) => match error.kind() {
@@ -265,7 +273,7 @@ fn one_answer(
             return Err(if answer.is_empty() {
                 Wrong::Silent
             } else {
-                garbage(&answer)
+                asked.garbage(&answer)
             });
         }
     }

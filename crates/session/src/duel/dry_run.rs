@@ -217,6 +217,9 @@ fn not_ready(duel: &Duel, testbed: &Testbed, error: &ReadyError) -> anyhow::Erro
         ReadyError::NoListener { .. } if is_ours => failure.hints.push(format!(
             "it finds the port {port} in PORT; --port names another"
         )),
+        ReadyError::NoAnswer { .. } if duel.grpc.is_some() => failure.hints.push(format!(
+            "it must answer a call of {path}, without TLS; --ready names another method"
+        )),
         ReadyError::NoAnswer { .. } => failure.hints.push(format!(
             "it must answer GET {path} with 200 or 404; --ready names another path"
         )),
