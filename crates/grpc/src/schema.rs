@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_model::check::Answer;
+use bakeoff_model::grpc;
 use prost_reflect::prost::Message as _;
 use prost_reflect::{
     DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,
@@ -148,6 +150,21 @@ impl Schema {
                 values.len()
             )),
         }
+    }
+
+    /// Returns the answer to a call with its message as JSON; a failed call has none.
+    ///
+    /// # Errors
+    /// There is no such method, or the body is no response of it.
+    pub fn decoded(&self, path: &str, answer: Answer) -> Result<Answer, String> {
+        let body = match answer.grpc_status {
+            Some(grpc::OK) => self.decode(path, &answer.body)?.to_string(),
+            _ => String::new(),
+        };
+        Ok(Answer {
+            body: body.into_bytes(),
+            ..answer
+        })
     }
 
     fn method(&self, path: &str) -> Result<MethodDescriptor, String> {

@@ -2,6 +2,9 @@
 
 use bakeoff_base::percent;
 
+/// The method of every call.
+pub const POST: &str = "POST";
+
 /// The status of a call that succeeded.
 pub const OK: u16 = 0;
 

@@ -92,7 +92,7 @@ pub fn suite(sources: &SuiteSources) -> Result<Suite, Vec<Diagnostic>> {
     let mut checks = check_file::checks(&mut check_readings, files);
     if suite.as_ref().is_some_and(|suite| suite.grpc.is_some()) {
         for check in &mut checks {
-            grpc::POST.clone_into(&mut check.method);
+            crate::grpc::POST.clone_into(&mut check.method);
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_import::{Described, Operation, another};
+use bakeoff_model::grpc;
 use bakeoff_model::suite::Limits;
 use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request};
 use bakeoff_session::hint::hinted;
@@ -98,7 +99,7 @@ fn requests(args: &AskedArgs, imported: Option<&Described>) -> anyhow::Result<Ve
         .context("--body: a suite file holds text, and this is none")?;
     let is_call = !args.proto.is_empty();
     let method = match is_call {
-        true => proto::POST.to_owned(),
+        true => grpc::POST.to_owned(),
         false => args.method.to_uppercase(),
     };
     let headers = args.headers.iter();

@@ -4,9 +4,6 @@ use std::path::PathBuf;
 
 use bakeoff_grpc::Schema;
 
-/// The method of all calls of gRPC.
-pub(crate) const POST: &str = "POST";
-
 /// Returns the name of a call in reports: `helloworld.Greeter/SayHello`.
 pub(crate) fn name(path: &str) -> String {
     path.trim_start_matches('/').to_owned()

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, Service, World};
 
 const PROTO: &str = r#"
 syntax = "proto3";
@@ -94,23 +94,13 @@ fn calls_that_fail_are_not_measured() {
     duel(&world, &other).check(1, &["helloworld.HelloRequest", "nmae"]);
 }
 
-/// Ends the service with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn one_method_is_loaded() {
     let world = world();
     let port = world.port().to_string();
     let mut command = Command::new(program());
     command.env("PORT", &port).stdout(Stdio::null());
-    let _service = Running(command.spawn().unwrap());
+    let _service = Service(command.spawn().unwrap());
     let load = |path: &str, body: &str| {
         let mut command = world.command("load -c 2 --streams 4 -d 300ms -t 1");
         let url = format!("http://127.0.0.1:{port}{path}");

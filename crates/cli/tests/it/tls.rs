@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, Service, World};
 
 fn program() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
@@ -82,16 +82,6 @@ fn a_certificate_that_is_not_trusted_is_named() {
         .check(2, &["tls/nowhere.pem"]);
 }
 
-/// Ends the service with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_url_over_tls_is_loaded_with_a_certificate() {
     let world = world(TRUSTED);
@@ -104,7 +94,7 @@ fn a_url_over_tls_is_loaded_with_a_certificate() {
         .env("CERTIFICATE", file("localhost.pem"))
         .env("KEY", file("localhost-key.pem"));
     let service = command.env("CLIENT_CA", file("ca.pem")).spawn().unwrap();
-    let _service = Running(service);
+    let _service = Service(service);
     let url = format!("https://localhost:{port}/item");
     let load = |more: &[&str]| {
         let mut command = world.command("load -c 2 -d 300ms -t 1");

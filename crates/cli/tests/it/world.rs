@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket, sockopt};
 use tempfile::TempDir;
@@ -362,4 +362,14 @@ pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
     let output = command.args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// A service that ends with the test.
+pub(crate) struct Service(pub(crate) Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -7,9 +7,6 @@ use bakeoff_model::load::RequestSpec;
 
 use crate::error::LoadError;
 
-/// The method of every call.
-const POST: &str = "POST";
-
 /// A call of gRPC, as far as its response is concerned.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -37,8 +34,8 @@ impl Call {
         schema: &Schema,
         request: &RequestSpec,
     ) -> Result<(Self, RequestSpec), String> {
-        if request.method != POST {
-            return Err(format!("the method of a call of gRPC is {POST}"));
+        if request.method != grpc::POST {
+            return Err(format!("the method of a call of gRPC is {}", grpc::POST));
         }
         let Some(message) = request.body.as_text() else {
             return Err("its body is not UTF-8, and messages are given as JSON".to_owned());
@@ -75,13 +72,6 @@ impl Call {
     /// # Errors
     /// The body is no message of the method.
     pub(crate) fn decoded(&self, response: &Answer) -> Result<Answer, String> {
-        let body = match response.grpc_status {
-            Some(grpc::OK) => self.schema.decode(&self.path, &response.body)?.to_string(),
-            _ => String::new(),
-        };
-        Ok(Answer {
-            body: body.into_bytes(),
-            ..response.clone()
-        })
+        self.schema.decoded(&self.path, response.clone())
     }
 }

@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
+use crate::grpc::POST;
 use crate::load::Protocol;
 use crate::request::Body;
 use crate::suite::{Benchmark, Grpc};
-
-/// The method of all calls.
-pub(super) const POST: &str = "POST";
 
 /// Contenders speak gRPC on their port.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use bakeoff_grpc::Schema;
 use bakeoff_model::check::{Answer, Check};
-use bakeoff_model::grpc;
 use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::http::{self, Question};
 
@@ -38,21 +36,9 @@ impl Client for HttpClient {
             let asking = http::ask_over(&to.wire, to.address, question, RESPONSE_LIMIT);
             let answer = asking.await.map_err(|error| error.to_string())?;
             match schema {
-                Some(schema) => decoded(schema, &check.path, answer),
+                Some(schema) => schema.decoded(&check.path, answer),
                 None => Ok(answer),
             }
         })
     }
-}
-
-/// The answer to a call with its message as JSON; a failed call has none.
-fn decoded(schema: &Schema, path: &str, answer: Answer) -> Result<Answer, String> {
-    let body = match answer.grpc_status {
-        Some(grpc::OK) => schema.decode(path, &answer.body)?.to_string(),
-        _ => String::new(),
-    };
-    Ok(Answer {
-        body: body.into_bytes(),
-        ..answer
-    })
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::bail;
+use bakeoff_model::grpc;
 use bakeoff_model::load::{LoadSpec, Pace, Protocol, RequestSpec, StepSpec, Target, WebSocket};
 use bakeoff_model::tls::Tls;
 
@@ -122,7 +123,7 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
     Ok(RequestSpec {
         name: is_call.then(|| proto::name(&path)),
         method: match is_call {
-            true => proto::POST.to_owned(),
+            true => grpc::POST.to_owned(),
             false => args.method.to_uppercase(),
         },
         path,
