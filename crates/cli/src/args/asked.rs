@@ -48,7 +48,7 @@ pub(crate) struct AskedArgs {
     /// The body of `--get`; `@FILE` reads it from a text file.
     #[arg(long, default_value = "", requires = "get")]
     pub(crate) body: Body,
-    /// The services speak gRPC, and this file describes their messages; may be repeated.
+    /// For gRPC, a description of the messages; may be repeated.
     ///
     /// A `.proto` file, or a set of descriptors. Then `--path` is that of a method,
     /// `/helloworld.Greeter/SayHello`, and `--body` its message as JSON.

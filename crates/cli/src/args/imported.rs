@@ -11,11 +11,14 @@ use crate::values::RequestPath;
 pub(crate) struct ImportedArgs {
     #[command(flatten)]
     pub(crate) source: ImportedSource,
-    /// The prefix of each path of a description, instead of the path of its first server; `/` for
-    /// none.
+    /// The prefix of each path of a description; `/` for none.
+    ///
+    /// The path of its first server when absent.
     #[arg(long, value_name = "PATH", requires = "openapi")]
     pub(crate) base_path: Option<RequestPath>,
-    /// Of a recording, the requests to this host, `HOST[:PORT]`; the one asked most when absent.
+    /// Of a recording, the requests to this host, `HOST[:PORT]`.
+    ///
+    /// The host that is asked most when absent.
     #[arg(long, value_name = "HOST", requires = "har")]
     pub(crate) host: Option<String>,
     /// Of a recording, copy cookies, authorization and other credentials, too.

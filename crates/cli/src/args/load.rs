@@ -117,7 +117,7 @@ pub(crate) struct LoadArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) streams: Option<u32>,
-    /// gRPC: this file describes the messages of the service; may be repeated.
+    /// For gRPC, a description of the messages; may be repeated.
     ///
     /// A `.proto` file, or a set of descriptors. The path of the URL is that of a method,
     /// `/helloworld.Greeter/SayHello`, and `--body` its message as JSON.

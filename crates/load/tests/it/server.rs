@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One act of a script.
 #[derive(Debug, Clone)]
@@ -146,6 +146,16 @@ impl Server {
     /// Requests read so far.
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Returns the requests read, once they are as many as `sent` or ten seconds have passed: what
+    /// was in flight when a load ended may be read after its end.
+    pub(crate) fn requests_of(&self, sent: u64) -> u64 {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.requests() < sent && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.requests()
     }
 
     /// Connections accepted so far.

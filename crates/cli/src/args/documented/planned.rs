@@ -47,13 +47,15 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
         Command::List(args) => with(suite(&args.suite)?, |_| Ok(())),
         Command::Load(args) if !is_placeholder(&args.url) && args.url != "-" => {
             let has_port = args.url.contains("://") && !args.url.contains("//HOST");
-            if has_port && !args.capacity.is_empty() {
+            // Descriptions of messages are the reader's own.
+            let can_be_planned = has_port && args.proto.is_empty();
+            if can_be_planned && !args.capacity.is_empty() {
                 load::capacity::wanted(&args)?;
             }
-            if has_port {
+            if can_be_planned {
                 load::spec::spec(&args)?;
             }
-            Ok(has_port)
+            Ok(can_be_planned)
         }
         Command::Duel(args) => {
             let is_example = reads_requests(&args.asked)
@@ -84,10 +86,10 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Whether requests are read from a file or a URL, which is the reader's own.
+/// Whether requests or messages are read from a file or a URL, which is the reader's own.
 fn reads_requests(asked: &AskedArgs) -> bool {
     let source = &asked.imported.source;
-    source.requests.is_some() || source.har.is_some() || source.openapi.is_some()
+    !asked.proto.is_empty() || source.requests.is_some() || source.har.is_some() || source.openapi.is_some()
 }
 
 /// The suite of a folder, where it is one of this repository.
