@@ -28,6 +28,7 @@ pub mod metric;
 pub mod number;
 pub mod overhead;
 pub mod overview;
+pub mod own_metrics;
 pub mod percentiles;
 mod played_turn;
 pub mod price;

@@ -13,6 +13,7 @@ use super::gc::{self, GcRow};
 use super::group_scales;
 use super::layers::{self, Layers};
 use super::overview::{self, Overview};
+use super::own_metrics::{self, OwnMetrics};
 use super::probe::{self, ShareRow};
 use super::requests::{self, RequestRow};
 use super::rising;
@@ -46,6 +47,8 @@ pub struct LoadAnalysis<'r> {
     pub gc: Vec<GcRow>,
     /// Connections to the database.
     pub database: Vec<DatabaseRow>,
+    /// Metrics that contenders count themselves.
+    pub own_metrics: OwnMetrics,
     /// Throughput over the values of a parameter.
     pub scalings: Vec<Scaling>,
     /// All contenders at a step.
@@ -67,6 +70,7 @@ impl<'r> LoadAnalysis<'r> {
             scalings: scaling::scalings(&data, &summary),
             overviews: overview::overviews(&data, &summary),
             layers: layers::of(results, &summary),
+            own_metrics: own_metrics::of(&data, summary.stated.as_ref()),
             summary,
             checks,
             warm_ups: steady::warm_ups(&data),

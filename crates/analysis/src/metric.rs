@@ -153,9 +153,18 @@ pub fn at_label(
     label: &str,
     value: impl Fn(&StepData<'_>) -> Option<f64>,
 ) -> Option<Metric> {
+    in_runs(case, label, |_, step| value(step))
+}
+
+/// The same of a value that a run has beside its steps.
+pub fn in_runs(
+    case: &CaseData<'_>,
+    label: &str,
+    value: impl Fn(&RunData<'_>, &StepData<'_>) -> Option<f64>,
+) -> Option<Metric> {
     let steps = case.completed().filter_map(|run| {
         let step = run.step(label)?;
-        Some((run.with_block(value(step)?), step))
+        Some((run.with_block(value(run, step)?), step))
     });
     let (values, steps): (Vec<_>, Vec<_>) = steps.unzip();
     let metric = Metric::new(values, steps.into_iter())?;

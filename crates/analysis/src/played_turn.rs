@@ -10,8 +10,8 @@ pub struct PlayedTurn {
     pub block: u64,
     /// Successful requests per second.
     pub requests_per_s: f64,
-    /// CPU time of the contender for each request that came to an end, us; `None` where it was not
-    /// read turn by turn.
+    /// CPU time of the contender for each request that came to an end, us. Where it was not read
+    /// turn by turn, as in a cluster, that of the whole slice; `None` where it was not read.
     pub cpu_us: Option<f64>,
     /// Cores' worth of CPU time that the contender used in it; `None` where that was not read turn
     /// by turn.
@@ -36,13 +36,15 @@ pub fn turns_of(slice: &IntervalRecord) -> Vec<PlayedTurn> {
             .collect();
     }
     let turns = slice.load.turns.iter();
+    let is_read = turns.clone().any(|turn| turn.own_cpu_us > 0);
+    let of_slice = slice.cpu_us_per_request().filter(|_| !is_read);
     let turns = turns.filter_map(|turn| {
         let ended = turn.requests + turn.failed;
         let cpu_us = as_f64(turn.own_cpu_us) / as_f64(ended.max(1));
         Some(PlayedTurn {
             block: turn.block,
             requests_per_s: turn.requests_per_s()?,
-            cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us),
+            cpu_us: (turn.own_cpu_us > 0).then_some(cpu_us).or(of_slice),
             cores: (turn.own_cpu_us > 0).then(|| as_f64(turn.own_cpu_us) / as_f64(turn.length_us)),
         })
     });

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// Requests for the item, or to store one, so far.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
+/// Items so far, for its own metrics.
+static COUNTED: AtomicU32 = AtomicU32::new(0);
+
 /// Items that have a number of their own, so far.
 static SENT: AtomicU32 = AtomicU32::new(0);
 
@@ -120,6 +123,7 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
             "/item" if overloaded => ("503 Service Unavailable", "{}".to_owned()),
             "/item" => ("200 OK", item(mode)),
             "/store" => ("200 OK", "{}".to_owned()),
+            "/metrics" if mode == "counts" => ("200 OK", metrics()),
             "/item?id=" => (refusal, "{\"message\":\"no id\"}".to_owned()),
             _ => ("404 Not Found", "{\"message\":\"not found\"}".to_owned()),
         };
@@ -136,11 +140,22 @@ fn serve(mut stream: TcpStream, mode: &str) -> Option<()> {
 /// The item, after the work for it.
 fn item(mode: &str) -> String {
     burn();
+    COUNTED.fetch_add(1, Ordering::Relaxed);
     let number = match mode {
         "numbered" => format!("\"number\":{},", SENT.fetch_add(1, Ordering::Relaxed)),
         _ => String::new(),
     };
     format!("{{{number}\"name\":{}\"{}\"}}", space(mode), name(mode))
+}
+
+/// Its own metrics.
+fn metrics() -> String {
+    let counted = COUNTED.load(Ordering::Relaxed);
+    format!(
+        "# TYPE items_total counter\nitems_total{{path=\"/item\"}} {counted}\n\
+         # TYPE idle_total counter\nidle_total 0\n\
+         # TYPE answer gauge\nanswer 42 # {{}} 1\n# EOF\n"
+    )
 }
 
 /// The item's name.

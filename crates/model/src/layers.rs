@@ -150,35 +150,59 @@ impl LayerRules {
             return found.map_or(OWN_CODE, |rule| &rule.name);
         }
         for name in functions {
-            let mut others = self.rules.iter().filter(|rule| !rule.kernel);
-            if let Some(rule) = others.find(|rule| rule.has(name)) {
+            if let Some(rule) = self.rule_of(name) {
                 return &rule.name;
             }
-            if !TRANSPARENT.iter().any(|begin| name.starts_with(begin)) {
+            if !is_transparent(name) {
                 return OWN_CODE;
             }
         }
         OWN_CODE
     }
+
+    /// Returns the samples of each function that was at work, most first, of folded stacks: at most
+    /// this number of functions. Those of runtimes and standard libraries count as their callers.
+    #[must_use]
+    pub fn functions(&self, folded: &str, most: usize) -> Vec<NamedSamples> {
+        let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
+        for line in folded.lines() {
+            let stack_and_count = line.rsplit_once(' ');
+            let count = stack_and_count.and_then(|(_, count)| count.parse::<u64>().ok());
+            let (Some((stack, _)), Some(count)) = (stack_and_count, count) else {
+                continue;
+            };
+            let function = without_hash(self.function_of(stack));
+            *functions.entry(function).or_default() += count;
+        }
+        let mut functions = most_first(functions);
+        functions.truncate(most);
+        functions
+    }
+
+    /// The function of a stack that decides its layer; the innermost where the kernel was running,
+    /// and where no function decides.
+    fn function_of<'s>(&self, stack: &'s str) -> &'s str {
+        let innermost = stack.rsplit(';').next().unwrap_or(stack);
+        if innermost.ends_with(KERNEL) {
+            return innermost;
+        }
+        // The first name is the thread's.
+        let functions = stack.split_once(';').map_or("", |(_, functions)| functions);
+        let mut deciding = functions.rsplit(';');
+        let found = deciding.find(|name| !is_transparent(name) || self.rule_of(name).is_some());
+        found.filter(|name| !name.is_empty()).unwrap_or(innermost)
+    }
+
+    /// The layer that a function of a program is of by a rule.
+    fn rule_of(&self, function: &str) -> Option<&Rule> {
+        let mut others = self.rules.iter().filter(|rule| !rule.kernel);
+        others.find(|rule| rule.has(function))
+    }
 }
 
-/// Returns the samples of each function that was at work itself, most first, of folded stacks: at
-/// most this number of functions.
-#[must_use]
-pub fn functions(folded: &str, most: usize) -> Vec<NamedSamples> {
-    let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
-    for line in folded.lines() {
-        let stack_and_count = line.rsplit_once(' ');
-        let count = stack_and_count.and_then(|(_, count)| count.parse::<u64>().ok());
-        let (Some((stack, _)), Some(count)) = (stack_and_count, count) else {
-            continue;
-        };
-        let innermost = stack.rsplit(';').next().unwrap_or(stack);
-        *functions.entry(without_hash(innermost)).or_default() += count;
-    }
-    let mut functions = most_first(functions);
-    functions.truncate(most);
-    functions
+/// Whether a function is of a runtime or a standard library.
+fn is_transparent(function: &str) -> bool {
+    TRANSPARENT.iter().any(|begin| function.starts_with(begin))
 }
 
 /// A function without the hash that Rust's compilers add, which is another one in each build.
@@ -213,8 +237,18 @@ fn of_work(work: ThreadWork) -> &'static str {
 impl Rule {
     fn has(&self, function: &str) -> bool {
         let mut texts = self.functions.iter();
-        texts.any(|text| function.contains(text.as_str()))
+        texts.any(|text| is_in(text, function))
     }
+}
+
+/// Whether a rule's text is in the name of a function. In a path of Rust it is not the end of a
+/// crate's name: `shop_axum::price` is the shop's, not axum's.
+fn is_in(text: &str, function: &str) -> bool {
+    if !function.contains("::") {
+        return function.contains(text);
+    }
+    let mut found = function.match_indices(text);
+    found.any(|(at, _)| !function[..at].ends_with('_'))
 }
 
 #[cfg(test)]
@@ -236,6 +270,25 @@ mod tests {
             ("web;serde_json::to_vec;_int_malloc", "allocation"),
             ("web;shop::get;hyper::client::get", "database client"),
             ("web;main;tokio::run;mio::poll", "framework"),
+            ("web;axum::call;shop_axum::price", "own code"),
+            (
+                "web;hyper::poll;<tokio_rustls::Stream as Read>::read",
+                "TLS",
+            ),
+            ("web;shop::price;_int_malloc", "allocation"),
+            (
+                "web;shop::_::<impl serde_core::ser::Serialize for shop::Price>::serialize",
+                "JSON",
+            ),
+            ("web;shop::store;rmp_serde::to_vec", "own code"),
+            (
+                "java.lang.Thread.run;sun.net.httpserver.ServerImpl$Exchange.run;java.util.List.of",
+                "framework",
+            ),
+            (
+                "java.lang.Thread.run;shop.Main.order;jdk.internal.net.http.HttpClientImpl.send",
+                "database client",
+            ),
             (
                 "web;write;entry_[k];tcp_sendmsg_[k];copy_[k]",
                 "kernel: network",
@@ -265,6 +318,28 @@ mod tests {
         check(&rules, "web;tokio::run;shop::item", "own code");
         let error = LayerRules::with("[[layer]]\nnane = \"a\"\n").unwrap_err();
         assert!(error.contains("nane"), "{error}");
+    }
+
+    #[test]
+    fn functions_of_standard_libraries_count_as_their_callers() {
+        let folded = "java;java.lang.Thread.run;shop.Main.price;java.util.List.get 3\n\
+                      java;java.lang.Thread.run;shop.Main.price 2\n\
+                      web;shop::price::h0123456789abcdef;_int_malloc 4\n\
+                      web;std::io::write;__libc_write;tcp_sendmsg_[k];__check_[k] 2\n\
+                      web;_start;__libc_write 1\n\
+                      no count\n";
+        let found = LayerRules::built_in().functions(folded, 4);
+        let found: Vec<(&str, u64)> = found
+            .iter()
+            .map(|one| (one.name.as_str(), one.samples))
+            .collect();
+        let expect = [
+            ("shop.Main.price", 5),
+            ("_int_malloc", 4),
+            ("__check_[k]", 2),
+            ("__libc_write", 1),
+        ];
+        assert_eq!(found, expect);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod json_path;
 pub mod layers;
 pub mod limits;
 pub mod load;
+pub mod metrics;
 pub mod names;
 pub mod nodes;
 pub mod parse;

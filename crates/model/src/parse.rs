@@ -11,6 +11,7 @@ mod check_file;
 mod contender_file;
 mod dependency;
 mod grpc;
+mod metrics;
 mod probe;
 mod published_file;
 pub(crate) mod raw;

@@ -14,6 +14,7 @@ use crate::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
 use crate::failure::Failure;
 use crate::flame_graph::FlameGraph;
 use crate::load::{Connections, FleetRecord, LoadInterval};
+use crate::metrics::MetricsRecord;
 use crate::nodes::{Nodes, PodStart};
 use crate::plan::{ChosenCase, PlannedRun};
 use crate::published::Published;
@@ -52,6 +53,8 @@ pub enum Record {
     Interval(Box<IntervalRecord>),
     /// A measured step of several load generators ended.
     Fleet(FleetRecord),
+    /// The contender's own metrics were read around a measured step.
+    Metrics(MetricsRecord),
     /// A trial of a search for a capacity ended.
     Trial(TrialRecord),
     /// The result of a search for a capacity for one objective.
@@ -315,6 +318,8 @@ pub struct RunRecords {
     pub intervals: Vec<IntervalRecord>,
     /// The receipts of several load generators, by measured step; empty where there was one.
     pub fleets: Vec<FleetRecord>,
+    /// The contender's own metrics, by measured step; empty where they were not read.
+    pub metrics: Vec<MetricsRecord>,
     /// Trials of a search for a capacity in order; their slices are among the others.
     pub trials: Vec<TrialRecord>,
     /// The result of that search, by objective.
@@ -405,6 +410,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
         idle: Vec::new(),
         intervals: Vec::new(),
         fleets: Vec::new(),
+        metrics: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: None,
@@ -426,6 +432,7 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Record::Idle(idle) => run.idle.push(idle),
             Record::Interval(interval) => run.intervals.push(*interval),
             Record::Fleet(fleet) => run.fleets.push(fleet),
+            Record::Metrics(metrics) => run.metrics.push(metrics),
             Record::Trial(trial) => run.trials.push(trial),
             Record::Capacity(capacity) => run.capacities.push(capacity),
             Record::End(end) => run.end = Some(end),

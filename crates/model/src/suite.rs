@@ -14,6 +14,7 @@ use crate::delay::Delay;
 use crate::dependency::Dependency;
 pub use crate::limits::Limits;
 use crate::load::{Protocol, RequestSpec};
+use crate::metrics::OwnMetrics;
 use crate::names::UnknownName;
 use crate::published::Published;
 use crate::request::Body;
@@ -47,6 +48,8 @@ pub struct Suite {
     pub tls: Option<Tls>,
     /// The messages of contenders that speak gRPC; `None` where they speak plain HTTP.
     pub grpc: Option<Grpc>,
+    /// The metrics that contenders count themselves; `None` where they are not read.
+    pub metrics: Option<OwnMetrics>,
     /// How long connecting and each response may take under load.
     pub response_timeout: Duration,
     /// Whether contenders log each request, which a lifecycle check then demands.
@@ -439,6 +442,8 @@ pub struct Contender {
     pub jdk: Option<u32>,
     /// An image that is the service already, with an entry point of its own.
     pub image: Option<String>,
+    /// Replaces that entry point. Empty = nothing.
+    pub image_entrypoint: Vec<String>,
     /// Replaces the arguments of that entry point. Empty = nothing.
     pub image_arguments: Vec<String>,
     /// Files and folders of this host that a container of the image can read.

@@ -67,6 +67,8 @@ pub struct ContainerOptions {
     pub alias: Option<String>,
     /// Files and folders of this host that it can read, by the paths at which it sees them.
     pub volumes: Vec<(PathBuf, String)>,
+    /// Others are alive concurrently, and it takes turns with them.
+    pub takes_turns: bool,
 }
 
 /// A way to start process groups.

@@ -12,7 +12,7 @@ use anyhow::{Context as _, anyhow};
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
 use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
-use bakeoff_model::layers::{self, LayerRules};
+use bakeoff_model::layers::LayerRules;
 use bakeoff_model::load::Pace;
 use bakeoff_model::plan::{Plan, PlannedRun, RunKind};
 use bakeoff_model::step::{self, Step};
@@ -206,7 +206,7 @@ fn drawn(
                 sampler: stacks.sampler.to_owned(),
                 samples: stacks.samples,
                 layers: rules.samples(&stacks.folded),
-                functions: layers::functions(&stacks.folded, FUNCTIONS_MAX),
+                functions: rules.functions(&stacks.folded, FUNCTIONS_MAX),
                 difference: match other {
                     Some((other, of_other)) => difference(run, &stacks, other, of_other, results)?,
                     None => None,

@@ -110,7 +110,7 @@ pub(crate) struct OpenSession {
 /// The results folder, new or to be resumed, with its session.
 pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime)),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.cluster)),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }

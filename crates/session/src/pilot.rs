@@ -292,6 +292,7 @@ mod tests {
             idle: Vec::new(),
             intervals: Vec::new(),
             fleets: Vec::new(),
+            metrics: Vec::new(),
             trials: Vec::new(),
             capacities: Vec::new(),
             end: Some(EndRecord {

@@ -14,7 +14,7 @@ use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Results;
 use bakeoff_model::runs::{RunsDecision, RunsUntil};
 use bakeoff_model::suite::Suite;
-use bakeoff_runtime::{BoxFuture, host};
+use bakeoff_runtime::BoxFuture;
 
 use crate::baseline::{Base, replacement};
 use crate::clock;
@@ -33,7 +33,7 @@ use crate::store::recorder::Recorder;
 use crate::store::results;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
-use crate::testbed::{Testbed, TestbedOptions, cluster};
+use crate::testbed::{Testbed, TestbedOptions, cluster, memory_bytes};
 use crate::together;
 
 /// How a session ended; the worst of several is the greatest.
@@ -202,6 +202,8 @@ async fn play(
     let rules = flame::layer_rules(&session.suite_folder)?;
     if plan.runtime == RuntimeKind::Kubernetes {
         let connected = cluster::connect(&session.cluster, plan.backend).await?;
+        let node = &connected.nodes.contender;
+        together::must_fit(plan, &node.name, node.allocatable_memory_bytes)?;
         warnings.extend(connected.notes());
     }
     observers.observe(&began(plan, pending, warnings))?;
@@ -288,7 +290,7 @@ fn unchanged(session: &SessionFile, suite: &Suite) -> anyhow::Result<()> {
 
 /// Returns warnings for the user before it begins, besides where its parts are placed.
 fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<String>> {
-    let together = together::note(&session.plan, host::describe().memory_bytes);
+    let together = together::note(&session.plan, memory_bytes(session.plan.runtime));
     let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));

@@ -22,8 +22,8 @@ const MEMORY_SHARE: f64 = 0.9;
 pub struct Abilities {
     /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
     pub concurrent: Result<(), String>,
-    /// Memory of the host.
-    pub memory_bytes: u64,
+    /// Memory of the host; `None` where it is not known yet.
+    pub memory_bytes: Option<u64>,
 }
 
 /// Why the contenders of a plan cannot take turns.
@@ -62,7 +62,10 @@ pub fn planned(
 /// The plan in groups that fit into memory, where sets do not and such groups can be made; else as
 /// it is.
 #[must_use]
-pub(crate) fn in_memory(plan: Plan, memory_bytes: u64) -> Plan {
+pub(crate) fn in_memory(plan: Plan, memory_bytes: Option<u64>) -> Plan {
+    let Some(memory_bytes) = memory_bytes else {
+        return plan;
+    };
     let largest = largest(&plan).unwrap_or_default();
     if memory_limits(&largest).is_none_or(|limits| fits(limits, memory_bytes)) {
         return plan;
@@ -127,7 +130,8 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
                 "run it as root, use --runtime docker, or have the suite name its port in `PORT` \
                  `env`"
             }
-            RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => {
+            RuntimeKind::Kubernetes => "use one load generator, without --load-pods",
+            RuntimeKind::Docker | RuntimeKind::External => {
                 "use --runtime process or --runtime docker"
             }
         };
@@ -138,16 +142,37 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
         let hint = "choose one of its parameters";
         return Some(Obstacle { why, hint });
     }
-    let limits = memory_limits(&largest)?;
-    (!fits(limits, host.memory_bytes)).then(|| Obstacle {
+    let memory_bytes = host.memory_bytes?;
+    too_large(&largest, memory_bytes, "this host's")
+}
+
+/// Returns the obstacle that contenders which are alive concurrently do not fit into memory.
+fn too_large(largest: &[&PlannedRun], memory_bytes: u64, whose: &str) -> Option<Obstacle> {
+    let limits = memory_limits(largest)?;
+    (!fits(limits, memory_bytes)).then(|| Obstacle {
         why: format!(
-            "{} alive concurrently may take {}, which does not fit into this host's {} of memory",
+            "{} alive concurrently may take {}, which does not fit into {whose} {} of memory",
             counted(largest.len() as u64, "contender"),
             gib(limits),
-            gib(host.memory_bytes)
+            gib(memory_bytes)
         ),
         hint: "choose fewer with --contender, or lower `limits.memory`",
     })
+}
+
+/// Refuses contenders that take turns and do not fit into the memory of their node.
+///
+/// # Errors
+/// They do not.
+pub(crate) fn must_fit(plan: &Plan, node: &str, memory_bytes: Option<u64>) -> anyhow::Result<()> {
+    let whose = format!("the node {node}'s");
+    let obstacle = largest(plan)
+        .zip(memory_bytes)
+        .and_then(|(largest, memory_bytes)| too_large(&largest, memory_bytes, &whose));
+    match obstacle {
+        None => Ok(()),
+        Some(Obstacle { why, hint }) => Err(hinted(why, hint)),
+    }
 }
 
 /// The variable in which contenders find the port on which they listen.
@@ -160,21 +185,29 @@ fn finds_port(suite: &Suite) -> bool {
 
 /// Returns a note for the user about the turns of a plan, or about their absence.
 #[must_use]
-pub fn note(plan: &Plan, memory_bytes: u64) -> Option<String> {
+pub fn note(plan: &Plan, memory_bytes: Option<u64>) -> Option<String> {
     if let Some(why) = &plan.no_turns {
         return Some(whole_runs::sentence(why));
     }
     let largest = largest(plan)?;
+    let count = counted(largest.len() as u64, "contender");
+    let limits = memory_limits(&largest).map(gib);
+    let Some(memory_bytes) = memory_bytes else {
+        return Some(match limits {
+            Some(limits) => {
+                format!("turns: {count} alive concurrently on one node, which may take {limits}")
+            }
+            None => format!("turns: {count} alive concurrently on one node"),
+        });
+    };
     if let Some(groups) = groups_note(plan, &largest, memory_bytes) {
         return Some(groups);
     }
-    let count = counted(largest.len() as u64, "contender");
     let memory = gib(memory_bytes);
-    Some(match memory_limits(&largest) {
+    Some(match limits {
         Some(limits) => format!(
-            "turns: {count} alive concurrently, which may take {} of this host's {memory} of \
-             memory",
-            gib(limits)
+            "turns: {count} alive concurrently, which may take {limits} of this host's {memory} \
+             of memory"
         ),
         None => format!(
             "turns: {count} alive concurrently without a limit of memory; this host has {memory}"
@@ -243,7 +276,7 @@ mod tests {
     use bakeoff_model::plan::{FORMAT, Plan, PlannedRun};
     use bakeoff_model::suite::Limits;
 
-    use super::{Abilities, in_memory, must_be, note};
+    use super::{Abilities, in_memory, must_be, must_fit, note};
     use crate::tests::fakes::{pending, suite};
 
     fn run(contender: &str, repetition: u32, memory_bytes: Option<u64>) -> PlannedRun {
@@ -281,7 +314,7 @@ mod tests {
     fn check(plan: &Plan, concurrent: Result<(), &str>, expect: &str) {
         let host = Abilities {
             concurrent: concurrent.map_err(str::to_owned),
-            memory_bytes: 2 << 30,
+            memory_bytes: Some(2 << 30),
         };
         let said = match must_be(plan, &host, &suite()) {
             Ok(()) => note(plan, host.memory_bytes).unwrap_or_default(),
@@ -324,6 +357,14 @@ mod tests {
         let pods = "error: head and base are compared in turns only, and Pods have one turn";
         let in_cluster = plan(three(), RuntimeKind::Kubernetes, replay);
         check(&in_cluster, Err("Pods have one turn"), pods);
+        let note = note(&in_cluster, None).unwrap();
+        let expect = "turns: 3 contenders alive concurrently on one node, which may take 1.5 GiB";
+        assert_eq!(note, expect);
+        must_fit(&in_cluster, "a", Some(2 << 30)).unwrap();
+        let error = must_fit(&in_cluster, "a", Some(1 << 30)).unwrap_err();
+        let expect = "3 contenders alive concurrently may take 1.5 GiB, which does not fit into \
+                      the node a's 1.0 GiB of memory";
+        assert_eq!(error.to_string(), expect);
         let a_a = || vec![run("a", 1, half), run("a", 1, half)];
         let shared = "error: head and base are compared in turns only, and the cases of a \
                       share a database";
@@ -342,7 +383,7 @@ mod tests {
             };
             let runs = names.map(run).to_vec();
             let made = plan(runs, RuntimeKind::Process, BackendName::Replay);
-            in_memory(made, 2 << 30)
+            in_memory(made, Some(2 << 30))
         };
         let groups = "turns: 2 groups of at most 3 contenders, each with a, because 4 alive \
                       concurrently may take 2.0 GiB, which does not fit into this host's 2.0 GiB \

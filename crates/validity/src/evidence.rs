@@ -129,7 +129,7 @@ pub struct Evidence {
     pub(crate) generator: Used,
     pub(crate) contender_cpu: Reading<Used>,
     /// Of a contender that takes turns: CPU time in its turns, of their time, and outside of them,
-    /// of the other time; `None` where it was not read turn by turn.
+    /// of the other time, where it was read turn by turn; `None` without turns.
     pub(crate) turns: Option<TurnsUsed>,
     /// Activity of the contenders with which it takes turns; `None` in whole runs.
     pub(crate) others: Option<Others>,
@@ -374,7 +374,10 @@ impl AddAssign<&Evidence> for Evidence {
         self.contender_cpu.add(&other.contender_cpu, Used::add);
         self.turns = self.turns.zip(other.turns).map(|(mut own, other)| {
             own.in_turns.add(&other.in_turns);
-            own.idle.add(&other.idle);
+            own.idle = own.idle.zip(other.idle).map(|(mut own, other)| {
+                own.add(&other);
+                own
+            });
             own.drain_ns += other.drain_ns;
             own
         });

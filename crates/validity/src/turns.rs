@@ -32,26 +32,30 @@ impl Used {
 pub(crate) struct TurnsUsed {
     /// In its turns.
     pub(crate) in_turns: Used,
-    /// Outside of them.
-    pub(crate) idle: Used,
+    /// Outside of them; `None` where it was not read turn by turn.
+    pub(crate) idle: Option<Used>,
     /// Time at the ends of turns in which no request was sent any more, ns.
     pub(crate) drain_ns: u64,
 }
 
-/// Divides the CPU time of a slice; `None` where it was not read turn by turn.
+/// Divides the CPU time of a slice; `None` without turns. Where it was not read turn by turn, all
+/// of it counts as that of the turns.
 pub(crate) fn turns(load: &LoadInterval, all: Used) -> Option<TurnsUsed> {
     let own_us: u64 = load.turns.iter().map(|turn| turn.own_cpu_us).sum();
     let in_turns = Used {
-        used_ns: own_us * 1000,
+        used_ns: match own_us {
+            0 => all.used_ns,
+            own_us => own_us * 1000,
+        },
         wall_ns: load.length_ns(),
     };
-    (own_us > 0).then(|| TurnsUsed {
+    (!load.turns.is_empty()).then(|| TurnsUsed {
         drain_ns: drain_ns(load),
         in_turns,
-        idle: Used {
+        idle: (own_us > 0).then(|| Used {
             used_ns: all.used_ns.saturating_sub(in_turns.used_ns),
             wall_ns: all.wall_ns.saturating_sub(in_turns.wall_ns),
-        },
+        }),
     })
 }
 

@@ -64,6 +64,17 @@ pub(crate) struct AskedArgs {
     /// With 200 or 404. That of the first GET when absent, or `/` without one.
     #[arg(long, value_name = "PATH")]
     pub(crate) ready: Option<RequestPath>,
+    /// A path on which they tell metrics in the text format of Prometheus or OpenMetrics.
+    ///
+    /// They are read before and after each measured step, and reported: the growth of counters
+    /// for each request, and gauges.
+    #[arg(
+        long,
+        value_name = "PATH",
+        hide_short_help = true,
+        conflicts_with = "proto"
+    )]
+    pub(crate) scrape: Option<RequestPath>,
     /// A variable for the environment of all; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<Variable>,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::{AskedArgs, OutputArgs};
+use super::{AskedArgs, ClusterArgs, OutputArgs};
 use crate::commands::duel::side::Side;
 use crate::values::Time;
 
@@ -22,10 +22,16 @@ before it, from the same file, without limits, and reached by its name there; ot
 empty. Limits are those of the duel. A service that needs more is refused: start it yourself, and
 name it as a URL.
 
+Of a Deployment the image, the command, the arguments, the port, the limits, and the environment
+as far as it is written there or in ConfigMaps are read, and nothing is changed: copies run as
+Pods in a namespace of their own, one after the other. Images beside it are given the same.
+Secrets are not read: --env gives such variables values that are good for a test.
+
 Examples:
   bakeoff duel 'go=./server' 'node=node server.js' --get /hello
   bakeoff duel 'old=image:shop:1.4' 'new=image:shop:1.5' --get /items --cpus 2 --memory 1GiB
   bakeoff duel 'old=image:shop:1.4' 'mine=compose:shop' --compose deploy/compose.yaml --get /items
+  bakeoff duel 'live=deployment:shop/web' 'next=image:registry.example.org/web:1.5' --get /items
   bakeoff duel 'a=url:http://10.0.0.7' 'b=url:http://10.0.0.8' --get /items --connections 16
   bakeoff duel 'old=./shop-1' 'new=./shop-2' --requests shop.http --ignore '$.time'
   bakeoff duel 'v1=java -jar v1.jar' 'v2=java -jar v2.jar' --get /items --env DB=off --runs 10";
@@ -36,10 +42,11 @@ Examples:
     after_long_help = DUEL_HELP
 )]
 pub(crate) struct DuelArgs {
-    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
+    /// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE`,
+    /// `NAME=deployment:NAMESPACE/NAME` or `NAME=url:URL`.
     ///
-    /// At least two, and all commands, all in containers, or all URLs. Commands are split into
-    /// words as a shell does, and start in this folder.
+    /// At least two, and all commands, all in containers, all in a cluster, or all URLs. Commands
+    /// are split into words as a shell does, and start in this folder.
     #[arg(required = true, num_args = 2.., value_name = "NAME=SERVICE")]
     pub(crate) sides: Vec<Side>,
     #[command(flatten)]
@@ -68,6 +75,11 @@ pub(crate) struct DuelArgs {
     /// Of commands only; takes perf for programs that are no JVMs. Writes a flame graph of each.
     #[arg(long)]
     pub(crate) profile_cpu: bool,
+    /// Where images run; Deployments are copied in their cluster in any case.
+    #[arg(long, value_enum, hide_short_help = true, default_value_t = ImagesIn::Docker)]
+    pub(crate) runtime: ImagesIn,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     /// Keep the suite of this duel in a folder, for `bakeoff run`.
     #[arg(long, value_name = "SUITE")]
     pub(crate) save: Option<PathBuf>,
@@ -76,4 +88,13 @@ pub(crate) struct DuelArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Where images run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImagesIn {
+    /// Containers of a Docker engine.
+    Docker,
+    /// Pods of a Kubernetes cluster.
+    Kubernetes,
 }

@@ -56,8 +56,8 @@ fn only_options_of_clusters_stand_under_their_heading() {
     let options: Vec<String> = options.collect();
     let mut all = Cli::command();
     all.build();
-    // run, verify, plan, record and doctor.
-    assert_eq!(check(&mut all, &options), 5);
+    // run, verify, plan, record, doctor and duel.
+    assert_eq!(check(&mut all, &options), 6);
 }
 
 /// Lines of a screen, at the width at which help is wrapped.

@@ -33,7 +33,7 @@ use crate::values::{Collector, RuntimeKind, Time, Undecided};
 pub(crate) use asked::AskedArgs;
 pub(crate) use bisect::BisectArgs;
 pub(crate) use cluster::{ClusterArgs, KubernetesAction, KubernetesArgs};
-pub(crate) use duel::DuelArgs;
+pub(crate) use duel::{DuelArgs, ImagesIn};
 pub(crate) use imported::ImportedArgs;
 pub(crate) use init::InitArgs;
 pub(crate) use load::LoadArgs;
@@ -291,10 +291,11 @@ pub(crate) struct OutputArgs {
     /// `bakeoff schema event` prints their schema.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Send live metrics to a collector, by OTLP over HTTP as JSON.
+    /// Send live metrics to a collector or Prometheus, by OTLP over HTTP.
     ///
-    /// One export for each recorded slice, to `/v1/metrics` below this URL, such as
-    /// http://127.0.0.1:4318. A collector that does not answer costs no measurement.
+    /// One export for each recorded slice, to `/v1/metrics` below this URL:
+    /// http://127.0.0.1:4318 of a collector, http://127.0.0.1:9090/api/v1/otlp of Prometheus. One
+    /// that does not answer costs no measurement.
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<Collector>,
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use bakeoff_import::{Described, Operation, another};
 use bakeoff_model::grpc;
 use bakeoff_model::suite::Limits;
-use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request};
+use bakeoff_session::duel::{Duel, DuelRuns, DuelWarmUp, Request, USUAL_LIMITS};
 use bakeoff_session::hint::hinted;
 
 use super::{imported, proto};
@@ -14,9 +14,6 @@ use crate::args::AskedArgs;
 
 /// The method unless another is named.
 const GET: &str = "GET";
-/// The limits of services that are started here, unless others are named: those of a small pod.
-const CPUS: f64 = 1.0;
-const MEMORY_BYTES: u64 = 512 << 20;
 
 /// Returns the duel that the arguments describe, without sides.
 pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
@@ -39,6 +36,7 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
         requests,
         grpc,
         notes: notes.unwrap_or_default(),
+        scrape: args.scrape.as_ref().map(|path| path.0.clone()),
         ignored: args.ignore.clone(),
         port: args.port,
         ready_path,
@@ -46,10 +44,11 @@ pub(crate) fn duel(args: &AskedArgs) -> anyhow::Result<Duel> {
             .map(|variable| (variable.0.clone(), variable.1.clone()))
             .collect(),
         limits: Limits {
-            cpus: limits.cpus.or(Some(CPUS)),
-            memory_bytes: limits.memory_bytes.or(Some(MEMORY_BYTES)),
+            cpus: limits.cpus.or(USUAL_LIMITS.cpus),
+            memory_bytes: limits.memory_bytes.or(USUAL_LIMITS.memory_bytes),
         },
         workdir: std::env::current_dir().context("this folder is gone")?,
+        cluster: None,
         compose_file: None,
         dependencies: Vec::new(),
         connections: args.connections,

@@ -76,6 +76,7 @@ fn runtime(sides: &[Side]) -> &'static str {
     match sides.first().map(|side| &side.service) {
         None | Some(Service::Command(_)) => "",
         Some(Service::Image(_) | Service::Compose(_)) => " --runtime docker",
+        Some(Service::Deployment(_)) => " --runtime kubernetes",
         Some(Service::Url(_)) => " --runtime external",
     }
 }

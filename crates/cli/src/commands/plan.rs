@@ -29,8 +29,8 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<u8> {
     let folder = suite_folder::read(&args.measured.selection.suite)?;
     let suite = &folder.suite;
     let mut output = std::io::stdout().lock();
-    let runtime = args.measured.selection.runtime.into();
-    let host = testbed::abilities(runtime);
+    let selection = &args.measured.selection;
+    let host = testbed::abilities(selection.runtime.into(), &selection.cluster.settings());
     let named = args.round.as_deref();
     let several = named.map_or_else(Vec::new, |name| selection::several_rounds(suite, name));
     let round = match named {

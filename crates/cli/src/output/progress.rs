@@ -141,7 +141,7 @@ impl<W: Write> Progress<W> {
 
     fn record(&mut self, record: &Record) {
         match record {
-            Record::Begin(_) | Record::Idle(_) | Record::Fleet(_) => {}
+            Record::Begin(_) | Record::Idle(_) | Record::Fleet(_) | Record::Metrics(_) => {}
             Record::Started(startup) => {
                 let seconds = Duration::from_nanos(startup.startup_ns).as_secs_f64();
                 self.line(&format!("  started in {seconds:.4} s"));

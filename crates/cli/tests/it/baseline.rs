@@ -357,12 +357,12 @@ fn what_cannot_be_alive_concurrently_is_not_compared_with_a_baseline() {
         )],
     );
     world
-        .run(&format!("{baseline} --runtime kubernetes"))
+        .run(&format!("{baseline} --runtime kubernetes --load-pods 2"))
         .check(
             1,
             &[
-                &format!("{only} load generators in Pods load one contender at a time"),
-                "--runtime process",
+                &format!("{only} several load generators load one contender at a time"),
+                "without --load-pods",
             ],
         );
     assert!(!world.out().exists());

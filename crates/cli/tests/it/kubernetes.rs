@@ -38,7 +38,8 @@ start-timeout = "30s"
 ladder = { warm-up = [2], connections = [3, 8], step = "2s" }
 
 [profile.long]
-describe = "Long enough to be disturbed."
+describe = "Long enough to be disturbed; whole runs, one after the other."
+whole-runs = true
 limits = { cpus = 0.5, memory = "64MiB" }
 runs = 1
 slice = "500ms"
@@ -245,6 +246,8 @@ fn sessions_in_a_cluster() {
     a_quota_that_refuses_is_a_sentence();
     without_meters_on_the_nodes_one_is_in_each_pod();
     a_pod_of_this_host_is_sampled();
+    a_deployment_is_compared_with_an_image();
+    pods_take_turns();
     a_drained_node_is_a_sentence();
     a_postgresql_in_a_pod_has_a_database_of_each_contender();
     assert_eq!(namespaces(), Vec::<String>::new());
@@ -324,6 +327,114 @@ fn a_pod_of_this_host_is_sampled() {
     let run = "run SUITE --runtime kubernetes --profile tiny --profile-cpu --out OUT";
     let ran = Ran::from(flame::command(&world, flame::PERF, run).output().unwrap());
     ran.check(0, &["flame/get.null.flame.svg: 3 samples by perf"]);
+}
+
+fn pods_take_turns() {
+    let world = world(&["first", "second", "third"]);
+    let ran = run(&world, "--profile tiny --out out");
+    ran.check(
+        0,
+        &[
+            "turns: 3 contenders alive concurrently on one node",
+            "report: ",
+        ],
+    );
+    let records = records(&world, "out");
+    let mut measured = 0;
+    for slice in of_kind(&records, "interval").filter(|slice| slice["warm_up"] != true) {
+        let number = |path: &str| slice.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        let used = |moment: &str| {
+            let of_kind = |kind: &str| number(&format!("/contender_{moment}/cpu/{kind}_ns"));
+            of_kind("user") + of_kind("system")
+        };
+        if slice.get("latency_rate_per_s").is_none() {
+            assert!(
+                !slice["load"]["turns"].as_array().unwrap().is_empty(),
+                "{slice}"
+            );
+            assert!(used("after") > used("before"), "{slice}");
+            measured += 1;
+        }
+    }
+    assert!(measured >= 3, "{measured}");
+    let results = fs::read_to_string(world.out().with_file_name("out").join("results.csv"));
+    let results = results.unwrap();
+    let mut rows = results
+        .lines()
+        .map(|row| row.split(',').collect::<Vec<&str>>());
+    let columns = rows.next().unwrap();
+    let column = columns
+        .iter()
+        .position(|name| *name == "cpu_us_per_request");
+    let column = column.unwrap_or_else(|| panic!("{columns:?}"));
+    for row in rows {
+        assert_ne!(row[column], "", "{row:?}");
+    }
+    assert_eq!(namespaces(), Vec::<String>::new());
+}
+
+/// A Deployment without Pods of its own, in a namespace that it shares with its settings.
+fn deployment(image: &str) -> String {
+    let container = format!(
+        r#"{{"name": "app", "image": "{image}", "command": ["/bakeoff"],
+             "args": ["null-server", "--listen", "0.0.0.0:$(WEB_PORT)"],
+             "envFrom": [{{"configMapRef": {{"name": "settings"}}, "prefix": "WEB_"}}],
+             "env": [{{"name": "KEY", "valueFrom":
+                 {{"secretKeyRef": {{"name": "keys", "key": "key"}}}}}}],
+             "ports": [{{"containerPort": 8090}}],
+             "resources": {{"limits": {{"cpu": "500m", "memory": "64Mi"}}}}}}"#
+    );
+    format!(
+        r#"{{"apiVersion": "v1", "kind": "List", "items": [
+            {{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "settings"}},
+              "data": {{"PORT": "8090"}}}},
+            {{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {{"name": "web"}},
+              "spec": {{"replicas": 0, "selector": {{"matchLabels": {{"app": "web"}}}},
+                "template": {{"metadata": {{"labels": {{"app": "web"}}}},
+                  "spec": {{"containers": [{container}]}}}}}}}}]}}"#
+    )
+}
+
+fn a_deployment_is_compared_with_an_image() {
+    let world = World::new(&[]);
+    let image = image(&world.path());
+    let manifest = world.path().join("deployment.json");
+    fs::write(&manifest, deployment(&image)).unwrap();
+    kubectl("create namespace bakeoff-shop");
+    kubectl(&format!("-n bakeoff-shop apply -f {}", manifest.display()));
+    let saved = world.out().with_file_name("saved");
+    let duel = format!(
+        "duel live=deployment:bakeoff-shop/web next=image:{image} --get / --runs 2 --duration 1s \
+         --warm-up 1s --connections 4 --out OUT --save {}",
+        saved.display()
+    );
+    world.run(&duel).check(
+        1,
+        &["the Secret keys has the value of KEY", "--env KEY=VALUE"],
+    );
+    world.run(&format!("{duel} --env KEY=test")).check(
+        0,
+        &[
+            "note: next gets the environment and the arguments of live",
+            "report: ",
+        ],
+    );
+    let suite = fs::read_to_string(saved.join("suite.toml")).unwrap();
+    assert!(suite.contains("port = 8090"), "{suite}");
+    assert!(suite.contains("cpus = 0.5"), "{suite}");
+    for name in ["live", "next"] {
+        let path = saved.join(format!("contenders/{name}/contender.toml"));
+        let contender = fs::read_to_string(path).unwrap();
+        assert!(
+            contender.contains("entrypoint = [\"/bakeoff\"]"),
+            "{contender}"
+        );
+        assert!(contender.contains("WEB_PORT = \"8090\""), "{contender}");
+    }
+    let generation = "-n bakeoff-shop get deployment web -o jsonpath={.metadata.generation}";
+    assert_eq!(kubectl(generation), "1");
+    kubectl("delete namespace bakeoff-shop");
+    assert_eq!(namespaces(), Vec::<String>::new());
 }
 
 fn a_quota_that_refuses_is_a_sentence() {

@@ -22,6 +22,7 @@ mod interruption;
 mod kubernetes;
 mod load_ends;
 mod otlp;
+mod own_metrics;
 mod pilot;
 mod records;
 mod rounds;

@@ -201,19 +201,21 @@ fn without_root_and_a_port_that_is_named_contenders_are_measured_in_whole_runs()
 }
 
 #[test]
-fn a_cluster_has_whole_runs_and_services_that_run_elsewhere_take_turns() {
+fn pods_of_one_load_generator_and_services_that_run_elsewhere_take_turns() {
     let world = with_turns();
     let plan = |runtime: &str| -> Value {
         let plan = format!("plan SUITE --profile turns --json --runtime {runtime}");
         serde_json::from_str(&world.run(&plan).check(0, &[]).stdout).unwrap()
     };
-    let cluster = plan("kubernetes");
-    let why = "load generators in Pods load one contender at a time";
-    assert_eq!(cluster["no_turns"], why);
-    assert!(cluster["runs"][0].get("in_turns").is_none());
-    let elsewhere = plan("external");
-    assert!(elsewhere.get("no_turns").is_none());
-    assert_eq!(elsewhere["runs"][0]["in_turns"], true);
+    let several = plan("kubernetes --load-pods 2");
+    let why = "several load generators load one contender at a time";
+    assert_eq!(several["no_turns"], why);
+    assert!(several["runs"][0].get("in_turns").is_none());
+    for runtime in ["kubernetes", "external"] {
+        let turns = plan(runtime);
+        assert!(turns.get("no_turns").is_none());
+        assert_eq!(turns["runs"][0]["in_turns"], true);
+    }
 }
 
 #[test]

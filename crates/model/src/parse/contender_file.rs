@@ -133,6 +133,7 @@ fn bare(folder: &str, file: &ContenderFile) -> Contender {
         probes: file.probe.iter().map(probe).collect(),
         jdk: table.jdk,
         image: file.image.name.clone(),
+        image_entrypoint: file.image.entrypoint.clone().unwrap_or_default(),
         image_arguments: file.image.arguments.clone().unwrap_or_default(),
         image_volumes: Vec::new(),
         image_base: base.to_owned(),
@@ -168,6 +169,7 @@ fn vary(
     replace(&mut contender.run, &variant.run);
     replace(&mut contender.version, &variant.version);
     replace(&mut contender.image_base, &variant.image.base);
+    replace(&mut contender.image_entrypoint, &variant.image.entrypoint);
     replace(&mut contender.image_arguments, &variant.image.arguments);
     contender.note = variant.note.clone().or(contender.note);
     let stated = variant.baseline.as_ref().or(inherited);

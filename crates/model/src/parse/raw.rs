@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::grpc::GrpcTable;
+use super::metrics::MetricsTable;
 use super::raw_contender::MatrixValues;
 use super::raw_dependency::DependencyTable;
 use super::raw_scenario::{ExtractTable, ScenarioTable};
@@ -34,6 +35,8 @@ pub(crate) struct SuiteFile {
     /// Replaces `env` in the check "does not start with an unreachable backend".
     #[serde(default)]
     pub(crate) env_unreachable: BTreeMap<String, String>,
+    /// Metrics that contenders count themselves; they are not read unless given.
+    pub(crate) metrics: Option<MetricsTable>,
     /// The backends that the contenders call, of which a session has one.
     #[serde(default)]
     pub(crate) backend: Vec<BackendTable>,

@@ -94,6 +94,8 @@ pub(crate) struct ImageTable {
     /// An image that is the service already: it is started as it is, by its own entry point.
     #[schemars(length(min = 1))]
     pub(crate) name: Option<String>,
+    /// Replaces that entry point, as `ENTRYPOINT` of the image and `command` of a Pod do.
+    pub(crate) entrypoint: Option<Vec<String>>,
     /// Replaces the arguments of that entry point, as `CMD` of the image and `command` of a compose
     /// file do.
     pub(crate) arguments: Option<Vec<String>>,

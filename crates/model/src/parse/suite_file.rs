@@ -8,6 +8,7 @@ use super::capacity;
 use super::contender_file::environment;
 use super::dependency;
 use super::grpc;
+use super::metrics;
 use super::probe;
 use super::raw::{
     BackendTable, BenchmarkTable, KindName, LadderTable, PaceName, ProfileTable, RequestTable,
@@ -64,6 +65,8 @@ pub(super) fn suite(
             grpc::call(reading, index, benchmark);
         }
     }
+    let metrics = file.metrics;
+    let metrics = metrics.map(|table| metrics::metrics(reading, table, grpc.is_some()));
     let backends = backend::backends(reading, file.backend, &benchmarks);
     let dependencies = dependency::dependencies(reading, file.dependency);
     let known: Vec<&str> = dependencies.iter().map(|one| one.name.as_str()).collect();
@@ -80,6 +83,7 @@ pub(super) fn suite(
         ready_path: file.suite.ready_path,
         tls: file.suite.tls.map(|table| tls::tls(reading, table)),
         grpc,
+        metrics,
         response_timeout: file
             .suite
             .response_timeout

@@ -90,6 +90,42 @@ fn the_smallest_suite_has_no_mistakes() {
 }
 
 #[test]
+fn metrics_have_a_path_and_names_that_metrics_can_have() {
+    let with = |table: &str| suite_complaints(&format!("{SUITE}\n[metrics]\n{table}\n"));
+    assert_eq!(with("scrape = \"/metrics\""), "no complaints");
+    let kept = "scrape = \"/metrics?all=1\"\nkeep = [\"jvm_gc_*\", \"a:b_total\", \"*\"]";
+    assert_eq!(with(kept), "no complaints");
+    assert_snapshot!(with("path = \"/metrics\""), @r"
+    suite.toml:18:1: missing key `scrape` in `metrics`
+      hint: the path on the contender's port, asked before and after each measured step
+    suite.toml:19:1: unknown key `path` in `metrics`
+      hint: known: scrape, keep
+    ");
+    let bad = "scrape = \"metrics\"\nkeep = [\"a{b=1}\", \"\", \"1st\", \"a-b\", \"ok\"]";
+    assert_snapshot!(with(bad), @r#"
+    suite.toml:19:10: `metrics.scrape`: "metrics" is not a request path
+      hint: begin with `/` and escape spaces and everything beyond ASCII with `%`
+    suite.toml:20:9: `metrics.keep[0]`: no metric can be called "a{b=1}"
+      hint: names have letters, digits, `_` and `:`, no labels; `*` is any text, `?` a character
+    suite.toml:20:19: `metrics.keep[1]`: no metric can be called ""
+      hint: names have letters, digits, `_` and `:`, no labels; `*` is any text, `?` a character
+    suite.toml:20:23: `metrics.keep[2]`: no metric can be called "1st"
+      hint: names have letters, digits, `_` and `:`, no labels; `*` is any text, `?` a character
+    suite.toml:20:30: `metrics.keep[3]`: no metric can be called "a-b"
+      hint: names have letters, digits, `_` and `:`, no labels; `*` is any text, `?` a character
+    "#);
+    assert_snapshot!(with("scrape = \"/metrics\"\nkeep = []"), @r"
+    suite.toml:20:8: `metrics.keep`: must not be empty
+    ");
+    let grpc = "port = 8080\n[suite.grpc]\nfiles = [\"shop.proto\"]";
+    let grpc = SUITE.replace("port = 8080", grpc) + "\n[metrics]\nscrape = \"/metrics\"\n";
+    assert_snapshot!(suite_complaints(&grpc), @r"
+    suite.toml:20:1: contenders that speak gRPC have no metrics to read on their port
+      hint: leave `[metrics]` out
+    ");
+}
+
+#[test]
 fn steps_of_a_profile_are_those_of_a_benchmark() {
     let own = "name = \"get\"\nladder = { connections = [4], step = \"1s\" }";
     let own = SUITE.replace("name = \"get\"", own);

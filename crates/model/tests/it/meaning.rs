@@ -259,6 +259,16 @@ fn what_is_left_out_has_its_default() {
     let mut sources = sources();
     sources.suite.text = SUITE.replace("port = 8080", "port = 8080\nlogs-requests = false");
     assert!(!parse::suite(&sources).unwrap().logs_requests);
+    assert_eq!(suite.metrics, None);
+    let metrics = "\n[metrics]\nscrape = \"/own\"\nkeep = [\"gc_*\", \"up\"]\n";
+    sources.suite.text = SUITE.to_owned() + metrics;
+    let metrics = parse::suite(&sources).unwrap().metrics.unwrap();
+    assert_eq!(metrics.path, "/own");
+    let names = ["gc_count", "up", "upper", "other"];
+    assert_eq!(
+        names.map(|name| metrics.keeps(name)),
+        [true, true, false, false]
+    );
     let profile = &suite.profiles["steps"];
     assert_eq!(profile.slice, Duration::from_secs(1));
     assert_eq!(profile.jvm_options, ["-XX:MaxRAMPercentage=75"]);

@@ -26,11 +26,39 @@ const TURNS_FORMAT_2: &str = include_str!("fixtures/turns-format-2.jsonl");
 /// What two load generators did in a step.
 const FLEET: &str = include_str!("fixtures/fleet-format-2.jsonl").trim_ascii();
 
+/// The metrics of a contender in a step, and why there are none in another one.
+const METRICS: &str = include_str!("fixtures/metrics-format-2.jsonl").trim_ascii();
+
 /// A run that searched for a capacity; its slices are left out.
 const CAPACITY_FORMAT_2: &str = include_str!("fixtures/capacity-format-2.jsonl");
 
 /// A slice of users who opened their connections as they arrived.
 const USERS: &str = include_str!("fixtures/users-format-2.jsonl").trim_ascii();
+
+#[test]
+fn metrics_of_contenders_are_read() {
+    let mut lines: Vec<&str> = FORMAT_2.lines().collect();
+    let last = lines.len() - 1;
+    lines.splice(last..last, METRICS.lines());
+    let run = record::read_run(&lines.join("\n")).unwrap();
+    let [told, missing] = run.metrics.as_slice() else {
+        panic!("two steps: {:?}", run.metrics);
+    };
+    assert_eq!((told.step, told.left_out, &told.problem), (3, 12, &None));
+    let series = told.series.iter();
+    let values: Vec<_> = series.map(|one| (one.growth(), one.gauge())).collect();
+    // The second one began anew.
+    assert_eq!(
+        values,
+        [(Some(250.0), None), (None, None), (None, Some(-0.5))]
+    );
+    assert!(missing.series.is_empty() && missing.problem.is_some());
+    let written = run.metrics.iter().cloned().map(Record::Metrics);
+    let written: String = written.map(|one| record::write_line(&one)).collect();
+    assert_eq!(written.trim_end(), METRICS);
+    // Before there was this, nothing was read.
+    assert!(record::read_run(FORMAT_2).unwrap().metrics.is_empty());
+}
 
 #[test]
 fn users_who_failed_to_connect_are_read() {

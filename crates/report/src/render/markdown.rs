@@ -3,6 +3,7 @@
 mod capacity;
 mod inside;
 mod overhead;
+mod own_metrics;
 mod reasons;
 mod requests;
 
@@ -49,6 +50,7 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
         inside::push_shares(&mut text, &load.shares);
         inside::push_gc(&mut text, &load.gc);
         inside::push_database(&mut text, &load.database);
+        own_metrics::push(&mut text, &load.own_metrics);
     }
     for startup in &analysis.startups {
         push_startup(&mut text, &startup.summary);

@@ -115,6 +115,7 @@ fn run(contender: &str, repetition: u32, open: Option<Open>) -> RunRecords {
         idle: Vec::new(),
         intervals,
         fleets: Vec::new(),
+        metrics: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: Some(serde_json::from_value(end).unwrap()),

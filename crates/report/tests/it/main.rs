@@ -13,6 +13,7 @@ mod exchange;
 mod groups;
 mod latency;
 mod overhead;
+mod own_metrics;
 mod page;
 mod published;
 mod ranking;

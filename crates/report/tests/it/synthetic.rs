@@ -186,6 +186,7 @@ pub(crate) fn run_of_steps(
         idle: Vec::new(),
         intervals: Vec::new(),
         fleets: Vec::new(),
+        metrics: Vec::new(),
         trials: Vec::new(),
         capacities: Vec::new(),
         end: None,

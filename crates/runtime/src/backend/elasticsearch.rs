@@ -160,6 +160,7 @@ fn module() -> Contender {
         probes: Vec::new(),
         jdk: Some(JDK),
         image: None,
+        image_entrypoint: Vec::new(),
         image_arguments: Vec::new(),
         image_volumes: Vec::new(),
         image_base: String::new(),

@@ -1,8 +1,8 @@
 //! The cluster that the user's kubeconfig names.
 
-use k8s_openapi::api::apps::v1::DaemonSet;
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Event, Namespace, Node as ApiNode, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Event, Namespace, Node as ApiNode, Pod};
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
@@ -58,6 +58,16 @@ impl Cluster {
             context: name,
             version: version.git_version,
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn mocked(client: Client, config: Config) -> Self {
+        Self {
+            client,
+            config,
+            context: "mocked".to_owned(),
+            version: "v1".to_owned(),
+        }
     }
 
     /// The context of the kubeconfig.
@@ -129,6 +139,14 @@ impl Cluster {
         Api::namespaced(self.client.clone(), namespace)
     }
 
+    pub(super) fn deployments(&self, namespace: &str) -> Api<Deployment> {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+
+    pub(super) fn config_maps(&self, namespace: &str) -> Api<ConfigMap> {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+
     pub(super) fn events(&self, namespace: &str) -> Api<Event> {
         Api::namespaced(self.client.clone(), namespace)
     }
@@ -141,4 +159,45 @@ impl Cluster {
 fn client(config: &Config) -> Result<Client, ClusterError> {
     Client::try_from(config.clone())
         .map_err(|error| ClusterError::of("make a client of the kubeconfig", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::kubernetes::mocked::{cluster, status};
+
+    #[tokio::test]
+    async fn nodes_that_take_pods_are_sorted() {
+        let cluster = cluster(&[("/api/v1/nodes", 200, || {
+            let node = |name: &str, ready: &str| {
+                json!({
+                    "metadata": {"name": name},
+                    "status": {
+                        "conditions": [{"type": "Ready", "status": ready}],
+                        "capacity": {"cpu": "4"},
+                        "allocatable": {"cpu": "3800m", "memory": "8Gi"},
+                    },
+                })
+            };
+            let items = [node("b", "True"), node("a", "True"), node("c", "False")];
+            json!({"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": items})
+        })]);
+        let nodes = cluster.nodes().await.unwrap();
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(nodes[0].allocatable_memory_bytes, Some(8 << 30));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_a_sentence_with_what_to_do() {
+        let cluster = cluster(&[("/api/v1/nodes", 403, || status(403, "nodes is forbidden"))]);
+        let error = cluster.nodes().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot list the nodes: nodes is forbidden"
+        );
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("bakeoff kubernetes manifest"), "{hint}");
+    }
 }

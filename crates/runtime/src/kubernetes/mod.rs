@@ -6,6 +6,7 @@
 
 mod backend;
 mod cluster;
+mod deployment;
 mod error;
 mod events;
 mod exec;
@@ -16,11 +17,14 @@ mod inside;
 mod instance;
 mod manifest;
 mod meters;
+#[cfg(test)]
+mod mocked;
 mod network;
 mod node_image;
 mod nodes;
 mod pods;
 mod postgres;
+mod quantity;
 mod question;
 mod running;
 mod runtime;
@@ -36,6 +40,7 @@ pub(crate) use pods::{PROGRAM, RECORDINGS};
 
 pub use backend::BackendPod;
 pub use cluster::Cluster;
+pub use deployment::{Deployed, DeploymentName};
 pub use error::ClusterError;
 pub use exec::Attached;
 pub use generators::{LEAD, LoadPods};

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::nodes::Nodes as Placed;
 use k8s_openapi::api::core::v1::Node as ApiNode;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+
+use super::quantity::{bytes, cores};
 
 /// A node that takes Pods.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +25,8 @@ pub struct Node {
     pub cores: usize,
     /// CPU time that Pods may ask for, cores.
     pub allocatable_cpus: f64,
+    /// Memory that Pods may ask for, bytes; `None` where it does not tell.
+    pub allocatable_memory_bytes: Option<u64>,
     /// Names of images that it has, as far as it tells.
     pub images: Vec<String>,
     /// Conditions under which it is short of something: `MemoryPressure`.
@@ -31,7 +36,7 @@ pub struct Node {
 /// The node of each part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nodes {
-    /// Where all contenders run, one after the other.
+    /// Where all contenders run.
     pub contender: Node,
     /// Where requests may be sent from.
     pub generators: Vec<Node>,
@@ -124,11 +129,13 @@ pub(super) fn node(found: &ApiNode) -> Option<Node> {
     let pressure = ["MemoryPressure", "DiskPressure", "PIDPressure"];
     let pressure = pressure.into_iter().filter(|name| holds(name));
     let pressure = pressure.map(str::to_owned).collect();
-    let cpus = |of: Option<BTreeMap<String, _>>| {
-        let of: BTreeMap<String, k8s_openapi::apimachinery::pkg::api::resource::Quantity> = of?;
-        quantity(&of.get("cpu")?.0)
+    let amount = |of: &Option<BTreeMap<String, Quantity>>, name: &str| {
+        let found = of.as_ref()?.get(name)?;
+        Some(found.0.clone())
     };
-    let cores = cpus(status.capacity).unwrap_or(1.0);
+    let cpus = |of: &Option<_>| cores(&amount(of, "cpu")?);
+    let whole = cpus(&status.capacity).unwrap_or(1.0);
+    let memory = amount(&status.allocatable, "memory");
     let images = status.images.unwrap_or_default();
     let info = status.node_info.unwrap_or_default();
     takes_pods.then(|| Node {
@@ -138,9 +145,10 @@ pub(super) fn node(found: &ApiNode) -> Option<Node> {
         container_runtime: info.container_runtime_version,
         cores: (1..=4096)
             .rev()
-            .find(|count| f64::from(*count) <= cores)
+            .find(|count| f64::from(*count) <= whole)
             .map_or(1, |count| usize::try_from(count).unwrap_or(1)),
-        allocatable_cpus: cpus(status.allocatable).unwrap_or(cores),
+        allocatable_cpus: cpus(&status.allocatable).unwrap_or(whole),
+        allocatable_memory_bytes: memory.and_then(|text| bytes(&text)),
         images: images
             .into_iter()
             .filter_map(|one| one.names)
@@ -150,17 +158,9 @@ pub(super) fn node(found: &ApiNode) -> Option<Node> {
     })
 }
 
-/// `2` or `1930m`, in whole units.
-fn quantity(text: &str) -> Option<f64> {
-    match text.strip_suffix('m') {
-        Some(thousandths) => Some(thousandths.parse::<f64>().ok()? / 1e3),
-        None => text.parse().ok(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Node, Nodes, node, quantity};
+    use super::{Node, Nodes, node};
 
     fn named(names: &[&str]) -> Vec<Node> {
         let one = |name: &&str| Node {
@@ -197,13 +197,6 @@ mod tests {
         };
         check(&["a"], "contender b; load generator a; backend c");
         check(&["a", "b"], "contender c; load generator a; backend a");
-    }
-
-    #[test]
-    fn quantities_are_read() {
-        assert_eq!(quantity("2"), Some(2.0));
-        assert_eq!(quantity("1500m"), Some(1.5));
-        assert_eq!(quantity("x"), None);
     }
 
     #[test]

@@ -53,14 +53,16 @@ pub(super) struct PodOrder<'a> {
 
 impl Common {
     /// A contender: requests and limits are the profile's, so that it is Guaranteed where both are
-    /// given. Where a node has less than the limit, it asks for less, so that it runs at all.
+    /// given. Where a node has less than the limit, or contenders take turns on it, which need its
+    /// cores one after the other, it asks for less CPU time, so that all of them run at all.
     pub(super) fn contender(&self, order: &PodOrder<'_>, spec: &StartSpec) -> Pod {
         let limits = limits(&spec.limits);
         let mut requests = limits.clone();
+        let left = self.allocatable_cpus - CPUS_OF_OTHERS;
         if spec
             .limits
             .cpus
-            .is_some_and(|cpus| cpus > self.allocatable_cpus - CPUS_OF_OTHERS)
+            .is_some_and(|cpus| spec.container.takes_turns || cpus > left)
         {
             requests.insert("cpu", "100m".to_owned());
         }
@@ -307,6 +309,19 @@ mod tests {
         );
         assert_eq!(pod["spec"]["securityContext"]["runAsNonRoot"], json!(true));
         assert_eq!(container["imagePullPolicy"], json!("Never"));
+        let in_turns = StartSpec {
+            container: ContainerOptions {
+                takes_turns: true,
+                ..ContainerOptions::default()
+            },
+            ..spec
+        };
+        let in_turns = serde_json::to_value(common.contender(&order, &in_turns)).unwrap();
+        let requests = json!({"cpu": "100m", "memory": "536870912"});
+        assert_eq!(
+            in_turns["spec"]["containers"][0]["resources"],
+            json!({"limits": limits, "requests": requests})
+        );
         let sidecar = &pod["spec"]["initContainers"][0];
         let resources = &sidecar["resources"];
         assert_eq!(resources["limits"], resources["requests"]);

@@ -32,6 +32,7 @@ fn contender(script: &str) -> Contender {
         probes: Vec::new(),
         jdk: None,
         image: None,
+        image_entrypoint: Vec::new(),
         image_arguments: Vec::new(),
         image_volumes: Vec::new(),
         image_base: "debian".to_owned(),

@@ -306,6 +306,7 @@ impl<'a, 'w> Search<'a, 'w> {
             suite,
             folder.clone(),
             agreed.runtime,
+            None,
             self.order.seed,
             false,
         );

@@ -8,7 +8,6 @@ use bakeoff_model::check::Expect;
 use bakeoff_model::conditions::{RuntimeKind, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
 
@@ -16,12 +15,11 @@ use super::Unprepared;
 use super::agreement::Answers;
 use super::files::{self, SuiteText};
 use super::order::{Duel, NAME, Request};
-use crate::contracts::{Destination, STOP_GRACE};
+use crate::contracts::{Client, Destination, STOP_GRACE};
 use crate::event::Unheard;
 use crate::hint::hinted;
 use crate::stages::verify;
 use crate::store::suite_folder::SuiteFolder;
-use crate::testbed::client::HttpClient;
 use crate::testbed::{Testbed, TestbedOptions};
 
 /// Lines of a log that a message shows.
@@ -80,7 +78,7 @@ async fn testbed(
 ) -> anyhow::Result<Testbed> {
     let options = TestbedOptions {
         runtime,
-        cluster: ClusterSettings::default(),
+        cluster: duel.cluster.clone().unwrap_or_default(),
         side_by_side,
         backend: folder.suite.default_backend,
         backend_url: None,
@@ -152,7 +150,7 @@ async fn ask_side(
     let took = asked.elapsed();
     let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
     ready.map_err(Unprepared::Services)?;
-    let answers = ask_all(duel, instance.as_ref(), name).await;
+    let answers = ask_all(duel, testbed.client(), instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
     let answers = answers.map_err(Unprepared::Services)?;
     Ok((answers, took))
@@ -170,22 +168,25 @@ fn not_started(error: &StartError) -> anyhow::Error {
 }
 
 /// Returns the responses of a side to each request; the first that is missing ends it.
-async fn ask_all(duel: &Duel, instance: &dyn Instance, name: &str) -> anyhow::Result<Vec<Answers>> {
+async fn ask_all(
+    duel: &Duel,
+    client: &dyn Client,
+    instance: &dyn Instance,
+    name: &str,
+) -> anyhow::Result<Vec<Answers>> {
     let mut answers = Vec::new();
     for request in &duel.requests {
-        answers.push(ask_twice(request, instance, name).await?);
+        answers.push(ask_twice(request, client, instance, name).await?);
     }
     Ok(answers)
 }
 
 async fn ask_twice(
     request: &Request,
+    client: &dyn Client,
     instance: &dyn Instance,
     name: &str,
 ) -> anyhow::Result<Answers> {
-    let client = HttpClient {
-        prefix: String::new(),
-    };
     let to = Destination::of(instance);
     let check = request.check(Expect::default());
     let unanswered = |why: String| {
@@ -198,9 +199,9 @@ async fn ask_twice(
             .with_evidence(instance.logs()),
         )
     };
-    let first = verify::ask(&client, &to, &check).await;
+    let first = verify::ask(client, &to, &check).await;
     let first = first.map_err(unanswered)?;
-    let second = verify::ask(&client, &to, &check).await;
+    let second = verify::ask(client, &to, &check).await;
     Ok(Answers {
         name: name.to_owned(),
         first,

@@ -161,12 +161,15 @@ fn suite_file(
     if duel.grpc.is_some() {
         file["suite"]["grpc"] = json!({ "files": [MESSAGES] });
     }
+    if let Some(path) = &duel.scrape {
+        file["metrics"] = json!({ "scrape": path });
+    }
     if !dependencies.is_empty() {
         file["dependency"] = json!(dependencies);
     }
     let text = toml_text(&file);
     let again = match runtime {
-        RuntimeKind::Process | RuntimeKind::Kubernetes => String::new(),
+        RuntimeKind::Process => String::new(),
         other => format!(" --runtime {other}"),
     };
     format!("# Run it again: bakeoff run FOLDER --profile {NAME}{again}\n\n{text}")
@@ -320,6 +323,9 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
         }
         Service::Image(image) => {
             let mut table = json!({ "name": image.reference });
+            if !image.entrypoint.is_empty() {
+                table["entrypoint"] = json!(image.entrypoint);
+            }
             if !image.arguments.is_empty() {
                 table["arguments"] = json!(image.arguments);
             }
@@ -332,7 +338,7 @@ pub(crate) fn contender_file(side: &Side, workdir: &Path) -> String {
             }
         }
         // One that was not looked up is nothing that can be started, and the parser says so.
-        Service::Compose(_) => {}
+        Service::Compose(_) | Service::Deployment(_) => {}
         Service::Url(url) => {
             contender.insert("url".to_owned(), json!(url.to_string()));
         }

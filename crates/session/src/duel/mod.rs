@@ -4,6 +4,7 @@
 
 mod agreement;
 pub(crate) mod compose;
+mod deployment;
 mod dry_run;
 mod files;
 mod order;
@@ -26,13 +27,17 @@ use self::dry_run::DryRun;
 pub(crate) use files::{
     SuiteText, contender_file, dependency_table, duration_text, toml_text, write,
 };
-pub use order::{Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side};
+pub use order::{
+    Duel, DuelRuns, DuelWarmUp, NAME, Request, Service, ServiceImage, Side, USUAL_LIMITS,
+};
 
 /// The result of asking all sides before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
     /// The common response of the services, a line for each request.
     pub words: String,
+    /// Notes for the user about copies of Deployments, a sentence each.
+    pub notes: Vec<String>,
     /// That, and why, the services are measured in whole runs instead of turns, as a sentence.
     pub no_turns: Option<String>,
     /// Their runtime.
@@ -54,17 +59,19 @@ impl From<anyhow::Error> for Unprepared {
     }
 }
 
-/// Returns the session of a suite that was written for a duel.
+/// Returns the session of a suite that was written for a duel; `cluster` is where its sides run,
+/// where they run in one.
 #[must_use]
 pub fn session(
     suite: PathBuf,
     results: PathBuf,
     runtime: RuntimeKind,
+    cluster: Option<ClusterSettings>,
     seed: u64,
     flame_graphs: bool,
 ) -> Order {
     Order::Begin(Box::new(NewSession {
-        cluster: ClusterSettings::default(),
+        cluster: cluster.unwrap_or_default(),
         suite,
         selection: Selection {
             contenders: Vec::new(),
@@ -110,10 +117,11 @@ pub(crate) async fn rehearse(duel: &Duel) -> Result<(), Unprepared> {
 
 /// A duel whose sides have been started and asked.
 pub(crate) struct Asked {
-    /// The duel, with images in the place of services of a compose file.
+    /// The duel, with images in the place of Deployments and of services of a compose file.
     pub(crate) duel: Duel,
     /// The runtime of the sides.
     pub(crate) runtime: RuntimeKind,
+    notes: Vec<String>,
     agreed: Vec<Agreed>,
     no_turns: Option<String>,
 }
@@ -130,10 +138,12 @@ impl Asked {
             port: found.port,
             ..duel.clone()
         };
+        let (duel, notes) = deployment::look_up(&duel).await?;
         let (agreed, no_turns) = agreed(&duel, runtime).await?;
         Ok(Self {
             duel,
             runtime,
+            notes,
             agreed,
             no_turns,
         })
@@ -169,6 +179,7 @@ pub async fn prepare(duel: &Duel, folder: &Path) -> Result<Agreement, Unprepared
     files::parsed(&suite, &asked.duel.workdir)?;
     files::write(&suite, folder)?;
     Ok(Agreement {
+        notes: asked.notes,
         words: agreement::sentence(&asked.duel, &asked.agreed),
         no_turns: asked.no_turns.as_deref().map(whole_runs::sentence),
         runtime: asked.runtime,

@@ -12,6 +12,7 @@ use bakeoff_model::json_path::JsonPath;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::suite::Limits;
 use bakeoff_model::volume::Volume;
+use bakeoff_runtime::kubernetes::{ClusterSettings, DeploymentName};
 
 use crate::hint::hinted;
 use crate::testbed::this_host::free;
@@ -21,6 +22,12 @@ pub const NAME: &str = "duel";
 
 /// The port unless another is named.
 const PORT: u16 = 8080;
+
+/// Limits of services that are started, unless others are named: those of a small Pod.
+pub const USUAL_LIMITS: Limits = Limits {
+    cpus: Some(1.0),
+    memory_bytes: Some(512 << 20),
+};
 
 /// A duel.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +40,8 @@ pub struct Duel {
     pub grpc: Option<Schema>,
     /// Notes for the user about these before they are sent, a sentence each.
     pub notes: Vec<String>,
+    /// Where they tell metrics that they count themselves; these are not read when absent.
+    pub scrape: Option<String>,
     /// Parts of the bodies of JSON responses that may differ.
     pub ignored: Vec<JsonPath>,
     /// Where those that are started listen; where a compose file says, or at 8080, when absent.
@@ -47,6 +56,8 @@ pub struct Duel {
     pub limits: Limits,
     /// Where commands are started.
     pub workdir: PathBuf,
+    /// The cluster in which images run as Pods; they run in an engine of this host when absent.
+    pub cluster: Option<ClusterSettings>,
     /// The compose file; one of its usual names there when absent.
     pub compose_file: Option<PathBuf>,
     /// Connections of closed load.
@@ -107,6 +118,8 @@ pub enum Service {
     Image(ServiceImage),
     /// A service of a compose file, by its name there.
     Compose(String),
+    /// A copy of what a Deployment of a cluster runs.
+    Deployment(DeploymentName),
     /// A service that runs already.
     Url(ServiceUrl),
 }
@@ -116,6 +129,8 @@ pub enum Service {
 pub struct ServiceImage {
     /// Its name, as engines know it.
     pub reference: String,
+    /// Replaces its entry point; empty for its own.
+    pub entrypoint: Vec<String>,
     /// Replace the arguments of its entry point; empty for its own.
     pub arguments: Vec<String>,
     /// Environment of its own.
@@ -157,10 +172,12 @@ impl Request {
 }
 
 impl Service {
-    fn runtime(&self) -> RuntimeKind {
+    fn runtime(&self, in_cluster: bool) -> RuntimeKind {
         match self {
             Self::Command(_) => RuntimeKind::Process,
+            Self::Image(_) if in_cluster => RuntimeKind::Kubernetes,
             Self::Image(_) | Self::Compose(_) => RuntimeKind::Docker,
+            Self::Deployment(_) => RuntimeKind::Kubernetes,
             Self::Url(_) => RuntimeKind::External,
         }
     }
@@ -170,6 +187,7 @@ impl Service {
             Self::Command(_) => "a command",
             Self::Image(_) => "an image",
             Self::Compose(_) => "a service of a compose file",
+            Self::Deployment(_) => "a Deployment",
             Self::Url(_) => "a URL",
         }
     }
@@ -201,19 +219,25 @@ impl Duel {
     /// They are of different kinds, so that they would not have the same conditions.
     pub fn runtime(&self) -> anyhow::Result<RuntimeKind> {
         let first = &self.sides[0];
-        let runtime = first.service.runtime();
-        let other = self
-            .sides
-            .iter()
-            .find(|side| side.service.runtime() != runtime);
+        let runtime_of = |side: &Side| side.service.runtime(self.cluster.is_some());
+        let runtime = runtime_of(first);
+        let other = self.sides.iter().find(|side| runtime_of(side) != runtime);
         let Some(other) = other else {
+            if self.cluster.is_some() && runtime != RuntimeKind::Kubernetes {
+                let (name, kind) = (&first.name, first.service.kind());
+                return Err(hinted(
+                    format_args!("{name} is {kind}, which no cluster runs"),
+                    "name images (NAME=image:IMAGE) or Deployments \
+                     (NAME=deployment:NAMESPACE/NAME)",
+                ));
+            }
             return Ok(runtime);
         };
         let (one, two) = (first.service.kind(), other.service.kind());
         Err(hinted(
             format_args!("{} is {one} and {} is {two}", first.name, other.name),
             "under different conditions no comparison is fair; make all of them commands, images \
-             (NAME=image:IMAGE) or URLs (NAME=url:URL)",
+             (NAME=image:IMAGE), Deployments with images, or URLs (NAME=url:URL)",
         ))
     }
 

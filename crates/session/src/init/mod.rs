@@ -14,7 +14,7 @@ use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_runtime::http;
 use serde_json::{Map, Value, json};
 
-use crate::duel::{Side, compose, contender_file, dependency_table, toml_text};
+use crate::duel::{Service, Side, compose, contender_file, dependency_table, toml_text};
 use crate::hint::hinted;
 use crate::store::suite_folder;
 
@@ -77,6 +77,13 @@ impl Init {
         file: Option<&Path>,
         port: Option<u16>,
     ) -> anyhow::Result<Self> {
+        let is_deployed = |side: &&Side| matches!(side.service, Service::Deployment(_));
+        if let Some(side) = self.sides.iter().find(is_deployed) {
+            return Err(hinted(
+                format_args!("{} is a Deployment, which only `duel` can read", side.name),
+                "`bakeoff duel ... --save SUITE` keeps the suite of its copies",
+            ));
+        }
         let workdir = std::env::current_dir().context("this folder is gone")?;
         let found = compose::look_up(&self.sides, file, &workdir, port).await?;
         Ok(Self {

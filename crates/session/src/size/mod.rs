@@ -54,10 +54,11 @@ impl Size {
             .duel
             .sides
             .iter()
-            .any(|side| matches!(side.service, Service::Url(_)))
+            .any(|side| matches!(side.service, Service::Url(_) | Service::Deployment(_)))
         {
             return Err(hinted(
-                "a service that runs already cannot be given limits",
+                "a service that runs already cannot be given limits, nor are there shapes in a \
+                 cluster yet",
                 "name a command, an image (NAME=image:IMAGE) or a service of a compose file",
             ));
         }

@@ -232,7 +232,7 @@ impl<'a, 'w> Search<'a, 'w> {
         let path = folder.join("suite");
         duel::write(suite, &path)?;
         let (runtime, seed) = (self.asked.runtime, self.order.seed);
-        let order = duel::session(path, folder.clone(), runtime, seed, false);
+        let order = duel::session(path, folder.clone(), runtime, None, seed, false);
         let recorded = series::play(&order, &folder, self.audience).await?;
         Ok((recorded, folder))
     }

@@ -2,9 +2,11 @@
 //! step by step and meters every slice.
 
 mod costs;
+mod exposition;
 mod open_load;
+mod scrape;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bakeoff_base::text::counted;
@@ -48,6 +50,8 @@ pub(crate) struct Account {
     loaded: BTreeMap<usize, Totals>,
     /// How warm the contender was at the end of a warm-up that lasted until it was.
     warmth: Option<Warmth>,
+    /// Why its own metrics could not be read.
+    unread: BTreeSet<String>,
     /// It takes no part any more, for this reason.
     lost: Option<Failure>,
 }
@@ -65,7 +69,7 @@ impl Account {
             let at = steps.get(step).map_or_else(|| "open load".to_owned(), at);
             notes_of(&judged.validity(), &at)
         });
-        notes.collect()
+        notes.chain(self.unread).collect()
     }
 }
 
@@ -211,7 +215,9 @@ impl Loading {
                     latency_rate_per_s: None,
                     warm_ups: &mut [],
                 };
+                let before = self.scrape(on, step).await;
                 self.block(on, block, observer).await?;
+                self.record_metrics(on, step, before, observer).await?;
             }
         }
         self.done += 1;

@@ -1,32 +1,39 @@
-//! Whether contenders can take turns on this host: several are alive concurrently then.
+//! Whether contenders can take turns: several are alive concurrently then.
 
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_runtime::host;
+use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::process::ProcessRuntime;
 
 use super::this_host::process_options;
 use crate::together::Abilities;
 
-/// Returns the abilities of this host and this runtime for turns, tried where that is possible.
+/// Returns the abilities of this host, or of a cluster, and of a runtime for turns; tried where
+/// that is possible. A cluster is not asked: its memory is not known before a session begins.
 #[must_use]
-pub fn abilities(runtime: RuntimeKind) -> Abilities {
+pub fn abilities(runtime: RuntimeKind, cluster: &ClusterSettings) -> Abilities {
     Abilities {
-        concurrent: concurrent(runtime),
-        memory_bytes: host::describe().memory_bytes,
+        concurrent: concurrent(runtime, cluster),
+        memory_bytes: memory_bytes(runtime),
     }
 }
 
-fn concurrent(runtime: RuntimeKind) -> Result<(), String> {
+/// Returns the memory of the host on which contenders run; `None` where that is a cluster's.
+pub(crate) fn memory_bytes(runtime: RuntimeKind) -> Option<u64> {
+    (runtime != RuntimeKind::Kubernetes).then(|| host::describe().memory_bytes)
+}
+
+fn concurrent(runtime: RuntimeKind, cluster: &ClusterSettings) -> Result<(), String> {
     match runtime {
         // They listen on the same port.
         RuntimeKind::Process => match process_options() {
             Ok(options) => ProcessRuntime::can_be_side_by_side(options),
             Err(error) => Err(format!("{error:#}")),
         },
-        // Each has an address of its own.
-        RuntimeKind::Docker | RuntimeKind::External => Ok(()),
-        RuntimeKind::Kubernetes => {
-            Err("load generators in Pods load one contender at a time".to_owned())
+        RuntimeKind::Kubernetes if cluster.load_pods() > 1 => {
+            Err("several load generators load one contender at a time".to_owned())
         }
+        // Each has an address of its own.
+        RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => Ok(()),
     }
 }

@@ -92,6 +92,7 @@ impl Testbed {
     /// The same start beside the other contenders of a set: where they share a network, each has a
     /// port of its own, by its place in the set.
     pub(crate) fn beside_others(&self, mut spec: StartSpec, place: usize) -> StartSpec {
+        spec.container.takes_turns = true;
         if self.platform.shares_network() {
             let place = u16::try_from(place % PORTS).unwrap_or_default();
             spec.port = spec.port.saturating_add(place);

@@ -122,6 +122,7 @@ pub(super) async fn in_image(
     if let Some(reference) = &contender.image {
         let image = pulled(engine, reference).await?;
         return Ok(Ready {
+            command: contender.image_entrypoint.clone(),
             image: Some(image.reference),
             image_digest: Some(image.id),
             ..elsewhere(built)

@@ -40,6 +40,7 @@ use crate::grpc;
 use crate::hint::Hinted;
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
+pub(crate) use abilities::memory_bytes;
 use backends::{RunningBackend, WantedBackend};
 use builds::{News, Which, build_options};
 use contender::Ready;
@@ -427,6 +428,7 @@ impl Testbed {
                     &self.folder.contender_folder(contender),
                     &contender.image_volumes,
                 ),
+                takes_turns: false,
             },
             log_path: self.options.logs.join(format!("{log_name}.log")),
         })

@@ -15,6 +15,7 @@ use bakeoff_model::load::{
     Connections, CpuTime, LoadEvent, LoadInterval, LoadSpec, Pace, RequestSpec, StepCommand,
     TurnCount,
 };
+use bakeoff_model::metrics::MetricsRecord;
 use bakeoff_model::plan::{PlannedRun, RunKind, Work};
 use bakeoff_model::record::{Begin, Cores, Host, IntervalRecord, Outcome, Record, Startup};
 use bakeoff_model::resource::{HostTime, ResourceSample};
@@ -51,6 +52,8 @@ pub(super) struct Script {
     pub(super) faster: u64,
     /// What its probe prints before it ends well; it has none when empty.
     pub(super) probe: &'static str,
+    /// Its response at `/metrics`: there is none when empty, and never one when it `hangs`.
+    pub(super) metrics: &'static str,
 }
 
 /// What observers saw and what was done to contenders, in one order.
@@ -206,19 +209,33 @@ impl Instance for FakeInstance {
     }
 }
 
-struct FakeClient(Script);
+struct FakeClient(Script, Journal);
 
 impl Client for FakeClient {
     fn ask<'a>(
         &'a self,
         _: &'a Destination,
-        _: &'a Check,
+        check: &'a Check,
     ) -> BoxFuture<'a, Result<Answer, String>> {
+        let metrics = self.0.metrics;
+        let is_asked = check.path == "/metrics";
+        if is_asked {
+            self.1.lock().unwrap().push("GET /metrics".to_owned());
+        }
         let answer = Answer {
-            status: self.0.status,
+            status: match is_asked && metrics.is_empty() {
+                true => 404,
+                false => self.0.status,
+            },
+            body: metrics.as_bytes().to_vec(),
             ..Answer::default()
         };
-        Box::pin(async move { Ok(answer) })
+        Box::pin(async move {
+            if is_asked && metrics == "hangs" {
+                std::future::pending::<()>().await;
+            }
+            Ok(answer)
+        })
     }
 }
 
@@ -573,6 +590,7 @@ pub(crate) fn suite() -> Suite {
         ready_path: "/".to_owned(),
         tls: None,
         grpc: None,
+        metrics: None,
         response_timeout: Suite::RESPONSE_TIMEOUT,
         logs_requests: true,
         log_lines_min: None,
@@ -633,6 +651,10 @@ pub(super) struct Log {
     pub(super) fails_at: usize,
     /// The slices that were recorded.
     pub(super) slices: Vec<IntervalRecord>,
+    /// The contender's own metrics that were recorded.
+    pub(super) metrics: Vec<MetricsRecord>,
+    /// The notes at the ends of runs.
+    pub(super) notes: Vec<String>,
     /// The words, between what was done to contenders.
     pub(super) journal: Journal,
 }
@@ -640,10 +662,13 @@ pub(super) struct Log {
 impl Observer for Log {
     fn observe(&mut self, event: &Event) -> anyhow::Result<()> {
         self.words.push(word(event));
-        if let Event::Recorded { record } = event
-            && let Record::Interval(slice) = record.as_ref()
-        {
-            self.slices.push(slice.as_ref().clone());
+        if let Event::Recorded { record } = event {
+            match record.as_ref() {
+                Record::Interval(slice) => self.slices.push(slice.as_ref().clone()),
+                Record::Metrics(metrics) => self.metrics.push(metrics.clone()),
+                Record::End(end) => self.notes.extend(end.notes.clone()),
+                _ => {}
+            }
         }
         self.journal.lock().unwrap().push(word(event));
         if self.words.len() == self.fails_at {
@@ -686,6 +711,10 @@ fn word(event: &Event) -> String {
                 }
             }
             Record::Fleet(fleet) => format!("fleet of {}", fleet.receipt.parts.len()),
+            Record::Metrics(metrics) => match &metrics.problem {
+                None => format!("{} series of step {}", metrics.series.len(), metrics.step),
+                Some(problem) => problem.clone(),
+            },
             Record::Trial(trial) => {
                 let outcome = trial.verdicts[0].outcome;
                 let (step, purpose, rate) = (trial.step, trial.purpose, trial.rate_per_s);
@@ -751,7 +780,7 @@ impl Fakes {
         Self {
             runtime: FakeRuntime(script, Arc::clone(journal)),
             generator: FakeGenerator(script, Arc::clone(journal)),
-            client: FakeClient(script),
+            client: FakeClient(script, Arc::clone(journal)),
             cases: FakeCases {
                 backend,
                 has_probe: !script.probe.is_empty(),
@@ -789,4 +818,5 @@ pub(super) const GOOD: Script = Script {
     victim: "",
     faster: 0,
     probe: "",
+    metrics: "",
 };

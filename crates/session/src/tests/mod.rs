@@ -5,6 +5,7 @@ mod baseline;
 mod capacity;
 pub(crate) mod fakes;
 mod latency;
+mod metrics;
 mod pilot;
 mod replacement;
 mod turns;

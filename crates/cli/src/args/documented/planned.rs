@@ -89,7 +89,10 @@ pub(super) fn plan(cli: Cli, root: &Path) -> anyhow::Result<bool> {
 /// Whether requests or messages are read from a file or a URL, which is the reader's own.
 fn reads_requests(asked: &AskedArgs) -> bool {
     let source = &asked.imported.source;
-    !asked.proto.is_empty() || source.requests.is_some() || source.har.is_some() || source.openapi.is_some()
+    !asked.proto.is_empty()
+        || source.requests.is_some()
+        || source.har.is_some()
+        || source.openapi.is_some()
 }
 
 /// The suite of a folder, where it is one of this repository.
@@ -117,14 +120,14 @@ fn with(
 fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
     let concurrent = match runtime {
         RuntimeKind::Process => vec![Ok(()), Err("there is no root".to_owned())],
-        RuntimeKind::Kubernetes => vec![Err("these are Pods".to_owned())],
+        RuntimeKind::Kubernetes => vec![Ok(()), Err("there are several load Pods".to_owned())],
         RuntimeKind::Docker | RuntimeKind::External => vec![Ok(())],
     };
     let of = |concurrent: &Result<(), String>| {
         let concurrent = concurrent.clone();
         MEMORY_BYTES.map(|memory_bytes| Abilities {
             concurrent: concurrent.clone(),
-            memory_bytes,
+            memory_bytes: (runtime != RuntimeKind::Kubernetes).then_some(memory_bytes),
         })
     };
     concurrent.iter().flat_map(of).collect()

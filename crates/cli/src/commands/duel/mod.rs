@@ -18,7 +18,7 @@ use self::side::Side;
 use super::asked;
 use super::run::status;
 use super::signals::interrupted;
-use crate::args::DuelArgs;
+use crate::args::{DuelArgs, ImagesIn};
 use crate::output::text::{columns, wrapped};
 use crate::{exit, output};
 
@@ -46,7 +46,14 @@ pub(crate) fn duel(args: &DuelArgs) -> anyhow::Result<u8> {
             Err(Unprepared::Order(error)) => return Err(error),
         };
         let seed = args.asked.seed.unwrap_or_else(clock::fresh_seed);
-        let order = duel::session(suite, results, agreement.runtime, seed, args.profile_cpu);
+        let order = duel::session(
+            suite,
+            results,
+            agreement.runtime,
+            wanted.cluster.clone(),
+            seed,
+            args.profile_cpu,
+        );
         let mut watcher = output::watcher(&args.output)?;
         let mut audience = Audience {
             watcher: &mut *watcher,
@@ -75,6 +82,9 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
     }
     say(&format!("asking each twice: {}", wanted.asked()));
     let agreement = duel::prepare(wanted, suite).await?;
+    for note in &agreement.notes {
+        say(&format!("note: {note}"));
+    }
     agreement.words.lines().for_each(say);
     if let Some(why) = &agreement.no_turns {
         say(&format!("note: {why}; {TURNS_HINT}"));
@@ -89,8 +99,11 @@ async fn agree(args: &DuelArgs, wanted: &Duel, suite: &Path) -> Result<Agreement
 pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     let sides = args.sides.iter();
     let duel = asked::duel(&args.asked)?;
+    let is_deployed = |side: &Side| matches!(side.0.service, Service::Deployment(_));
+    let in_cluster = args.runtime == ImagesIn::Kubernetes || args.sides.iter().any(is_deployed);
     Ok(Duel {
         sides: sides.map(|side| side.0.clone()).collect(),
+        cluster: in_cluster.then(|| args.cluster.settings()),
         limits: limits(args, duel.limits),
         compose_file: args.compose.clone(),
         runs: match args.runs {
@@ -101,10 +114,10 @@ pub(crate) fn wanted(args: &DuelArgs) -> anyhow::Result<Duel> {
     })
 }
 
-/// The limits that are named; of what is started here also those that are not.
+/// The limits that are named; also those that are not, of services that have none of their own.
 fn limits(args: &DuelArgs, with_usual: Limits) -> Limits {
-    let is_url = |side: &Side| matches!(side.0.service, Service::Url(_));
-    match args.sides.iter().any(is_url) {
+    let has_own = |side: &Side| matches!(side.0.service, Service::Url(_) | Service::Deployment(_));
+    match args.sides.iter().any(has_own) {
         true => asked::named_limits(&args.asked),
         false => with_usual,
     }

@@ -9,7 +9,8 @@ use bakeoff_session::duel::{self, Service, ServiceImage};
 /// Words that only a shell understands.
 const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
-/// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE` or `NAME=url:URL`.
+/// `NAME=COMMAND`, `NAME=image:IMAGE[:TAG]`, `NAME=compose:SERVICE`,
+/// `NAME=deployment:NAMESPACE/NAME` or `NAME=url:URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Side(pub(crate) duel::Side);
 
@@ -19,7 +20,7 @@ impl FromStr for Side {
     fn from_str(typed: &str) -> Result<Self, String> {
         let (name, text) = typed.split_once('=').ok_or(
             "no `=` in it; write NAME=COMMAND, as in 'go=./server', or NAME=image:IMAGE, or \
-             NAME=compose:SERVICE, or NAME=url:URL",
+             NAME=compose:SERVICE, or NAME=deployment:NAMESPACE/NAME, or NAME=url:URL",
         )?;
         if !is_name(name) {
             return Err(format!(
@@ -53,6 +54,9 @@ fn service(text: &str) -> Result<Service, String> {
             "" => Err("no service after `compose:`".to_owned()),
             _ => Ok(Service::Compose(service.to_owned())),
         };
+    }
+    if let Some(name) = text.strip_prefix("deployment:") {
+        return name.parse().map(Service::Deployment);
     }
     if let Some(url) = text.strip_prefix("url:") {
         let url = ServiceUrl::new(url).map_err(|error| error.message)?;
@@ -140,6 +144,8 @@ mod tests {
         };
         check("x=image:registry:5000/shop:1.5", "x", Service::Image(image));
         check("x=compose:web", "x", Service::Compose("web".to_owned()));
+        let deployment = Service::Deployment("shop/web".parse().unwrap());
+        check("x=deployment:shop/web", "x", deployment);
         let Side(side) = "x=url:http://a:81/".parse().unwrap();
         let Service::Url(url) = side.service else {
             panic!("{side:?}")

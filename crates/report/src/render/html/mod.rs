@@ -13,6 +13,7 @@ mod environment;
 mod failures;
 mod inside;
 mod overhead;
+mod own_metrics;
 pub(crate) mod panels;
 mod pivot;
 mod prose;
@@ -187,6 +188,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                         (inside::shares(&load.shares))
                         (inside::gc(&load.gc))
                         (inside::database(&load.database))
+                        (own_metrics::section(&load.own_metrics))
                         (pivot::section(&load.data, &load.summary))
                         @let panels = panels::at(panels, Place::Scaling(index));
                         @for (scaling, (index, panel)) in load.scalings.iter().zip(panels) {

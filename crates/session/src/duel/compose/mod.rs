@@ -105,6 +105,7 @@ pub(crate) async fn look_up(
         let reference = image(&composed, name, folder).await?;
         side.service = Service::Image(ServiceImage {
             reference,
+            entrypoint: Vec::new(),
             arguments: composed.arguments,
             env: composed.env,
             volumes: composed.volumes,

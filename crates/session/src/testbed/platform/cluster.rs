@@ -259,6 +259,7 @@ impl Platform for ClusterPlatform {
         if let Some(reference) = &contender.image {
             // The nodes pull it; this host does not need it.
             return Ok(Ready {
+                command: contender.image_entrypoint.clone(),
                 image: Some(NodeImage::of_registry(reference.clone()).in_spec()),
                 ..elsewhere(built)
             });

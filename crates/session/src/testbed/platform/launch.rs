@@ -75,6 +75,7 @@ pub(crate) async fn start_container(
         container: ContainerOptions {
             alias: Some(wanted.name.clone()),
             volumes: absolute(setting.suite, &wanted.volumes),
+            takes_turns: false,
         },
         ..spec(wanted, setting, own, known)?
     };

@@ -1,0 +1,165 @@
+//! The thread that sends requests to a collector, one after the other.
+
+use std::io::Write as _;
+use std::net::ToSocketAddrs as _;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bakeoff_model::check::Answer;
+use bakeoff_model::service_url::ServiceUrl;
+use bakeoff_model::tls::Tls;
+use bakeoff_runtime::Wire;
+use bakeoff_runtime::http::{self, Question};
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
+use prost::Message as _;
+
+use super::settings::{Encoding, Settings};
+
+/// Exports that wait to be sent, at most; what comes then is left out.
+const WAITING_MAX: usize = 64;
+/// How long a collector may take to answer.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Where a collector takes metrics.
+const PATH: &str = "/v1/metrics";
+
+/// Sends until it is dropped; then what waits is still sent.
+pub(super) struct Sender {
+    exports: Option<SyncSender<ExportMetricsServiceRequest>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sender {
+    /// Starts the thread.
+    pub(super) fn new(url: &ServiceUrl, settings: Settings) -> anyhow::Result<Self> {
+        let (exports, receiver) = sync_channel(WAITING_MAX);
+        let collector = Collector::new(url, settings);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        let sending = move || runtime.block_on(send_all(&collector, &receiver));
+        let thread = std::thread::Builder::new()
+            .name("otlp".to_owned())
+            .spawn(sending)
+            .context("cannot start a thread")?;
+        Ok(Self {
+            exports: Some(exports),
+            thread: Some(thread),
+        })
+    }
+
+    /// Has it sent, unless too many wait already.
+    pub(super) fn try_send(&self, export: ExportMetricsServiceRequest) {
+        if let Some(exports) = &self.exports {
+            let _ = exports.try_send(export);
+        }
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.exports = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Sends exports until there are no more. The first that fails is said, others are not.
+async fn send_all(collector: &Collector, exports: &Receiver<ExportMetricsServiceRequest>) {
+    let mut is_said = false;
+    while let Ok(export) = exports.recv() {
+        if let Err(why) = collector.send(&export).await
+            && !is_said
+        {
+            is_said = true;
+            // A closed terminal is no reason to fail.
+            let _ = writeln!(
+                std::io::stderr(),
+                "note: metrics do not reach {}: {why}; the measurement goes on",
+                collector.url
+            );
+        }
+    }
+}
+
+/// Where requests go, and how they are written.
+struct Collector {
+    url: ServiceUrl,
+    encoding: Encoding,
+    path: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Collector {
+    fn new(url: &ServiceUrl, settings: Settings) -> Self {
+        let own = [
+            ("host".to_owned(), url.host().to_owned()),
+            (
+                "content-type".to_owned(),
+                match settings.encoding {
+                    Encoding::Protobuf => "application/x-protobuf".to_owned(),
+                    Encoding::Json => "application/json".to_owned(),
+                },
+            ),
+        ];
+        Self {
+            url: url.clone(),
+            encoding: settings.encoding,
+            path: format!("{}{PATH}", url.prefix()),
+            headers: own.into_iter().chain(settings.headers).collect(),
+        }
+    }
+
+    async fn send(&self, export: &ExportMetricsServiceRequest) -> Result<(), String> {
+        let place = (self.url.name().to_owned(), self.url.port());
+        let resolving = tokio::task::spawn_blocking(move || place.to_socket_addrs());
+        let found = resolving.await.map_err(|error| error.to_string())?;
+        let mut found = found.map_err(|error| error.to_string())?;
+        let address = found.next().ok_or("it has no address")?;
+        let wire = Wire {
+            tls: self.url.is_tls().then(Tls::default),
+            ..Wire::default()
+        };
+        let body = match self.encoding {
+            Encoding::Protobuf => export.encode_to_vec(),
+            Encoding::Json => serde_json::to_vec(export).map_err(|error| error.to_string())?,
+        };
+        let question = Question {
+            method: "POST",
+            path: &self.path,
+            headers: &self.headers,
+            body: &body,
+        };
+        match http::ask_over(&wire, address, question, LIMIT).await {
+            Ok(answer) if answer.status < 300 => self.taken(&answer),
+            Ok(answer) => Err(format!("status {}", answer.status)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Whether all was taken: a collector may answer that it rejected some of the numbers.
+    fn taken(&self, answer: &Answer) -> Result<(), String> {
+        let response = match self.encoding {
+            Encoding::Protobuf => ExportMetricsServiceResponse::decode(answer.body.as_slice()).ok(),
+            Encoding::Json => serde_json::from_slice(&answer.body).ok(),
+        };
+        // An answer that is none of the protocol's tells nothing; its status does.
+        let partial = response.and_then(|response: ExportMetricsServiceResponse| {
+            response
+                .partial_success
+                .filter(|partial| partial.rejected_data_points > 0)
+        });
+        match partial {
+            Some(partial) => Err(format!(
+                "it rejected {} of the numbers: {}",
+                partial.rejected_data_points, partial.error_message
+            )),
+            None => Ok(()),
+        }
+    }
+}
