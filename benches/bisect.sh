@@ -41,7 +41,7 @@ repository() { # FOLDER SLOW
             "$commit" "$((2 * commit + 1))" >>"$1/main.rs"
         rounds=$ROUNDS
         [ "$percent" = 0 ] || [ "$commit" -lt "$2" ] || rounds=$((ROUNDS * (100 + percent) / 100))
-        printf '#!/bin/sh\nEXTRA=nothing ROUNDS=%s exec ./busy\n' "$rounds" >"$1/service.sh"
+        printf '#!/bin/sh\nROUNDS=%s exec ./busy\n' "$rounds" >"$1/service.sh"
         git -C "$1" add --all
         git -C "$1" -c user.name=bench -c user.email=bench@localhost commit --quiet --message "Change $commit"
     done

@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
 # Does the report name why requests of one service cost more CPU, where the reason is known? Real
-# sessions of a service of the suite benches/verdicts and of the same one doing one thing more for
+# sessions of a service of the suite benches/reasons and of the same one doing one thing more for
 # each request. Prints for each what the report says, and whether the known reason is in it.
 #
-#   native   5 % more work, a log line, three system calls, a header of 2000 bytes, nothing
-#   jvm      5 % more work, a log line, 10 kB of garbage, nothing
+#   same      nothing more: there must be no sentence
+#   log       a log line: "more log lines"
+#   calls     a file is opened, read and closed: "in the kernel"
+#   bytes     axum only, a header of 2000 bytes: "more bytes sent"
+#   garbage   jackson only, 10 kB of garbage: "collecting garbage"
+#   backend   the backend is asked twice: "more TCP segments sent" or "more bytes received"
+#   work      5 % more CPU in the function price: with stacks, it is the first of the functions that
+#             differ
+#   json      the response is encoded twice: with stacks, JSON is the first layer that differs
 #
-# Takes root; some 40 s for each of the natives, two minutes for each of the JVMs. BAKEOFF names the
-# program if it is built already. KEEP names a folder in which the results of all sessions stay.
+# Stacks of axum need perf, those of jackson asprof of async-profiler: the JDK's Flight Recorder
+# takes too few samples. Without it, work and json of jackson are asked only if they are named.
 #
-# usage: benches/reasons.sh native|jvm [SESSIONS [VARIANT...]]
+# Takes root; three to fourteen minutes for each session. BAKEOFF names the program if it is built
+# already. KEEP names a folder in which the results of all sessions stay.
 #
-# VARIANT is work, log, calls, bytes, garbage or same; all of the kind when absent.
+# usage: benches/reasons.sh axum|jackson [SESSIONS [VARIANT...]]
+#
+# All variants of the kind unless some are named.
 set -euo pipefail
 [ -z "${BAKEOFF:-}" ] || BAKEOFF=$(realpath "$BAKEOFF")
 if [ -n "${KEEP:-}" ]; then
@@ -21,8 +31,15 @@ fi
 cd "$(dirname "$0")/.."
 kind=${1:-} sessions=${2:-1}
 case $kind in
-native) variants="work log calls bytes same" ;;
-jvm) variants="work log garbage same" ;;
+axum) variants="same log calls bytes backend work json" ;;
+jackson)
+    variants="same log calls garbage backend"
+    if command -v asprof >/dev/null; then
+        variants="$variants work json"
+    elif [ $# -lt 3 ]; then
+        echo "work and json are left out: asprof is not on the PATH" >&2
+    fi
+    ;;
 *)
     sed --quiet '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
     exit 2
@@ -35,14 +52,53 @@ fi
 folder=$(mktemp --directory --tmpdir bakeoff-reasons-XXXXXX)
 trap 'rm -rf "$folder"' EXIT
 
-# What the sentence must have for it to be right; of the same service there must be none.
+# What the sentence must have for it to be right.
 expected() { # VARIANT
     case $1 in
-    work) echo ' in its own code' ;;
     log) echo ' more log lines' ;;
     calls) echo ': [0-9.]* µs in the kernel' ;;
     bytes) echo ' more bytes sent' ;;
     garbage) echo ' collecting garbage' ;;
+    backend) echo ' more TCP segments sent\| more bytes received' ;;
+    esac
+}
+
+# The layers and the functions in which the variant differs from the other one, in the order of the
+# report: `layer NAME DIFFERENCE` or `function NAME DIFFERENCE`.
+differences() { # RESULTS VARIANT
+    awk -F ' [|] ' -v pair="$kind/$2 against $kind. " '
+        { sub(/^[|] /, ""); sub(/ [|]$/, "") }
+        $1 == "CPU µs/request" && $NF == "samples" { for (i = 2; i < NF; i++) layers[$i] = 1 }
+        index($0, pair) == 1 { reading = 1; next }
+        reading && /^#|against/ { reading = 0 }
+        reading && NF == 4 && $NF != "difference" {
+            print ($1 in layers ? "layer " : "function ") $1 " " $4
+        }' "$1/results.md"
+}
+
+# Whether the first of the differences is this one.
+first_is() { # KIND NAME DIFFERENCES
+    grep "^$1 " <<<"$3" | head -n 1 | grep --quiet "^$1 \(.*[.:]\)\?$2 +"
+}
+
+# Says of a session what its report does, and returns whether that is right.
+judge() { # RESULTS VARIANT
+    local said found
+    case $2 in
+    work | json)
+        found=$(differences "$1" "$2")
+        said=$(paste --serial --delimiters ';' <<<"${found:-no significant difference}")
+        ;;
+    *)
+        said=$(sed --quiet "s/^- \(.* needs .* more CPU per request than .*\)/\1/p" "$1/results.md")
+        ;;
+    esac
+    echo "${said:-no significant difference in CPU per request}"
+    case $2 in
+    same) [ -z "$said" ] ;;
+    work) first_is function price "$found" ;;
+    json) first_is layer JSON "$found" ;;
+    *) [[ $said == "$kind/$2 needs "* ]] && grep --quiet "$(expected "$2")" <<<"$said" ;;
     esac
 }
 
@@ -50,19 +106,19 @@ expected() { # VARIANT
 found=0 asked=0
 for session in $(seq "$sessions"); do
     for variant in $variants; do
-        out=${KEEP:-$folder}/$kind-$variant-$session
-        "$BAKEOFF" run benches/verdicts --profile "reasons-$kind" --contender "$kind/little" \
-            --contender "$kind/little-$variant" --seed "$session" --out "$out" --quiet >"$out.log" 2>&1 ||
+        out=${KEEP:-$folder}/$kind-$variant-$session begun=$SECONDS
+        arguments=(--profile "$kind")
+        case $variant in
+        work | json) arguments=(--profile "$kind-stacks" --profile-cpu) ;;
+        esac
+        "$BAKEOFF" run benches/reasons "${arguments[@]}" --contender "$kind" \
+            --contender "$kind/$variant" --seed "$session" --out "$out" --quiet >"$out.log" 2>&1 ||
             { cat "$out.log" >&2 && exit 1; }
-        said=$(sed --quiet "s/^- \(.* needs .* more CPU per request than .*\)/\1/p" "$out/results.md")
         asked=$((asked + 1)) verdict=wrong
-        if [ "$variant" = same ]; then
-            [ -n "$said" ] || verdict=right
-        elif [[ $said == "$kind/little-$variant needs "* ]] && grep --quiet "$(expected "$variant")" <<<"$said"; then
-            verdict=right
+        if said=$(judge "$out" "$variant"); then
+            verdict=right found=$((found + 1))
         fi
-        [ "$verdict" = wrong ] || found=$((found + 1))
-        echo "$variant: $verdict: ${said:-no significant difference in CPU per request}"
+        echo "$variant: $verdict after $((SECONDS - begun)) s: $said"
     done
 done
 echo "$kind: $found of $asked sessions right"

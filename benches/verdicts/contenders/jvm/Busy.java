@@ -6,17 +6,11 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A service that does a stated amount of work for each request, and one thing more. */
+/** A service that does a stated amount of work for each request. */
 final class Busy {
     private static final byte[] DONE = response("200 OK", "done");
     private static final byte[] MISSING = response("404 Not Found", "");
     private static final int ROUNDS = Integer.parseInt(System.getenv("ROUNDS"));
-
-    private static final String EXTRA = System.getenv("EXTRA");
-    private static final int GARBAGE_BYTES = 10_000;
-
-    /** What is thrown away with `EXTRA=garbage`. */
-    private static volatile byte[] garbage;
 
     /** What the last one worked out, so that the compiler does not leave the work out. */
     private static volatile long result;
@@ -45,21 +39,11 @@ final class Busy {
                 }
                 if (asked) {
                     result = work();
-                    more();
                 }
                 out.write(asked ? DONE : MISSING);
             }
         } catch (IOException gone) {
             // So is the connection.
-        }
-    }
-
-    /** One thing more. */
-    private static void more() {
-        switch (EXTRA) {
-            case "log" -> System.out.println("GET /work 200");
-            case "garbage" -> garbage = new byte[GARBAGE_BYTES];
-            default -> { }
         }
     }
 

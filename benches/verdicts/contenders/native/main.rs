@@ -1,42 +1,24 @@
-//! A service that does a stated amount of work for each request, and one thing more.
+//! A service that does a stated amount of work for each request.
 
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 
-/// A header that is sent with `EXTRA=bytes`, bytes.
-const PADDING: usize = 2000;
-
-/// What a request is answered with and for.
-struct Service {
-    rounds: u32,
-    extra: String,
-    response: Vec<u8>,
-}
+const DONE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone";
+const MISSING: &[u8] = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
 
 fn main() {
-    let setting = |name: &str| std::env::var(name).expect("PORT, ROUNDS and EXTRA are set");
-    let extra = setting("EXTRA");
-    let padding = match extra.as_str() {
-        "bytes" => format!("x-padding: {}\r\n", "x".repeat(PADDING)),
-        _ => String::new(),
-    };
-    let service = Arc::new(Service {
-        rounds: setting("ROUNDS").parse().expect("ROUNDS is a number"),
-        response: format!("HTTP/1.1 200 OK\r\n{padding}content-length: 4\r\n\r\ndone").into_bytes(),
-        extra,
-    });
+    let setting = |name: &str| std::env::var(name).expect("PORT and ROUNDS are set");
+    let rounds: u32 = setting("ROUNDS").parse().expect("ROUNDS is a number");
     let listener =
         TcpListener::bind(format!("0.0.0.0:{}", setting("PORT"))).expect("the port is free");
     for stream in listener.incoming().flatten() {
-        let service = Arc::clone(&service);
-        std::thread::spawn(move || serve(stream, &service));
+        std::thread::spawn(move || serve(stream, rounds));
     }
 }
 
 /// Answers until the client is gone.
-fn serve(mut stream: TcpStream, service: &Service) -> Option<()> {
+fn serve(mut stream: TcpStream, rounds: u32) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
@@ -51,26 +33,11 @@ fn serve(mut stream: TcpStream, service: &Service) -> Option<()> {
             reader.read_line(&mut line).ok()?;
         }
         if asked {
-            work(service.rounds);
-            more(&service.extra);
-            stream.write_all(&service.response).ok()?;
+            work(rounds);
+            stream.write_all(DONE).ok()?;
         } else {
-            let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
-            stream.write_all(missing).ok()?;
+            stream.write_all(MISSING).ok()?;
         }
-    }
-}
-
-/// One thing more.
-fn more(extra: &str) {
-    match extra {
-        "log" => println!("GET /work 200"),
-        "calls" => {
-            for _ in 0..3 {
-                black_box(std::fs::metadata("/").is_ok());
-            }
-        }
-        _ => {}
     }
 }
 
