@@ -4,8 +4,8 @@
 # its code and thereby its layout; one of them, another one in each search, has it do PERCENT more work
 # for each request; with 0 none does. Prints a line for each search, then how many were right.
 #
-# Takes root; seven to twelve minutes for each search with 5 %, two to eight with 0. BAKEOFF names the program if it
-# is built already. KEEP names a folder in which the results of all searches stay.
+# Takes root; seven to twelve minutes for each search with 5 %, two to eight with 0. BAKEOFF names the
+# program if it is built already. KEEP names a folder in which the results of all searches stay.
 #
 # usage: benches/bisect.sh PERCENT [SEARCHES]
 set -euo pipefail

@@ -22,6 +22,10 @@ const FALSE_SHARE: f64 = 0.05;
 /// With fewer samples than this in both contenders nothing can be said of a layer or a function.
 const SAMPLES_MIN: u64 = 20;
 
+/// Contenders that have less of their samples in common functions are taken for ones in different
+/// languages, where these are not stated.
+const COMMON_MIN: f64 = 0.2;
+
 /// The layers of all sampled contenders of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layers {
@@ -185,7 +189,11 @@ fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
     };
     let others = sampled.iter().filter(|one| one.label != cheapest.label);
     let pairs = others.map(|one| {
-        let is_same = one.language == cheapest.language && one.sampler == cheapest.sampler;
+        let is_same = one.sampler == cheapest.sampler
+            && match (one.language, cheapest.language) {
+                ("", "") => share_functions(one.functions, cheapest.functions),
+                (own, other) => own == other,
+            };
         let functions = || differences((one, one.functions), (cheapest, cheapest.functions));
         SampledPair {
             dearer: one.label.clone(),
@@ -195,6 +203,24 @@ fn pairs(sampled: &[Sampled<'_>]) -> Vec<SampledPair> {
         }
     });
     pairs.collect()
+}
+
+/// Whether contenders whose languages are not stated, as those of a duel, are of one: functions
+/// outside of the kernel that both have hold the stated share of the samples of each.
+fn share_functions(one: &[NamedSamples], other: &[NamedSamples]) -> bool {
+    let holds = |own: &[NamedSamples], of: &[NamedSamples]| {
+        let outside = own
+            .iter()
+            .filter(|function| !function.name.ends_with("_[k]"));
+        let is_common = |name: &str| of.iter().any(|function| function.name == name);
+        let (mut common, mut all) = (0, 0);
+        for function in outside {
+            all += function.samples;
+            common += u64::from(is_common(&function.name)) * function.samples;
+        }
+        as_f64(common) >= COMMON_MIN * as_f64(all)
+    };
+    holds(one, other) && holds(other, one)
 }
 
 /// Returns the significant differences, among all that was seen often enough.
@@ -237,4 +263,29 @@ fn differences(
     let size = |one: &SampledDifference| one.difference_us().abs();
     found.sort_by(|a, b| size(b).total_cmp(&size(a)));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_model::layers::NamedSamples;
+
+    use super::share_functions;
+
+    fn functions(all: &[(&str, u64)]) -> Vec<NamedSamples> {
+        let all = all.iter();
+        all.map(|(name, samples)| NamedSamples {
+            name: (*name).to_owned(),
+            samples: *samples,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn services_of_one_language_have_functions_in_common() {
+        let old = functions(&[("json.encode", 30), ("main.price", 20), ("tcp_[k]", 90)]);
+        let new = functions(&[("json.encode", 30), ("main.total", 40), ("tcp_[k]", 90)]);
+        let other = functions(&[("v8::Json", 50), ("memmove", 1), ("tcp_[k]", 90)]);
+        assert!(share_functions(&old, &new));
+        assert!(!share_functions(&old, &other));
+    }
 }

@@ -270,6 +270,10 @@ mod tests {
             ("web;serde_json::to_vec;_int_malloc", "allocation"),
             ("web;shop::get;hyper::client::get", "database client"),
             ("web;main;tokio::run;mio::poll", "framework"),
+            (
+                "web;node::Start;v8::internal::JsonStringifier::Serialize",
+                "JSON",
+            ),
             ("web;axum::call;shop_axum::price", "own code"),
             (
                 "web;hyper::poll;<tokio_rustls::Stream as Read>::read",
