@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::{Cluster, Deployed};
 
-use super::order::{Duel, Service, ServiceImage, USUAL_LIMITS};
+use super::order::{Duel, Service, ServiceImage, USUAL_LIMITS, common_port};
 use crate::hint::{hinted, of_cluster};
 
 /// Returns the duel with images in the place of Deployments, and what the user should know about
@@ -36,18 +36,7 @@ pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> 
         let own = deployed.notes.iter();
         notes.extend(own.map(|note| format!("{}: {note}", side.name)));
         let port = deployed.port.filter(|_| duel.port.is_none());
-        if let (Some(own), Some(other)) = (port, found.port)
-            && own != other
-        {
-            return Err(hinted(
-                format_args!(
-                    "{} listens on port {own}, another one on {other}",
-                    side.name
-                ),
-                "all must listen on one port; --port names it, where they find it in PORT",
-            ));
-        }
-        found.port = found.port.or(port);
+        found.port = common_port(&side.name, port, found.port)?;
         side.service = Service::Image(image(deployed.image.clone(), &deployed));
         match &first {
             Some((other, one)) if one.limits != deployed.limits => notes.push(format!(

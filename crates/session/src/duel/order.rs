@@ -281,3 +281,23 @@ impl Duel {
         Ok(runtime)
     }
 }
+
+/// Returns the port of all sides so far, of which `name` is one that listens on `own`.
+///
+/// # Errors
+/// Another one listens on another port.
+pub(super) fn common_port(
+    name: &str,
+    own: Option<u16>,
+    of_others: Option<u16>,
+) -> anyhow::Result<Option<u16>> {
+    if let (Some(own), Some(other)) = (own, of_others)
+        && own != other
+    {
+        return Err(hinted(
+            format_args!("{name} listens on port {own}, another one on {other}"),
+            "all must listen on one port; --port names it, where they find it in PORT",
+        ));
+    }
+    Ok(of_others.or(own))
+}

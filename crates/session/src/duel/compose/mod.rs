@@ -13,7 +13,7 @@ use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::dependency::Dependency;
 use tokio::process::Command;
 
-use super::order::{Service, ServiceImage, Side};
+use super::order::{Service, ServiceImage, Side, common_port};
 use crate::hint::hinted;
 
 use self::service::{Build, Composed, Reading, document};
@@ -90,18 +90,7 @@ pub(crate) async fn look_up(
         }
         // A port that is named is the one that they take from PORT.
         let own = composed.port.filter(|_| port.is_none());
-        if let (Some(own), Some(other)) = (own, found.port)
-            && own != other
-        {
-            return Err(hinted(
-                format_args!(
-                    "{} listens on port {own}, another one on {other}",
-                    side.name
-                ),
-                "all must listen on one port; --port names it, where they find it in PORT",
-            ));
-        }
-        found.port = found.port.or(own);
+        found.port = common_port(&side.name, own, found.port)?;
         let reference = image(&composed, name, folder).await?;
         side.service = Service::Image(ServiceImage {
             reference,
