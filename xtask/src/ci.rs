@@ -282,7 +282,7 @@ fn with_docker(
     });
     compiled?;
     noted(chores, &failures, docker.as_ref().err());
-    tests(chores, runner, docker.is_ok())?;
+    tests(chores, runner, docker.as_deref().ok())?;
     for suite in &mut *suites {
         suite.without(&failures.contenders);
     }
@@ -324,14 +324,26 @@ fn engine(offline: &Offline) -> anyhow::Result<Exported> {
 }
 
 /// The tests of the workspace, those of real things switched on.
-fn tests(chores: &mut Chores<'_>, runner: Runner, docker: bool) -> anyhow::Result<()> {
+///
+/// `docker` is what the engine exports: some of the tests have a cache of their own, in which the
+/// engine's socket is not.
+fn tests(
+    chores: &mut Chores<'_>,
+    runner: Runner,
+    docker: Option<&[(String, String)]>,
+) -> anyhow::Result<()> {
     let mut switches = vec![
         ("BAKEOFF_TEST_ELASTICSEARCH", "1"),
         ("BAKEOFF_TEST_POSTGRES", "1"),
         ("BAKEOFF_TEST_TUTORIAL", "1"),
     ];
-    if docker {
+    if let Some(exported) = docker {
         switches.push(DOCKER);
+        switches.extend(
+            exported
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
     }
     match runner {
         Runner::CargoTest => cargo_test(chores, &switches),

@@ -178,7 +178,7 @@ pub async fn docker_engine() -> anyhow::Result<String> {
     Ok(format!("{} at {}", engine.version(), engine.host()))
 }
 
-pub(super) async fn find_engine() -> anyhow::Result<Engine> {
+pub(crate) async fn find_engine() -> anyhow::Result<Engine> {
     let host = std::env::var("DOCKER_HOST").ok();
     let found = Engine::find(host.as_deref(), &build::cache_dir()).await;
     found.map_err(|error| hinted(&error, error.hint()))

@@ -15,6 +15,7 @@ use tokio::process::Command;
 
 use super::order::{Service, ServiceImage, Side, common_port};
 use crate::hint::hinted;
+use crate::testbed::images::find_engine;
 
 use self::service::{Build, Composed, Reading, document};
 use self::variables::variables_of;
@@ -148,8 +149,10 @@ fn compose_file(named: Option<&Path>, workdir: &Path) -> anyhow::Result<PathBuf>
 async fn built(build: &Build, service: &str, folder: &Path) -> anyhow::Result<String> {
     let reference = format!("bakeoff-compose/{}:latest", service.to_lowercase());
     let context = folder.join(&build.context);
+    // The engine that runs the containers must be the one that has the image.
+    let engine = find_engine().await?;
     let mut command = Command::new("docker");
-    command.args(["build", "--tag", &reference]);
+    command.args(["--host", engine.host(), "build", "--tag", &reference]);
     if let Some(dockerfile) = &build.dockerfile {
         command.arg("--file").arg(context.join(dockerfile));
     }
