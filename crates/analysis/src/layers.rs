@@ -8,7 +8,7 @@ use bakeoff_model::layers::NamedSamples;
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
 use bakeoff_stats::distribution::normal_cdf;
-use bakeoff_stats::false_discovery;
+use bakeoff_stats::{Pace, Sample, false_discovery};
 
 use super::summary::BenchmarkSummary;
 use crate::number::as_f64;
@@ -61,7 +61,7 @@ pub struct SampledDifference {
     /// CPU of the cheaper one, us.
     pub cheaper_us: f64,
     /// Half of the 95 % interval of the difference, us: by the numbers of samples, and by how much
-    /// CPU per request varied over the measured processes.
+    /// CPU per request varied over the measured processes (their ratio, where they are of sets).
     pub half_us: f64,
 }
 
@@ -91,8 +91,8 @@ struct Sampled<'r> {
     sampler: &'r str,
     /// CPU per request, us.
     cpu_us: f64,
-    /// How much that varies from one process to the next, as a share of it.
-    variation: f64,
+    /// The same in each measured process, us.
+    measured: &'r Sample,
     samples: u64,
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
@@ -101,7 +101,11 @@ struct Sampled<'r> {
 impl<'r> Sampled<'r> {
     /// `None` of a graph that was not drawn, or that has no layers, and of a contender without CPU
     /// per request.
-    fn of(results: &'r Results, summary: &BenchmarkSummary, graph: &'r FlameGraph) -> Option<Self> {
+    fn of(
+        results: &'r Results,
+        summary: &'r BenchmarkSummary,
+        graph: &'r FlameGraph,
+    ) -> Option<Self> {
         let FlameOutcome::Drawn {
             sampler,
             layers,
@@ -123,7 +127,7 @@ impl<'r> Sampled<'r> {
             language: begin.map_or("", |begin| &begin.language),
             sampler,
             cpu_us: cpu.mean(),
-            variation: cpu.sample.variation().unwrap_or(0.0),
+            measured: &cpu.sample,
             samples,
             layers,
             functions,
@@ -137,10 +141,11 @@ impl<'r> Sampled<'r> {
         (self.cpu_us * share, self.cpu_us * error)
     }
 
-    /// The same with the error of another process: a layer or a function varies as the whole does.
-    fn cpu_of_any_process(&self, samples: u64) -> (f64, f64) {
+    /// The same with the error of another process: a layer or a function varies as the whole does,
+    /// by this share.
+    fn cpu_of_any_process(&self, samples: u64, variation: f64) -> (f64, f64) {
         let (cpu_us, error_us) = self.cpu(samples);
-        (cpu_us, error_us.hypot(cpu_us * self.variation))
+        (cpu_us, error_us.hypot(cpu_us * variation))
     }
 }
 
@@ -237,14 +242,17 @@ fn differences(
         let found = all.iter().find(|one| one.name == name);
         found.map_or(0, |one| one.samples)
     };
+    let pace = Pace::of(dearer.measured, cheaper.measured);
+    let of_both = pace.and_then(|pace| pace.variation());
+    let variation = |one: &Sampled<'_>| of_both.or(one.measured.variation()).unwrap_or(0.0);
     let mut all: Vec<(SampledDifference, f64)> = Vec::new();
     for name in names {
         let (many, few) = (count(of_dearer, name), count(of_cheaper, name));
         if many + few < SAMPLES_MIN {
             continue;
         }
-        let (dearer_us, one) = dearer.cpu_of_any_process(many);
-        let (cheaper_us, other) = cheaper.cpu_of_any_process(few);
+        let (dearer_us, one) = dearer.cpu_of_any_process(many, variation(dearer));
+        let (cheaper_us, other) = cheaper.cpu_of_any_process(few, variation(cheaper));
         let error_us = one.hypot(other);
         let p_value = 2.0 * normal_cdf(-(dearer_us - cheaper_us).abs() / error_us);
         let difference = SampledDifference {

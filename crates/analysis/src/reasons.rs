@@ -6,7 +6,7 @@ use std::iter;
 
 use bakeoff_model::baseline::head_name;
 use bakeoff_model::resource::ResourceSample;
-use bakeoff_stats::{Difference, Estimate, Sample, difference_family};
+use bakeoff_stats::{Difference, Estimate, Pace, Sample, difference_family};
 
 use super::benchmark::{BenchmarkData, CaseData, StepData};
 use super::cpu_parts;
@@ -34,7 +34,7 @@ pub struct Reasons {
     pub at: String,
     /// The unit of repetition: `set` or `run`.
     pub unit: &'static str,
-    /// CPU per request, µs.
+    /// CPU per request, µs; of sets, at an even pace of the host.
     pub total: Reason,
     /// The parts of the total, µs, the largest difference first.
     pub parts: Vec<Reason>,
@@ -252,7 +252,8 @@ fn is_base(one: &CaseData<'_>, other: &CaseData<'_>) -> bool {
     head_name(&one.contender) == Some(&other.contender) && one.parameters == other.parameters
 }
 
-/// The samples of both contenders of everything that both take, the total first.
+/// The samples of both contenders of everything that both take, the total first. CPU time is at an
+/// even pace: how fast the host was in a set cancels.
 fn samples(
     first: &CaseData<'_>,
     second: &CaseData<'_>,
@@ -262,9 +263,19 @@ fn samples(
         let first = sample(first, label, taken)?;
         Some((taken, first, sample(second, label, taken)?))
     };
-    let total = of_both(&TOTAL)?;
-    let rest = PARTS.iter().chain(&COUNTS).filter_map(of_both);
-    Some(iter::once(total).chain(rest).collect())
+    let (_, one, other) = of_both(&TOTAL)?;
+    let pace = Pace::of(&one, &other);
+    let evened = |samples: Samples<'static>| {
+        let (taken, one, other) = samples;
+        match &pace {
+            Some(pace) => Some((taken, pace.evened(&one)?, pace.evened(&other)?)),
+            None => Some((taken, one, other)),
+        }
+    };
+    let total = evened((&TOTAL, one, other))?;
+    let parts = PARTS.iter().filter_map(of_both).filter_map(evened);
+    let counts = COUNTS.iter().filter_map(of_both);
+    Some(iter::once(total).chain(parts).chain(counts).collect())
 }
 
 fn sample(case: &CaseData<'_>, label: &str, taken: &Taken) -> Option<Sample> {

@@ -129,6 +129,28 @@ impl Sample {
         })
     }
 
+    /// Returns the values of the sets that have a factor, multiplied by it; `None` where no set has
+    /// one.
+    pub(crate) fn scaled_by(&self, factors: &BTreeMap<u32, f64>) -> Option<Self> {
+        let kept: Vec<(usize, f64)> = (self.blocks.iter().enumerate())
+            .filter_map(|(index, block)| Some((index, *factors.get(block)?)))
+            .collect();
+        let values = kept
+            .iter()
+            .map(|(index, factor)| self.values[*index] * factor);
+        let sittings = kept
+            .iter()
+            .filter_map(|(index, _)| self.sittings.get(*index));
+        let blocks = kept.iter().map(|(index, _)| self.blocks[*index]);
+        let scaled = Self::of(values.collect(), blocks.collect())?;
+        Some(Self {
+            sets: self.sets,
+            sittings: sittings.copied().collect(),
+            looks: self.looks,
+            ..scaled
+        })
+    }
+
     /// How much higher the mean is than that of `other`, with its standard error by the variances
     /// of both; `None` where one of them has a single value.
     #[must_use]
