@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Leaves the histograms of warm-up slices out of committed results, which are most of their bytes.
+"""Leaves out of committed results the histograms that nothing is read from, most of their bytes:
+those of warm-up slices, and those of slices in turns.
 
-No claim, comparison or rank of runs in turns is read from them: percentiles of fast turns are never
-shown. What goes is the percentiles of warm-up rows in `results.csv`. Do not use it where a claim
-counts the requests of a whole life (`start-up included`), which are counted by these histograms.
+Percentiles of fast turns are never shown: response times are those of the open load after the
+turns, which stays as it is. What goes is the percentiles of warm-up rows in `results.csv`. Do not
+use it where a claim counts the requests of a whole life (`start-up included`), which are counted by
+these histograms.
 
 usage: records/thin.py FOLDER...
 """
@@ -16,11 +18,12 @@ import sys
 # A histogram without a value, as bakeoff writes it.
 EMPTY = "HISTFAAAACB4nJNpmSzMwMDAyAABzFAaxOf94R7BYP8BKgIAUR8EHw=="
 SLICE = '{"record":"interval"'
+MARKS = ('"warm_up":true', '"turns":[[')
 
 
 def thinned(line: str) -> str:
-    """Returns a record without its histograms if it is a slice of a warm-up."""
-    if not line.startswith(SLICE) or '"warm_up":true' not in line:
+    """Returns a record without its histograms if it is a slice of a warm-up or in turns."""
+    if not line.startswith(SLICE) or not any(mark in line for mark in MARKS):
         return line
     record = json.loads(line)
     for name in ("service_time", "response_time"):

@@ -335,6 +335,7 @@ fn tests(
     let mut switches = vec![
         ("BAKEOFF_TEST_ELASTICSEARCH", "1"),
         ("BAKEOFF_TEST_POSTGRES", "1"),
+        ("BAKEOFF_TEST_SSH", "1"),
         ("BAKEOFF_TEST_TUTORIAL", "1"),
     ];
     if let Some(exported) = docker {

@@ -360,6 +360,14 @@ impl<'a> StepData<'a> {
         Some(totals::geometric_mean(each?.into_iter())? * scale)
     }
 
+    /// The part of it that is the kernel's, microseconds. Counters cover the turns of others too, in
+    /// which a contender idles, so they only say which share it is.
+    pub fn kernel_us_per_request(&self) -> Option<f64> {
+        let kernel_ns = self.grew(|sample| Some(sample.cpu?.system_ns))?;
+        let all_ns = self.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;
+        Some(self.cpu_us_per_request()? * as_f64(kernel_ns) / as_f64(all_ns))
+    }
+
     /// Returns how long the contender was throttled, s.
     pub fn throttled_s(&self) -> Option<f64> {
         let throttled_ns = |sample: &ResourceSample| Some(sample.throttling?.throttled_ns);

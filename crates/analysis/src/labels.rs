@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bakeoff_model::capacity::TrialRecord;
 use bakeoff_model::load::Pace;
+use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::RunRecords;
 use bakeoff_model::suite::Step;
 
@@ -13,13 +14,15 @@ use crate::number::significant;
 pub fn conditions(records: &RunRecords) -> String {
     let begin = &records.begin;
     let limits = &begin.run.limits;
-    let cpus = limits.cpus.map_or("CPU not limited".to_owned(), |cpus| {
-        format!(
+    let cpus = match limits.cpus {
+        Some(_) if begin.run.parameters.contains_key(CPU_LIMIT) => "CPU by parameter".to_owned(),
+        Some(cpus) => format!(
             "{} CPU{}",
             shortest(cpus),
             if cpus == 1.0 { "" } else { "s" }
-        )
-    });
+        ),
+        None => "CPU not limited".to_owned(),
+    };
     let memory = limits
         .memory_bytes
         .map_or("memory not limited".to_owned(), |bytes| {

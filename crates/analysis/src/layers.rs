@@ -8,8 +8,9 @@ use bakeoff_model::layers::NamedSamples;
 use bakeoff_model::plan::case_label;
 use bakeoff_model::record::Results;
 use bakeoff_stats::distribution::normal_cdf;
-use bakeoff_stats::{Pace, Sample, false_discovery};
+use bakeoff_stats::{Pace, false_discovery};
 
+use super::metric::Metric;
 use super::summary::BenchmarkSummary;
 use crate::number::as_f64;
 
@@ -91,11 +92,43 @@ struct Sampled<'r> {
     sampler: &'r str,
     /// CPU per request, us.
     cpu_us: f64,
-    /// The same in each measured process, us.
-    measured: &'r Sample,
     samples: u64,
+    /// The kernel and the rest, as counters divide the CPU; the whole, where they do not.
+    parts: Vec<Part<'r>>,
     layers: &'r [NamedSamples],
     functions: &'r [NamedSamples],
+}
+
+/// A part of the CPU per request, which its own samples divide.
+struct Part<'r> {
+    cpu: &'r Metric,
+    /// The samples of a layer or a function that are in this part.
+    of: fn(&NamedSamples) -> u64,
+    /// Those of all layers.
+    samples: u64,
+}
+
+impl<'r> Part<'r> {
+    fn new(
+        cpu: Option<&'r Metric>,
+        layers: &[NamedSamples],
+        of: fn(&NamedSamples) -> u64,
+    ) -> Option<Self> {
+        let samples: u64 = layers.iter().map(of).sum();
+        (samples > 0).then_some(Self {
+            cpu: cpu?,
+            of,
+            samples,
+        })
+    }
+
+    /// CPU per request of a layer or a function in this part, us, with its standard error by the
+    /// number of samples.
+    fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
+        let share = as_f64((self.of)(one)) / as_f64(self.samples);
+        let error = (share * (1.0 - share) / as_f64(self.samples)).sqrt();
+        (self.cpu.mean() * share, self.cpu.mean() * error)
+    }
 }
 
 impl<'r> Sampled<'r> {
@@ -116,36 +149,50 @@ impl<'r> Sampled<'r> {
             return None;
         };
         let label = case_label(&graph.contender, &graph.parameters);
-        let cpu = summary.row(&label)?.cpu_us.as_ref()?;
-        let samples: u64 = layers.iter().map(|layer| layer.samples).sum();
+        let row = summary.row(&label)?;
+        let whole = Part::new(row.cpu_us.as_ref(), layers, |one| one.samples)?;
+        let kernel = Part::new(row.kernel_us.as_ref(), layers, |one| one.kernel);
+        let rest = Part::new(row.user_us.as_ref(), layers, NamedSamples::outside);
         let begins = results.runs.iter().map(|run| &run.begin);
         let begin = begins
             .clone()
             .find(|one| one.run.contender == graph.contender);
-        (samples > 0).then(|| Self {
+        Some(Self {
             label,
             language: begin.map_or("", |begin| &begin.language),
             sampler,
-            cpu_us: cpu.mean(),
-            measured: &cpu.sample,
-            samples,
+            cpu_us: whole.cpu.mean(),
+            samples: whole.samples,
+            parts: match (kernel, rest) {
+                (Some(kernel), Some(rest)) => vec![kernel, rest],
+                _ => vec![whole],
+            },
             layers,
             functions,
         })
     }
 
-    /// CPU per request of what has this number of samples, us, with its standard error.
-    fn cpu(&self, samples: u64) -> (f64, f64) {
-        let share = as_f64(samples) / as_f64(self.samples);
-        let error = (share * (1.0 - share) / as_f64(self.samples)).sqrt();
-        (self.cpu_us * share, self.cpu_us * error)
+    /// CPU per request of a layer or a function, us, with its standard error.
+    fn cpu(&self, one: &NamedSamples) -> (f64, f64) {
+        let parts = self.parts.iter().map(|part| part.cpu(one));
+        parts.fold((0.0, 0.0), |(us, error), (more_us, more)| {
+            (us + more_us, error.hypot(more))
+        })
     }
 
-    /// The same with the error of another process: a layer or a function varies as the whole does,
-    /// by this share.
-    fn cpu_of_any_process(&self, samples: u64, variation: f64) -> (f64, f64) {
-        let (cpu_us, error_us) = self.cpu(samples);
-        (cpu_us, error_us.hypot(cpu_us * variation))
+    /// The same with the error of another process: what is in a part varies as that part does,
+    /// against the same part of another contender.
+    fn cpu_of_any_process(&self, one: &NamedSamples, other: &Self) -> (f64, f64) {
+        let (cpu_us, error_us) = self.cpu(one);
+        let are_same = self.parts.len() == other.parts.len();
+        let varies = self.parts.iter().enumerate().map(|(index, part)| {
+            let other = other.parts.get(index).filter(|_| are_same);
+            let pace = other.and_then(|other| Pace::of(&part.cpu.sample, &other.cpu.sample));
+            let of_pair = pace.and_then(|pace| pace.variation());
+            let variation = of_pair.or(part.cpu.sample.variation()).unwrap_or(0.0);
+            part.cpu(one).0 * variation
+        });
+        (cpu_us, varies.fold(error_us, f64::hypot))
     }
 }
 
@@ -158,7 +205,7 @@ pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     let mut totals: Vec<(String, f64)> = Vec::new();
     for one in &sampled {
         for layer in one.layers {
-            let (cpu_us, _) = one.cpu(layer.samples);
+            let (cpu_us, _) = one.cpu(layer);
             match totals.iter_mut().find(|(other, _)| *other == layer.name) {
                 Some((_, total)) => *total += cpu_us,
                 None => totals.push((layer.name.clone(), cpu_us)),
@@ -170,7 +217,7 @@ pub fn of(results: &Results, summary: &BenchmarkSummary) -> Layers {
     let rows = sampled.iter().map(|one| {
         let of_name = |name: &String| {
             let layer = one.layers.iter().find(|layer| layer.name == *name)?;
-            let (cpu_us, error_us) = one.cpu(layer.samples);
+            let (cpu_us, error_us) = one.cpu(layer);
             Some((cpu_us, ERRORS * error_us))
         };
         LayersRow {
@@ -238,21 +285,22 @@ fn differences(
         .chain(of_cheaper)
         .map(|one| one.name.as_str())
         .collect();
-    let count = |all: &[NamedSamples], name: &str| {
+    let find = |all: &[NamedSamples], name: &str| {
         let found = all.iter().find(|one| one.name == name);
-        found.map_or(0, |one| one.samples)
+        found.cloned().unwrap_or_else(|| NamedSamples {
+            name: name.to_owned(),
+            samples: 0,
+            kernel: 0,
+        })
     };
-    let pace = Pace::of(dearer.measured, cheaper.measured);
-    let of_both = pace.and_then(|pace| pace.variation());
-    let variation = |one: &Sampled<'_>| of_both.or(one.measured.variation()).unwrap_or(0.0);
     let mut all: Vec<(SampledDifference, f64)> = Vec::new();
     for name in names {
-        let (many, few) = (count(of_dearer, name), count(of_cheaper, name));
-        if many + few < SAMPLES_MIN {
+        let (many, few) = (find(of_dearer, name), find(of_cheaper, name));
+        if many.samples + few.samples < SAMPLES_MIN {
             continue;
         }
-        let (dearer_us, one) = dearer.cpu_of_any_process(many, variation(dearer));
-        let (cheaper_us, other) = cheaper.cpu_of_any_process(few, variation(cheaper));
+        let (dearer_us, one) = dearer.cpu_of_any_process(&many, cheaper);
+        let (cheaper_us, other) = cheaper.cpu_of_any_process(&few, dearer);
         let error_us = one.hypot(other);
         let p_value = 2.0 * normal_cdf(-(dearer_us - cheaper_us).abs() / error_us);
         let difference = SampledDifference {
@@ -284,6 +332,7 @@ mod tests {
         all.map(|(name, samples)| NamedSamples {
             name: (*name).to_owned(),
             samples: *samples,
+            kernel: 0,
         })
         .collect()
     }

@@ -2,6 +2,7 @@
 //! else it does for a request, by what was recorded at the stated step. It takes no profiler, so it
 //! is known of every contender and runtime.
 
+use std::collections::BTreeSet;
 use std::iter;
 
 use bakeoff_model::baseline::head_name;
@@ -45,6 +46,7 @@ pub struct Reasons {
 /// The amounts of one thing that two contenders take for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
+    kind: Kind,
     /// Its name in a table, with its unit.
     pub name: &'static str,
     /// Its name in a sentence.
@@ -59,15 +61,27 @@ pub struct Reason {
     pub difference: Difference,
 }
 
+/// What an amount is in the explanation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Total,
+    Part,
+    Count,
+}
+
 /// One thing that a request takes.
 struct Taken {
+    kind: Kind,
     name: &'static str,
     words: &'static str,
     floor: f64,
     value: fn(&StepData<'_>) -> Option<f64>,
 }
 
-const TOTAL: Taken = part("CPU, µs", "CPU", |step| step.cpu_us_per_request());
+const TOTAL: Taken = Taken {
+    kind: Kind::Total,
+    ..part("CPU, µs", "CPU", |step| step.cpu_us_per_request())
+};
 
 /// The total is their sum: kernel time is that of all threads, and the threads of a collector, a
 /// compiler and a logger count as user time, which they nearly are.
@@ -130,6 +144,7 @@ const fn part(
     value: fn(&StepData<'_>) -> Option<f64>,
 ) -> Taken {
     Taken {
+        kind: Kind::Part,
         name,
         words,
         floor: 0.0,
@@ -139,6 +154,7 @@ const fn part(
 
 const fn count(name: &'static str, floor: f64, value: fn(&StepData<'_>) -> Option<f64>) -> Taken {
     Taken {
+        kind: Kind::Count,
         name,
         words: name,
         floor,
@@ -163,11 +179,9 @@ struct ByThreads {
 }
 
 impl Split {
-    /// Counters cover the turns of others too, in which a contender idles, so they only say which
-    /// share of the CPU each part has.
     fn of(step: &StepData<'_>) -> Option<Self> {
         let total = step.cpu_us_per_request()?;
-        let kernel_ns = step.grew(|sample| Some(sample.cpu?.system_ns))?;
+        let kernel = step.kernel_us_per_request()?;
         let all_ns = step.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;
         let us = |part_ns: u64| total * as_f64(part_ns) / as_f64(all_ns);
         let threads = cpu_parts::of_step(step).map(|parts| ByThreads {
@@ -175,7 +189,6 @@ impl Split {
             compiler: us(parts.jit_ns),
             logger: us(parts.logging_ns),
         });
-        let kernel = us(kernel_ns);
         let others = threads.map_or(0.0, |all| all.collector + all.compiler + all.logger);
         Some(Self {
             own: (total - kernel - others).max(0.0),
@@ -205,6 +218,9 @@ fn backend_requests(step: &StepData<'_>) -> Option<u64> {
 /// One thing, with the samples of both contenders.
 type Samples<'q> = (&'q Taken, Sample, Sample);
 
+/// Two rows of a table, whether one is what the other was, and all that both take.
+type Pair<'q> = ([&'q Row; 2], bool, Vec<Samples<'q>>);
+
 /// The first row of a table against each of the others, then each contender against what it was,
 /// at the stated step; nothing about those for which that step says nothing.
 pub(super) fn of(
@@ -227,11 +243,8 @@ pub(super) fn of(
         let samples = samples(first, second, &stated.label)?;
         Some(([one, two], is_against_base, samples))
     });
-    let pairs: Vec<([&Row; 2], bool, Vec<Samples<'_>>)> = pairs.collect();
-    let family = pairs.iter().flat_map(|(_, _, samples)| samples);
-    let family: Vec<(&Sample, &Sample)> =
-        family.map(|(_, first, second)| (first, second)).collect();
-    let mut differences = difference_family(&family).into_iter();
+    let pairs: Vec<Pair<'_>> = pairs.collect();
+    let mut differences = differences(&pairs).into_iter();
     let reasons = pairs.iter().filter_map(|(rows, is_against_base, samples)| {
         let found: Vec<Difference> = differences.by_ref().take(samples.len()).collect();
         let reasons = of_pair(*rows, samples, &found, stated)?;
@@ -241,6 +254,48 @@ pub(super) fn of(
         })
     });
     reasons.collect()
+}
+
+/// Returns the differences of all pairs one after the other, tested in three families: the totals;
+/// then the parts, and what is counted, of pairs whose totals differ significantly. So only a
+/// difference that exists is explained, and that much is counted hides no part.
+fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
+    let all = pairs.iter().enumerate();
+    let all = all.flat_map(|(pair, (_, _, samples))| samples.iter().map(move |one| (pair, one)));
+    let all: Vec<(usize, &Samples<'_>)> = all.collect();
+    let alone =
+        |(_, (_, first, second)): &(usize, &Samples<'_>)| difference_family(&[(first, second)]);
+    let mut found: Vec<Difference> = all.iter().flat_map(alone).collect();
+    for untested in &mut found {
+        untested.p_adjusted = None;
+    }
+    test(&all, &mut found, |_, kind| kind == Kind::Total);
+    let totals = all.iter().zip(&found);
+    let differ = totals.filter(|(_, difference)| difference.is_significant());
+    let differ: BTreeSet<usize> = differ.map(|((pair, _), _)| *pair).collect();
+    for family in [Kind::Part, Kind::Count] {
+        test(&all, &mut found, |pair, kind| {
+            kind == family && differ.contains(&pair)
+        });
+    }
+    found
+}
+
+/// Tests the differences of a family: those that are chosen by the number of their pair and by
+/// their kind.
+fn test(
+    all: &[(usize, &Samples<'_>)],
+    found: &mut [Difference],
+    is_in: impl Fn(usize, Kind) -> bool,
+) {
+    let numbered = all.iter().zip(found);
+    let chosen = numbered.filter(|((pair, (taken, ..)), _)| is_in(*pair, taken.kind));
+    let (family, places): (Vec<_>, Vec<_>) = chosen
+        .map(|((_, (_, first, second)), place)| ((first, second), place))
+        .unzip();
+    for (difference, place) in difference_family(&family).into_iter().zip(places) {
+        *place = difference;
+    }
 }
 
 /// Whether the first is what the second one was.
@@ -296,6 +351,7 @@ fn of_pair(
             false => (first, second, *difference),
         };
         Reason {
+            kind: taken.kind,
             name: taken.name,
             words: taken.words,
             floor: taken.floor,
@@ -305,8 +361,8 @@ fn of_pair(
         }
     });
     let total = all.next()?;
-    let is_part = |one: &Reason| PARTS.iter().any(|part| part.name == one.name);
-    let (mut parts, mut counts): (Vec<Reason>, Vec<Reason>) = all.partition(is_part);
+    let (mut parts, mut counts): (Vec<Reason>, Vec<Reason>) =
+        all.partition(|one| one.kind == Kind::Part);
     // A compiler or a logger that neither has is no part.
     parts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);
     counts.retain(|one| one.dearer > 0.0 || one.cheaper > 0.0);

@@ -37,6 +37,10 @@ pub struct Row {
     pub open: Option<OpenTimes>,
     /// CPU per request at the stated step, us.
     pub cpu_us: Option<Metric>,
+    /// That of the kernel, of all threads.
+    pub kernel_us: Option<Metric>,
+    /// That outside of the kernel.
+    pub user_us: Option<Metric>,
     /// Highest memory from the start to the end of the stated step, MiB.
     pub memory_mib: Option<Metric>,
     /// The worst verdict on the stated step, which voids these four when it is invalid or unknown.
@@ -121,6 +125,8 @@ pub fn row(
         p99_ms: at.p99_ms.or(in_open(|open| &open.p99)),
         open,
         cpu_us: at.cpu_us,
+        kernel_us: at.kernel_us,
+        user_us: at.user_us,
         memory_mib: at.memory_mib,
         stated: at.validity,
         cpu_us_measured: Metric::of_runs(&runs, |step| !step.warm_up, RunData::cpu_us_per_request),

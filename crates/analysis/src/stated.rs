@@ -41,6 +41,10 @@ pub struct AtStated {
     pub p99_ms: Option<f64>,
     /// CPU per request, us.
     pub cpu_us: Option<Metric>,
+    /// That of the kernel.
+    pub kernel_us: Option<Metric>,
+    /// That outside of the kernel.
+    pub user_us: Option<Metric>,
     /// Highest memory, MiB.
     pub memory_mib: Option<Metric>,
     /// Whether the numbers are fair.
@@ -117,6 +121,8 @@ pub fn at_stated(runs: &[&RunData<'_>], stated: Option<&StatedStep>) -> AtStated
         p50_ms: latency.map(|latency| latency.p50_ms),
         p99_ms: latency.map(|latency| latency.p99_ms),
         cpu_us: metric(|step| step.cpu_us_per_request()),
+        kernel_us: metric(|step| step.kernel_us_per_request()),
+        user_us: metric(|step| Some(step.cpu_us_per_request()? - step.kernel_us_per_request()?)),
         memory_mib: metric(|step| Some(mib(step.memory()?.peak_bytes))),
         validity: verdict,
     }

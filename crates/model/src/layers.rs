@@ -84,6 +84,58 @@ pub struct NamedSamples {
     pub name: String,
     /// Samples.
     pub samples: u64,
+    /// How many of them are in the kernel; absent in records from before 2026-11-26.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kernel: u64,
+}
+
+impl NamedSamples {
+    /// How many samples are outside of the kernel.
+    #[must_use]
+    pub fn outside(&self) -> u64 {
+        self.samples.saturating_sub(self.kernel)
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Samples by name, with those in the kernel.
+#[derive(Default)]
+struct Counts<'s>(BTreeMap<&'s str, (u64, u64)>);
+
+impl<'s> Counts<'s> {
+    fn add(&mut self, name: &'s str, stack: &str, samples: u64) {
+        let (all, kernel) = self.0.entry(name).or_default();
+        *all += samples;
+        if stack.ends_with(KERNEL) {
+            *kernel += samples;
+        }
+    }
+
+    fn most_first(self) -> Vec<NamedSamples> {
+        let named = self.0.into_iter();
+        let named = named.map(|(name, (samples, kernel))| NamedSamples {
+            name: name.to_owned(),
+            samples,
+            kernel,
+        });
+        let mut named: Vec<NamedSamples> = named.collect();
+        named.sort_by_key(|one| std::cmp::Reverse(one.samples));
+        named
+    }
+}
+
+/// The stacks of a folded text with their samples, `thread;caller;function 42`.
+fn stacks(folded: &str) -> impl Iterator<Item = (&str, u64)> {
+    let lines = folded.lines().filter_map(|line| line.rsplit_once(' '));
+    let counted = lines.filter_map(|(stack, count)| Some((stack, count.parse().ok()?)));
+    counted.filter(|(_, count)| *count > 0)
 }
 
 impl LayerRules {
@@ -114,17 +166,11 @@ impl LayerRules {
     /// The samples of each layer, most first, of folded stacks: `thread;caller;function 42`.
     #[must_use]
     pub fn samples(&self, folded: &str) -> Vec<NamedSamples> {
-        let mut layers: BTreeMap<&str, u64> = BTreeMap::new();
-        for line in folded.lines() {
-            let Some((stack, count)) = line.rsplit_once(' ') else {
-                continue;
-            };
-            let count: u64 = count.parse().unwrap_or_default();
-            if count > 0 {
-                *layers.entry(self.layer_of(stack)).or_default() += count;
-            }
+        let mut layers = Counts::default();
+        for (stack, count) in stacks(folded) {
+            layers.add(self.layer_of(stack), stack, count);
         }
-        most_first(layers)
+        layers.most_first()
     }
 
     /// The layer of a stack, `thread;caller;function`.
@@ -164,17 +210,11 @@ impl LayerRules {
     /// this number of functions. Those of runtimes and standard libraries count as their callers.
     #[must_use]
     pub fn functions(&self, folded: &str, most: usize) -> Vec<NamedSamples> {
-        let mut functions: BTreeMap<&str, u64> = BTreeMap::new();
-        for line in folded.lines() {
-            let stack_and_count = line.rsplit_once(' ');
-            let count = stack_and_count.and_then(|(_, count)| count.parse::<u64>().ok());
-            let (Some((stack, _)), Some(count)) = (stack_and_count, count) else {
-                continue;
-            };
-            let function = without_hash(self.function_of(stack));
-            *functions.entry(function).or_default() += count;
+        let mut functions = Counts::default();
+        for (stack, count) in stacks(folded) {
+            functions.add(without_hash(self.function_of(stack)), stack, count);
         }
-        let mut functions = most_first(functions);
+        let mut functions = functions.most_first();
         functions.truncate(most);
         functions
     }
@@ -213,16 +253,6 @@ fn without_hash(function: &str) -> &str {
         }
         _ => function,
     }
-}
-
-fn most_first(counts: BTreeMap<&str, u64>) -> Vec<NamedSamples> {
-    let named = counts.into_iter().map(|(name, samples)| NamedSamples {
-        name: name.to_owned(),
-        samples,
-    });
-    let mut named: Vec<NamedSamples> = named.collect();
-    named.sort_by_key(|one| std::cmp::Reverse(one.samples));
-    named
 }
 
 /// The layer of a thread that does not serve requests.
@@ -347,13 +377,19 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_added_up_most_first() {
-        let folded = "web;shop::a 3\nweb;serde_json::b 5\nweb;shop::c 1\nno count\n";
+    fn samples_are_added_up_most_first_and_those_of_the_kernel_by_themselves() {
+        let folded = "web;shop::a 3\nweb;serde_json::b 5\nweb;shop::c 1\nno count\n\
+                      VM Thread;Mark::run 1\nVM Thread;Mark::run;madvise_[k] 2\n";
         let found = LayerRules::built_in().samples(folded);
-        let found: Vec<(&str, u64)> = found
+        let found: Vec<(&str, u64, u64)> = found
             .iter()
-            .map(|layer| (layer.name.as_str(), layer.samples))
+            .map(|layer| (layer.name.as_str(), layer.outside(), layer.kernel))
             .collect();
-        assert_eq!(found, [("JSON", 5), ("own code", 4)]);
+        let expect = [
+            ("JSON", 5, 0),
+            ("own code", 4, 0),
+            ("garbage collection", 1, 2),
+        ];
+        assert_eq!(found, expect);
     }
 }

@@ -255,6 +255,10 @@ impl PlannedRun {
     }
 }
 
+/// The parameter that is a contender's CPU quota, where a profile has several. No variable of a
+/// contender can have this name.
+pub const CPU_LIMIT: &str = "cpu-limit";
+
 /// Contender and parameters as one label: `rocket-0.4[workers=16]`.
 #[must_use]
 pub fn case_label(contender: &str, parameters: &BTreeMap<String, String>) -> String {
@@ -352,7 +356,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions) -> Result<Plan, Vec<UnknownNam
     let Some(profile) = profile.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
-    let mut cases = cases::cases(suite, options, &contenders, &benchmarks);
+    let mut cases = cases::cases(suite, profile, options, &contenders, &benchmarks);
     let can_take_turns = |case: &Case<'_>, cases: &[Case<'_>]| {
         let same = |other: &&Case<'_>| other.benchmark.name == case.benchmark.name;
         !profile.whole_runs
@@ -448,7 +452,7 @@ fn runs(
                 contender: case.contender.name.clone(),
                 parameters: case.parameters.clone(),
                 control: case.control,
-                limits: profile.limits,
+                limits: case.limits,
                 steps,
                 step_order: steps::order(profile, case.benchmark, options.seed, repetition),
                 in_turns: case.in_turns,

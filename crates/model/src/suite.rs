@@ -204,8 +204,12 @@ pub struct Profile {
     pub name: String,
     /// Its purpose.
     pub describe: String,
-    /// Limits of the contender.
+    /// Limits of the contender; the largest ones, where there are several.
     pub limits: Limits,
+    /// CPU quotas in cores; each contender is measured with each of them, as the parameter
+    /// [`CPU_LIMIT`](crate::plan::CPU_LIMIT). Empty: that of `limits` alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<f64>,
     /// Repetitions.
     pub runs: Runs,
     /// The longest time for all runs of the session, for each run of a repetition: two contenders

@@ -32,8 +32,15 @@ pub fn describe() -> Host {
             .unwrap_or(u64::MAX),
         versions: BTreeMap::new(),
         generator: None,
+        round_trip_ns: None,
         core_sharing: None,
     }
+}
+
+/// Returns the name of this host.
+#[must_use]
+pub fn name() -> String {
+    read("/proc/sys/kernel/hostname").unwrap_or_default()
 }
 
 /// Reads what each core did since the boot; `None` where it is not told.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 
+use crate::host;
 use crate::meter::Stat;
 
 /// Label with the process number of the session.
@@ -21,16 +22,15 @@ pub(crate) fn labels() -> HashMap<String, String> {
     let pid = std::process::id();
     [
         (SESSION, pid.to_string()),
-        (HOST, host()),
+        (HOST, host_label()),
         (START, start(pid)),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 
-fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name: String = name.trim().chars().take(63).collect();
+fn host_label() -> String {
+    let name: String = host::name().chars().take(63).collect();
     let is_outer = |letter: char| !letter.is_ascii_alphanumeric();
     name.trim_matches(is_outer).to_owned()
 }
@@ -47,7 +47,7 @@ pub(crate) fn is_dead(labels: &HashMap<String, String>) -> bool {
     let Some(pid) = labels.get(SESSION).and_then(|pid| pid.parse::<u32>().ok()) else {
         return false;
     };
-    if labels.get(HOST) != Some(&host()) {
+    if labels.get(HOST) != Some(&host_label()) {
         return false;
     }
     let alive = Stat::of(pid).is_some_and(|stat| stat.state != 'Z');

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::RequestSpec;
+use bakeoff_model::plan::CPU_LIMIT;
 use bakeoff_model::record::Begin;
 use bakeoff_model::scenario::Scenario;
 use bakeoff_model::suite::{Contender, Suite};
@@ -98,7 +99,7 @@ pub(crate) fn environment(
         .env
         .iter()
         .chain(&contender.env)
-        .chain(parameters)
+        .chain(parameters.iter().filter(|(name, _)| *name != CPU_LIMIT))
         .map(|(name, value)| (name.clone(), resolve(value, contender, backend)))
         .collect()
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
-use bakeoff_model::plan::{self as planning, Plan, PlanOptions, UnknownName};
+use bakeoff_model::plan::{self as planning, Plan, PlanOptions, PlannedRun, UnknownName};
 use bakeoff_model::record::Cores;
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::host::topology;
 
 use crate::hint::hinted;
 use crate::placement::{Placement, place};
+use crate::testbed::images::engine_is_elsewhere;
 
 /// Which contenders, benchmarks and profile; what is left empty is the round's or the suite's.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,14 +212,24 @@ pub fn host_cores() -> usize {
 /// Where the parts of a plan run on this host.
 #[must_use]
 pub fn placement(plan: &Plan) -> Placement {
-    if plan.runtime == RuntimeKind::Kubernetes {
+    let is_elsewhere = match plan.runtime {
+        RuntimeKind::Kubernetes => true,
+        RuntimeKind::Docker => engine_is_elsewhere(),
+        RuntimeKind::Process | RuntimeKind::External => false,
+    };
+    if is_elsewhere {
         // Nodes are what divides the parts there.
         return Placement {
             cores: Cores::default(),
             warnings: Vec::new(),
         };
     }
-    let limits = plan.runs.first().map(|run| run.limits).unwrap_or_default();
+    let by_cpus = |one: &&PlannedRun, other: &&PlannedRun| {
+        let cpus = |run: &PlannedRun| run.limits.cpus.unwrap_or(f64::INFINITY);
+        cpus(one).total_cmp(&cpus(other))
+    };
+    let largest = plan.runs.iter().max_by(by_cpus);
+    let limits = largest.map(|run| run.limits).unwrap_or_default();
     place(
         &topology::read(),
         &limits,

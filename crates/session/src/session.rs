@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bakeoff_analysis::{Analysis, AnalysisInput, BaselineConclusion};
-use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
@@ -33,7 +32,7 @@ use crate::store::recorder::Recorder;
 use crate::store::results;
 use crate::store::session_file::SessionFile;
 use crate::store::suite_folder::{self, SuiteFolder};
-use crate::testbed::{Testbed, TestbedOptions, cluster, memory_bytes};
+use crate::testbed::{self, Testbed, TestbedOptions, memory_bytes};
 use crate::together;
 
 /// How a session ended; the worst of several is the greatest.
@@ -200,11 +199,9 @@ async fn play(
     warnings.extend(warnings_of(session, &folder.suite)?);
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
-    if plan.runtime == RuntimeKind::Kubernetes {
-        let connected = cluster::connect(&session.cluster, plan.backend).await?;
-        let node = &connected.nodes.contender;
-        together::must_fit(plan, &node.name, node.allocatable_memory_bytes)?;
-        warnings.extend(connected.notes());
+    if let Some(elsewhere) = testbed::elsewhere(plan, &session.cluster).await? {
+        together::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
+        warnings.extend(elsewhere.notes);
     }
     observers.observe(&began(plan, pending, warnings))?;
     folder.suite.set_backend_delay(plan.backend_delay);

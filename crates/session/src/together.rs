@@ -123,7 +123,8 @@ pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
 #[must_use]
 pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
     let largest = largest(plan)?;
-    let has_own_ports = plan.runtime == RuntimeKind::Process && finds_port(suite);
+    let can_have_ports = matches!(plan.runtime, RuntimeKind::Process | RuntimeKind::Docker);
+    let has_own_ports = can_have_ports && finds_port(suite);
     if let (Err(why), false) = (&host.concurrent, has_own_ports) {
         let hint = match plan.runtime {
             RuntimeKind::Process => {
@@ -131,9 +132,10 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
                  `env`"
             }
             RuntimeKind::Kubernetes => "use one load generator, without --load-pods",
-            RuntimeKind::Docker | RuntimeKind::External => {
-                "use --runtime process or --runtime docker"
+            RuntimeKind::Docker => {
+                "have the suite name its port in `PORT` of `env`, or use an engine of this host"
             }
+            RuntimeKind::External => "use --runtime process or --runtime docker",
         };
         let why = why.clone();
         return Some(Obstacle { why, hint });

@@ -14,6 +14,7 @@ mod dependencies;
 mod duel;
 mod engine;
 mod equal_work;
+mod far_docker;
 mod flame;
 mod generators;
 mod grpc;

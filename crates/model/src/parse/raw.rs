@@ -170,6 +170,10 @@ pub(crate) struct ProfileTable {
     /// Limits of the contender; what is absent is not limited.
     #[serde(default)]
     pub(crate) limits: LimitsTable,
+    /// CPU quotas in cores, instead of that in `limits`: each contender is measured with each of
+    /// them.
+    #[serde(default)]
+    pub(crate) cpus: Vec<Quota>,
     /// Repetitions: a number, or a table that says which difference they are to find.
     pub(crate) runs: RunsValue,
     /// The length of a recorded slice; `1s` unless given.
@@ -206,6 +210,12 @@ pub(crate) struct ProfileTable {
     /// given.
     pub(crate) warm_up: Option<WarmUpTable>,
 }
+
+/// A CPU quota in cores.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, extend("exclusiveMinimum" = 0))]
+pub(crate) struct Quota(pub(crate) f64);
 
 /// Limits of the contender.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -157,15 +157,21 @@ fn profiles(
             let turn = (turn.0, table.whole_runs);
             turns::fixed(reading, &place.key("turn"), turn, &steps);
         }
+        let quotas = quotas(reading, &place, &table);
         let runs = runs::runs(reading, &place.key("runs"), &table.runs);
         let default_options = || vec![JVM_OPTIONS_DEFAULT.to_owned()];
         let profile = Profile {
             name: name.clone(),
             describe: table.describe,
             limits: Limits {
-                cpus: table.limits.cpus,
+                cpus: quotas
+                    .iter()
+                    .copied()
+                    .reduce(f64::max)
+                    .or(table.limits.cpus),
                 memory_bytes: table.limits.memory.map(|memory| memory.0),
             },
+            cpus: quotas,
             runs,
             within_each: table.runs.within_each(),
             steps,
@@ -185,6 +191,23 @@ fn profiles(
         profiles.insert(name, profile);
     }
     profiles
+}
+
+/// The quotas of a profile that has several.
+fn quotas(reading: &mut Reading<'_>, place: &KeyPath, table: &ProfileTable) -> Vec<f64> {
+    let place_of_all = place.key("cpus");
+    if !table.cpus.is_empty() && table.limits.cpus.is_some() {
+        let message = format!("`{place}` has both `cpus` and `limits.cpus`");
+        let hint = Some("keep the one that is meant".to_owned());
+        reading.complain(&place_of_all, &message, hint);
+    }
+    for (index, cpus) in table.cpus.iter().enumerate() {
+        if table.cpus[..index].contains(cpus) {
+            let message = format!("`{place_of_all}` has {} twice", cpus.0);
+            reading.complain(&place_of_all.index(index), &message, None);
+        }
+    }
+    table.cpus.iter().map(|quota| quota.0).collect()
 }
 
 /// The steps of a profile or benchmark at `place`; none when it has neither way of saying them.

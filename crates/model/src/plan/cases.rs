@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bakeoff_base::random::Random;
 
-use super::PlanOptions;
-use crate::suite::{Benchmark, BenchmarkKind, Contender, Suite};
+use super::{CPU_LIMIT, PlanOptions};
+use crate::suite::{Benchmark, BenchmarkKind, Contender, Limits, Profile, Suite};
 
 /// Sets the choice of the control apart from other draws of the same seed.
 const CONTROL: u64 = 0x6374_726c;
@@ -18,6 +18,7 @@ pub(super) struct Case<'s> {
     pub(super) benchmark: &'s Benchmark,
     pub(super) contender: &'s Contender,
     pub(super) parameters: BTreeMap<String, String>,
+    pub(super) limits: Limits,
     /// It is another one's twin.
     pub(super) control: bool,
     /// It takes turns with the others of its benchmark.
@@ -38,6 +39,7 @@ impl Case<'_> {
 /// All cases of the chosen contenders and benchmarks, in the order of the suite.
 pub(super) fn cases<'s>(
     suite: &'s Suite,
+    profile: &Profile,
     options: &PlanOptions,
     contenders: &[String],
     benchmarks: &[String],
@@ -51,7 +53,7 @@ pub(super) fn cases<'s>(
     for benchmark in benchmarks {
         for contender in &suite.contenders {
             let whole = contenders.contains(&contender.name);
-            for parameters in wanted_combinations(contender, whole, options) {
+            for parameters in wanted_combinations(contender, &profile.cpus, whole, options) {
                 let wanted = case_id(&benchmark.name, &contender.name, &parameters);
                 let mut id = wanted.clone();
                 let mut equal_ids = 1;
@@ -59,11 +61,17 @@ pub(super) fn cases<'s>(
                     equal_ids += 1;
                     id = format!("{wanted}~{equal_ids}");
                 }
+                let cpus = parameters.get(CPU_LIMIT);
+                let cpus = cpus.and_then(|cpus| cpus.parse().ok());
                 cases.push(Case {
                     id,
                     benchmark,
                     contender,
                     parameters,
+                    limits: Limits {
+                        cpus: cpus.or(profile.limits.cpus),
+                        ..profile.limits
+                    },
                     control: false,
                     in_turns: false,
                 });
@@ -111,6 +119,7 @@ pub(super) fn beside_each_other(cases: &mut [Case<'_>]) {
 /// contender was chosen, and those that were chosen one by one.
 fn wanted_combinations(
     contender: &Contender,
+    cpus: &[f64],
     whole: bool,
     options: &PlanOptions,
 ) -> Vec<BTreeMap<String, String>> {
@@ -126,7 +135,12 @@ fn wanted_combinations(
             .iter()
             .any(|one| one.contender == contender.name && one.parameters == *parameters)
     };
-    let mut wanted = combinations(&contender.matrix);
+    let mut matrix = contender.matrix.clone();
+    if !cpus.is_empty() {
+        let cpus = cpus.iter().map(f64::to_string);
+        matrix.insert(CPU_LIMIT.to_owned(), cpus.collect());
+    }
+    let mut wanted = combinations(&matrix);
     wanted.retain(|parameters| (whole && allowed(parameters)) || chosen(parameters));
     wanted
 }

@@ -33,6 +33,10 @@ pub struct Host {
     /// The highest rate of the load generator here; absent where it was not measured.
     #[serde(default, alias = "loader", skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorCeiling>,
+    /// Median round trip between the load generator's host and this one, ns; absent where that is
+    /// one machine, and in a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<u64>,
     /// The slowdown of the contender's cores by the load generator's; absent where it was not
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -192,6 +192,20 @@ fn values_out_of_range() {
 }
 
 #[test]
+fn quotas_are_said_once() {
+    let suite = SUITE.replace(
+        "runs = 2",
+        "runs = 2\ncpus = [0.5, 0, 0.5]\nlimits = { cpus = 1 }",
+    );
+    assert_snapshot!(suite_complaints(&suite), @r"
+    suite.toml:11:8: `profile.quick` has both `cpus` and `limits.cpus`
+      hint: keep the one that is meant
+    suite.toml:11:14: `profile.quick.cpus[1]`: must be more than 0, found 0
+    suite.toml:11:17: `profile.quick.cpus` has 0.5 twice
+    ");
+}
+
+#[test]
 fn unknown_keys_and_values() {
     let suite = SUITE
         .replace("port =", "prot = 1\nport =")

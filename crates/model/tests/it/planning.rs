@@ -243,6 +243,35 @@ fn parameters_narrow_a_matrix_and_cases_join() {
 }
 
 #[test]
+fn contenders_are_measured_with_each_cpu_quota() {
+    let mut suite = suite();
+    let profile = suite.profiles.get_mut("seed").unwrap();
+    profile.cpus = vec![0.25, 1.0];
+    let chosen = PlanOptions {
+        contenders: vec!["axum".to_owned()],
+        benchmarks: vec!["closest".to_owned()],
+        ..options()
+    };
+    let plan = plan::plan(&suite, &chosen).unwrap();
+    let cases = plan.runs.iter();
+    let cases = cases.map(|run| {
+        (
+            run.case_label(),
+            run.limits.cpus.map(|cpus| cpus.to_string()),
+        )
+    });
+    let quota = |cpus: &str| (format!("axum[cpu-limit={cpus}]"), Some(cpus.to_owned()));
+    let cases: BTreeSet<(String, Option<String>)> = cases.collect();
+    assert_eq!(cases, BTreeSet::from([quota("0.25"), quota("1")]));
+    let memory = |run: &PlannedRun| run.limits.memory_bytes;
+    assert!(
+        plan.runs
+            .iter()
+            .all(|run| memory(run) == memory(&plan.runs[0]))
+    );
+}
+
+#[test]
 fn slow_checks_belong_to_the_first_run_of_each_contender() {
     let mut suite = suite();
     let plan = plan::plan(&suite, &options()).unwrap();

@@ -12,7 +12,8 @@ those of the whole contender, its connections to a backend included.";
 
 /// The meaning of the mark on a difference.
 pub(super) const MARKED: &str = "\
-significant: 5 % for any false one among all differences of the table's pairs (Holm)";
+significant: 5 % for any false one among the totals of the table's pairs; then, of pairs whose \
+totals differ significantly, among the parts, and among all else (Holm)";
 
 /// The cells of a row: what it is, both contenders, the difference with `mark` where it is
 /// significant, its interval.
@@ -33,7 +34,8 @@ pub(super) fn row(one: &Reason, mark: &str) -> [String; 5] {
 /// Where layers come from.
 pub(super) const LAYERS_METHOD: &str = "\
 CPU per request at the stated step, divided as samples of stacks divide it, which were taken in \
-one more run. ± is the 95 % interval by the number of samples alone.";
+one more run; the share of the kernel is the one that counters state. ± is the 95 % interval by the \
+number of samples alone.";
 
 /// The most functions of a pair that are shown.
 const FUNCTIONS_SHOWN: usize = 15;

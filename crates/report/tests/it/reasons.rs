@@ -149,6 +149,7 @@ fn samples_of_stacks_divide_the_cpu_of_a_request() {
     let seen = |name: &str, samples| NamedSamples {
         name: name.to_owned(),
         samples,
+        kernel: 0,
     };
     let graph = |contender: &str, json, functions: &[(&str, u64)]| FlameGraph {
         benchmark: "city-get".to_owned(),

@@ -3,30 +3,30 @@
 //! Podman's compatible socket is an engine like any other: name it in `DOCKER_HOST`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bakeoff_model::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
 use url::Url;
 
+use super::far_host::FarHost;
+use super::ssh::Forwarded;
+
 /// Where an engine of the system listens.
 const SYSTEM: &str = "unix:///var/run/docker.sock";
-
-/// Whose containers we reach how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// On this host: containers have addresses of their own that can be reached from here.
-    Local,
-    /// On another host of this name: containers share that host's network.
-    Remote(String),
-}
 
 /// A connection to an engine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) docker: Docker,
-    pub(crate) place: Place,
+    /// The host of the engine, where that is another one: containers share its network. Those of
+    /// this host have addresses of their own that can be reached from here.
+    pub(super) far: Option<Arc<FarHost>>,
     host: String,
+    /// What a client connects to: `host`, or this host's end of the way there.
+    address: String,
+    _way: Option<Arc<Forwarded>>,
     version: String,
     missing: Vec<&'static str>,
 }
@@ -77,13 +77,19 @@ impl Engine {
         Err(NoEngine { tried })
     }
 
-    /// Connects to one engine: `unix://PATH`, `tcp://HOST:PORT` or `http://HOST:PORT`.
+    /// Connects to one engine: `unix://PATH`, `tcp://HOST:PORT`, `http://HOST:PORT` or
+    /// `ssh://USER@HOST:PORT`.
     ///
     /// # Errors
     /// It does not answer, in one line.
     pub async fn connect(host: &str) -> Result<Self, String> {
-        let place = place(host)?;
-        let docker = Docker::connect_with_host(host).map_err(|error| plain(&error))?;
+        let url = url(host)?;
+        let way = match url.scheme() {
+            "ssh" => Some(Arc::new(Forwarded::open(&url).await?)),
+            _ => None,
+        };
+        let address = way.as_ref().map_or(host.to_owned(), |way| way.address());
+        let docker = Docker::connect_with_host(&address).map_err(|error| plain(&error))?;
         let docker = docker
             .negotiate_version()
             .await
@@ -95,7 +101,7 @@ impl Engine {
             (info.memory_limit, "the memory limit"),
             // Where there is no swap, nothing needs to be kept from it.
             (
-                info.swap_limit.map(|able| able || !has_swap(&place)),
+                info.swap_limit.map(|able| able || !has_swap(is_far(&url))),
                 "a memory limit without swap",
             ),
         ];
@@ -103,9 +109,15 @@ impl Engine {
             .iter()
             .filter(|(able, _)| *able == Some(false))
             .map(|(_, name)| *name);
+        let far = match is_far(&url) {
+            true => Some(Arc::new(FarHost::of(&url, &info).await?)),
+            false => None,
+        };
         Ok(Self {
-            place,
+            far,
             host: host.to_owned(),
+            address,
+            _way: way,
             version: info.server_version.unwrap_or_default(),
             missing: missing.collect(),
             docker,
@@ -114,7 +126,7 @@ impl Engine {
 
     /// The same engine over connections of its own.
     pub(crate) fn afresh(&self) -> Option<Self> {
-        let docker = Docker::connect_with_host(&self.host).ok()?;
+        let docker = Docker::connect_with_host(&self.address).ok()?;
         Some(Self {
             docker,
             ..self.clone()
@@ -125,6 +137,12 @@ impl Engine {
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Returns the host of the engine, where that is another one.
+    #[must_use]
+    pub fn far_host(&self) -> Option<&FarHost> {
+        self.far.as_deref()
     }
 
     /// The engine's version.
@@ -146,18 +164,33 @@ impl Engine {
 }
 
 /// Whether the engine's host has swap; of another host that is not known.
-fn has_swap(place: &Place) -> bool {
+fn has_swap(is_far: bool) -> bool {
     let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
-    *place != Place::Local || swaps.lines().count() > 1
+    is_far || swaps.lines().count() > 1
 }
 
-/// Where containers of an engine are.
-fn place(host: &str) -> Result<Place, String> {
+/// Whether the value of `DOCKER_HOST` names an engine of another host. One that is reached by SSH
+/// is taken for one, wherever it is.
+#[must_use]
+pub fn is_elsewhere(docker_host: &str) -> bool {
+    url(docker_host).is_ok_and(|url| is_far(&url))
+}
+
+fn is_far(url: &Url) -> bool {
+    match (url.scheme(), url.host_str().unwrap_or_default()) {
+        ("unix", _) => false,
+        ("ssh", _) => true,
+        (_, host) => !["localhost", "127.0.0.1", "[::1]"].contains(&host),
+    }
+}
+
+/// The address of an engine.
+fn url(host: &str) -> Result<Url, String> {
     let url = Url::parse(host).map_err(|error| format!("not a URL: {error}"))?;
     match (url.scheme(), url.host_str().unwrap_or_default()) {
-        ("unix", _) | ("tcp" | "http", "localhost" | "127.0.0.1" | "[::1]") => Ok(Place::Local),
-        ("tcp" | "http", "") => Err("it names no host".to_owned()),
-        ("tcp" | "http", name) => Ok(Place::Remote(name.to_owned())),
+        ("unix", _) => Ok(url),
+        ("tcp" | "http" | "ssh", "") => Err("it names no host".to_owned()),
+        ("tcp" | "http" | "ssh", _) => Ok(url),
         (scheme, _) => Err(format!(
             "{scheme}:// is not spoken here; forward the engine's port and use tcp://"
         )),
@@ -195,23 +228,24 @@ pub(crate) fn is_missing(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Engine, Place, place};
+    use super::{Engine, is_elsewhere, url};
 
     #[test]
     fn places_follow_from_the_url() {
-        let remote = |name: &str| Ok(Place::Remote(name.to_owned()));
         for (host, expect) in [
-            ("unix:///var/run/docker.sock", Ok(Place::Local)),
-            ("tcp://localhost:2375", Ok(Place::Local)),
-            ("tcp://bench-2:2375", remote("bench-2")),
-            ("http://10.0.0.7:2375/", remote("10.0.0.7")),
-            ("tcp://[::1]", Ok(Place::Local)),
-            ("tcp://:2375", Err("not a URL: empty host".to_owned())),
-            ("tcp:///x", Err("it names no host".to_owned())),
+            ("unix:///var/run/docker.sock", false),
+            ("tcp://localhost:2375", false),
+            ("tcp://bench-2:2375", true),
+            ("http://10.0.0.7:2375/", true),
+            ("tcp://[::1]", false),
+            ("ssh://me@bench-2", true),
         ] {
-            assert_eq!(place(host), expect, "{host}");
+            assert_eq!(is_elsewhere(host), expect, "{host}");
         }
-        assert!(place("ssh://a").unwrap_err().contains("ssh://"));
+        let refused = |host: &str| url(host).unwrap_err();
+        assert_eq!(refused("tcp://:2375"), "not a URL: empty host");
+        assert_eq!(refused("tcp:///x"), "it names no host");
+        assert!(refused("npipe://a").contains("npipe://"));
     }
 
     #[tokio::test]

@@ -6,10 +6,12 @@
 mod container;
 mod context;
 mod engine;
+mod far_host;
 mod image;
 mod instance;
 mod runtime;
 mod session;
+mod ssh;
 mod stats;
 pub(crate) mod watch;
 
@@ -17,7 +19,8 @@ use std::future::Future;
 use std::thread;
 
 pub use self::context::Context;
-pub use self::engine::{Engine, NoEngine, own_socket};
+pub use self::engine::{Engine, NoEngine, is_elsewhere, own_socket};
+pub use self::far_host::FarHost;
 pub use self::image::{
     Image, ImageError, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,
 };

@@ -20,7 +20,7 @@ use super::container::{
     await_exit, body, copy_output, create, inspect, nofile_choices, refused_nofile, start,
 };
 use super::drop_aside;
-use super::engine::{Engine, Place, plain};
+use super::engine::{Engine, plain};
 use super::instance::{DockerInstance, Parts};
 use super::session::{remove_container, remove_network, sweep};
 use super::watch::{Executed, await_execution, is_of};
@@ -65,16 +65,11 @@ impl DockerRuntime {
     /// network when there is none yet.
     ///
     /// # Errors
-    /// The network cannot be made, or the engine is on another host, whose containers know this
-    /// one by an address that only the user can tell.
+    /// The network cannot be made.
     pub async fn gateway(&self) -> Result<IpAddr, StartError> {
-        match &self.engine.place {
-            Place::Local => Ok(self.bridge().await?.gateway),
-            Place::Remote(host) => Err(StartError::Failed {
-                label: "backend".to_owned(),
-                message: format!("containers on {host} have no way to this host that is known"),
-                hint: Some("run the backend where the containers reach it".to_owned()),
-            }),
+        match &self.engine.far {
+            None => Ok(self.bridge().await?.gateway),
+            Some(far) => Ok(far.here),
         }
     }
 
@@ -114,9 +109,9 @@ impl DockerRuntime {
         };
         let image = self.engine.image(reference).await.map_err(failed)?;
         let image = image.ok_or_else(|| failed(format!("there is no image {reference}")))?;
-        let network = match self.engine.place {
-            Place::Local => &self.bridge().await?.name,
-            Place::Remote(_) => "host",
+        let network = match self.engine.far {
+            None => &self.bridge().await?.name,
+            Some(_) => "host",
         };
         let asked = body(spec, reference, network, nofile);
         let id = create(&self.engine, &spec.label, asked)
@@ -165,7 +160,7 @@ impl DockerRuntime {
         mut started: oneshot::Receiver<Result<(), String>>,
         created_ns: u64,
     ) -> Result<Begun, String> {
-        let give_up = GiveUp(Arc::new(AtomicBool::new(self.engine.place != Place::Local)));
+        let give_up = GiveUp(Arc::new(AtomicBool::new(self.engine.far.is_some())));
         let (watched, giving_up) = (id.to_owned(), Arc::clone(&give_up.0));
         let mut watching =
             tokio::task::spawn_blocking(move || await_execution(&watched, &giving_up));
@@ -190,7 +185,7 @@ impl DockerRuntime {
         let pid = found.state.and_then(|state| state.pid);
         let pid = pid
             .and_then(|pid| u32::try_from(pid).ok())
-            .filter(|pid| self.engine.place == Place::Local && is_of(*pid, id));
+            .filter(|pid| self.engine.far.is_none() && is_of(*pid, id));
         Ok(Begun {
             pid,
             // Too early in both cases, by what the engine does before the program begins: a
@@ -210,11 +205,8 @@ impl DockerRuntime {
         id: &str,
         begun: &Begun,
     ) -> Result<SocketAddr, String> {
-        if let Place::Remote(host) = &self.engine.place {
-            let mut found = tokio::net::lookup_host((host.as_str(), spec.port))
-                .await
-                .map_err(|error| format!("{host} has no address: {error}"))?;
-            return found.next().ok_or_else(|| format!("{host} has no address"));
+        if let Some(far) = &self.engine.far {
+            return Ok(SocketAddr::new(far.address, spec.port));
         }
         if let Some(ip) = begun.address {
             return Ok(SocketAddr::new(ip, spec.port));
@@ -251,9 +243,9 @@ impl Runtime for DockerRuntime {
     }
 
     fn traffic_path(&self) -> TrafficPath {
-        match self.engine.place {
-            Place::Local => TrafficPath::ContainerAddress,
-            Place::Remote(_) => TrafficPath::HostNetwork,
+        match self.engine.far {
+            None => TrafficPath::ContainerAddress,
+            Some(_) => TrafficPath::HostNetwork,
         }
     }
 

@@ -150,6 +150,7 @@ mod tests {
             name: "p".to_owned(),
             describe: String::new(),
             limits: Limits::default(),
+            cpus: Vec::new(),
             runs: Runs::Fixed(2),
             within_each: None,
             steps,

@@ -5,11 +5,13 @@ use bakeoff_runtime::host;
 use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::process::ProcessRuntime;
 
+use super::images::engine_is_elsewhere;
 use super::this_host::process_options;
 use crate::together::Abilities;
 
 /// Returns the abilities of this host, or of a cluster, and of a runtime for turns; tried where
-/// that is possible. A cluster is not asked: its memory is not known before a session begins.
+/// that is possible. Clusters and other hosts are not asked: their memory is not known before a
+/// session begins.
 #[must_use]
 pub fn abilities(runtime: RuntimeKind, cluster: &ClusterSettings) -> Abilities {
     Abilities {
@@ -18,9 +20,13 @@ pub fn abilities(runtime: RuntimeKind, cluster: &ClusterSettings) -> Abilities {
     }
 }
 
-/// Returns the memory of the host on which contenders run; `None` where that is a cluster's.
+/// Returns the memory of the host on which contenders run; `None` where that is not this one.
 pub(crate) fn memory_bytes(runtime: RuntimeKind) -> Option<u64> {
-    (runtime != RuntimeKind::Kubernetes).then(|| host::describe().memory_bytes)
+    match runtime {
+        RuntimeKind::Kubernetes => None,
+        RuntimeKind::Docker if engine_is_elsewhere() => None,
+        _ => Some(host::describe().memory_bytes),
+    }
 }
 
 fn concurrent(runtime: RuntimeKind, cluster: &ClusterSettings) -> Result<(), String> {
@@ -32,6 +38,9 @@ fn concurrent(runtime: RuntimeKind, cluster: &ClusterSettings) -> Result<(), Str
         },
         RuntimeKind::Kubernetes if cluster.load_pods() > 1 => {
             Err("several load generators load one contender at a time".to_owned())
+        }
+        RuntimeKind::Docker if engine_is_elsewhere() => {
+            Err("containers of another host share its network".to_owned())
         }
         // Each has an address of its own.
         RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => Ok(()),

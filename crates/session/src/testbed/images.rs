@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, Built};
-use bakeoff_runtime::docker::{Engine, Image, ImageSpec, artifact_in_image, java_in_image};
+use bakeoff_runtime::docker::{
+    Engine, Image, ImageSpec, artifact_in_image, is_elsewhere, java_in_image,
+};
 use bakeoff_runtime::kubernetes::{ClusterSettings, NodeImage, PodImage};
 
 use super::contender::{Ready, resolve};
@@ -176,6 +178,11 @@ pub(super) fn elsewhere(built: Built) -> Ready {
 pub async fn docker_engine() -> anyhow::Result<String> {
     let engine = find_engine().await?;
     Ok(format!("{} at {}", engine.version(), engine.host()))
+}
+
+/// Whether the engine that would be used is on another host.
+pub(crate) fn engine_is_elsewhere() -> bool {
+    std::env::var("DOCKER_HOST").is_ok_and(|host| is_elsewhere(&host))
 }
 
 pub(crate) async fn find_engine() -> anyhow::Result<Engine> {

@@ -47,6 +47,7 @@ use contender::Ready;
 use platform::{Platform, WantedPlatform, launch};
 
 pub use platform::cluster;
+pub(crate) use platform::elsewhere;
 
 /// The purpose of a test bed.
 #[derive(Debug, Clone)]

@@ -8,12 +8,12 @@ use maud::{Markup, html};
 
 use super::table;
 use bakeoff_analysis::benchmark::last_attempts;
-use bakeoff_analysis::number::{mib, significant};
+use bakeoff_analysis::number::{as_f64, mib, significant};
 
 /// A name and how to read its value off a run.
 type Fact = (&'static str, fn(&RunRecords) -> String);
 
-const FACTS: [Fact; 20] = [
+const FACTS: [Fact; 21] = [
     ("Suite", |run| run.begin.suite.clone()),
     ("Suite digest", |run| run.begin.suite_digest.clone()),
     ("Profile", |run| run.begin.profile.clone()),
@@ -32,6 +32,12 @@ const FACTS: [Fact; 20] = [
     ("Nodes", |run| {
         let nodes = run.begin.nodes.as_ref();
         nodes.map_or("one machine".to_owned(), Nodes::words)
+    }),
+    ("Round trip to the load generator", |run| {
+        let round_trip_ns = run.begin.host.round_trip_ns;
+        round_trip_ns.map_or("not measured".to_owned(), |time| {
+            format!("{} µs", significant(as_f64(time) / 1000.0))
+        })
     }),
     ("CPU", |run| {
         format!(

@@ -2,24 +2,25 @@
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::Others;
+use futures_util::future::join_all;
 
 use super::On;
 use crate::stages::slices::Reading;
 
-/// Reads the counters of all contenders, and of the backend, now.
+/// Reads the counters of all contenders, and of the backend, now, and at once: those of another host
+/// take a second or more.
 pub(super) async fn read_all(on: &[On<'_>]) -> Vec<Reading> {
-    let mut all: Vec<Reading> = Vec::new();
     let backend = match on.first().and_then(|one| one.parts.backend) {
         Some(backend) => Some(backend.sample().await),
         None => None,
     };
-    for one in on {
-        all.push(Reading {
-            contender: one.instance.sample().await,
-            backend: backend.clone(),
-        });
-    }
-    all
+    let reading = join_all(on.iter().map(|one| one.instance.sample()));
+    let contenders = reading.await.into_iter();
+    let all = contenders.map(|contender| Reading {
+        contender,
+        backend: backend.clone(),
+    });
+    all.collect()
 }
 
 /// The slices of contenders over the same time, and what was read at both of its ends.

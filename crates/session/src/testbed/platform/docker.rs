@@ -1,4 +1,4 @@
-//! Contenders as containers of a Docker engine.
+//! Contenders as containers of a Docker engine on this host.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,14 +9,14 @@ use bakeoff_model::dependency::Dependency;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::Runtime;
 use bakeoff_runtime::build::Built;
-use bakeoff_runtime::docker::DockerRuntime;
+use bakeoff_runtime::docker::{DockerRuntime, Engine};
 use bakeoff_runtime::process::ProcessRuntime;
 
 use super::launch::{Launched, Setting, start_container, start_program};
 use super::{GC_LOG_IN_CONTAINERS, Platform};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
-use crate::testbed::images::{find_engine, in_image};
+use crate::testbed::images::in_image;
 use crate::testbed::this_host::{process_runtime, swept};
 
 /// Containers.
@@ -27,9 +27,9 @@ pub(super) struct DockerPlatform {
 }
 
 impl DockerPlatform {
-    pub(super) async fn connect() -> anyhow::Result<Self> {
+    pub(super) fn new(engine: Engine) -> anyhow::Result<Self> {
         Ok(Self {
-            docker: DockerRuntime::new(find_engine().await?),
+            docker: DockerRuntime::new(engine),
             process: process_runtime()?,
         })
     }

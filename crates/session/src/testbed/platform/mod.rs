@@ -4,6 +4,7 @@
 pub mod cluster;
 mod docker;
 mod external;
+mod far_docker;
 pub(super) mod launch;
 mod pods;
 mod processes;
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::nodes::Nodes;
+use bakeoff_model::plan::Plan;
 use bakeoff_model::record::{Cores, GeneratorCeiling, Host};
 use bakeoff_model::suite::{Contender, Suite};
 use bakeoff_runtime::build::Built;
@@ -27,6 +29,7 @@ use super::backends::{RunningBackend, WantedBackend};
 use super::ceiling;
 use super::client::HttpClient;
 use super::contender::Ready;
+use super::images::{engine_is_elsewhere, find_engine};
 use super::load_generator::ProcessGenerator;
 use crate::contracts::{Client, LoadGenerator};
 use crate::hint::hinted;
@@ -35,6 +38,7 @@ use crate::selection;
 use self::cluster::ClusterPlatform;
 use self::docker::DockerPlatform;
 use self::external::ExternalPlatform;
+use self::far_docker::FarDockerPlatform;
 use self::launch::{Launched, Setting};
 use self::processes::ProcessPlatform;
 
@@ -173,11 +177,52 @@ pub(super) struct WantedPlatform<'a> {
     pub(super) side_by_side: bool,
 }
 
+/// Where contenders run, if that is not this host, before anything is built for it.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    /// The node or the host.
+    pub(crate) node: String,
+    /// The memory that contenders may have there together, where that is known.
+    pub(crate) memory_bytes: Option<u64>,
+    /// The map of the parts in words, and what a user should know about it, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Returns where the contenders of a plan run, if that is not this host.
+///
+/// # Errors
+/// It does not answer.
+pub(crate) async fn elsewhere(
+    plan: &Plan,
+    cluster: &ClusterSettings,
+) -> anyhow::Result<Option<Elsewhere>> {
+    Ok(match plan.runtime {
+        RuntimeKind::Kubernetes => {
+            let connected = cluster::connect(cluster, plan.backend).await?;
+            Some(Elsewhere {
+                notes: connected.notes(),
+                memory_bytes: connected.nodes.contender.allocatable_memory_bytes,
+                node: connected.nodes.contender.name,
+            })
+        }
+        RuntimeKind::Docker if engine_is_elsewhere() => {
+            Some(far_docker::describe(plan.backend).await?)
+        }
+        _ => None,
+    })
+}
+
 /// Connects to the platform of this kind.
 pub(super) async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dyn Platform>> {
     Ok(match wanted.kind {
         RuntimeKind::Process => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
-        RuntimeKind::Docker => Box::new(DockerPlatform::connect().await?),
+        RuntimeKind::Docker => {
+            let engine = find_engine().await?;
+            match engine.far_host().cloned() {
+                None => Box::new(DockerPlatform::new(engine)?),
+                Some(far) => Box::new(FarDockerPlatform::new(engine, far, wanted.backend)?),
+            }
+        }
         RuntimeKind::Kubernetes => Box::new(
             ClusterPlatform::begin(wanted.cluster, wanted.backend, wanted.recordings).await?,
         ),
