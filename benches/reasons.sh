@@ -4,9 +4,8 @@
 # each request. Prints for each what the report says, and whether the known reason is in it.
 #
 #   same      nothing more: there must be no sentence
-#   log       a log line: "more log lines"
+#   log       ten log lines: "more log lines"
 #   calls     a file is opened, read and closed: "in the kernel"
-#   bytes     axum only, a header of 2000 bytes: "more bytes sent"
 #   garbage   jackson only, 10 kB of garbage: "collecting garbage"
 #   backend   the backend is asked twice: "more TCP segments sent" or "more bytes received"
 #   work      5 % more CPU in the function price: with stacks, it is the first of the functions that
@@ -31,7 +30,7 @@ fi
 cd "$(dirname "$0")/.."
 kind=${1:-} sessions=${2:-1}
 case $kind in
-axum) variants="same log calls bytes backend work json" ;;
+axum) variants="same log calls backend work json" ;;
 jackson)
     variants="same log calls garbage backend"
     if command -v asprof >/dev/null; then
@@ -57,7 +56,6 @@ expected() { # VARIANT
     case $1 in
     log) echo ' more log lines' ;;
     calls) echo ': [0-9.]* µs in the kernel' ;;
-    bytes) echo ' more bytes sent' ;;
     garbage) echo ' collecting garbage' ;;
     backend) echo ' more TCP segments sent\| more bytes received' ;;
     esac

@@ -360,8 +360,8 @@ impl<'a> StepData<'a> {
         Some(totals::geometric_mean(each?.into_iter())? * scale)
     }
 
-    /// The part of it that is the kernel's, microseconds. Counters cover the turns of others too, in
-    /// which a contender idles, so they only say which share it is.
+    /// The part of it that is the kernel's, microseconds. Counters cover the turns of others too,
+    /// in which a contender idles, so they only say which share it is.
     pub fn kernel_us_per_request(&self) -> Option<f64> {
         let kernel_ns = self.grew(|sample| Some(sample.cpu?.system_ns))?;
         let all_ns = self.grew(ResourceSample::cpu_ns).filter(|all| *all > 0)?;

@@ -34,8 +34,8 @@ pub(super) fn row(one: &Reason, mark: &str) -> [String; 5] {
 /// Where layers come from.
 pub(super) const LAYERS_METHOD: &str = "\
 CPU per request at the stated step, divided as samples of stacks divide it, which were taken in \
-one more run; the share of the kernel is the one that counters state. ± is the 95 % interval by the \
-number of samples alone.";
+one more run; the share of the kernel is the one that counters state. ± is the 95 % interval by \
+the number of samples alone.";
 
 /// The most functions of a pair that are shown.
 const FUNCTIONS_SHOWN: usize = 15;

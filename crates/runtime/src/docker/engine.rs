@@ -24,7 +24,7 @@ pub struct Engine {
     /// this host have addresses of their own that can be reached from here.
     pub(super) far: Option<Arc<FarHost>>,
     host: String,
-    /// What a client connects to: `host`, or this host's end of the way there.
+    /// The address for a client: `host`, or this host's end of the way there.
     address: String,
     _way: Option<Arc<Forwarded>>,
     version: String,

@@ -25,7 +25,7 @@ const ENGINE_PORT: u16 = 2375;
 pub struct FarHost {
     /// The name that it gives itself.
     pub name: String,
-    /// What it is, as far as its engine says.
+    /// Its description, as far as its engine gives one.
     pub host: Host,
     /// Where its containers are reached.
     pub(super) address: IpAddr,
@@ -70,7 +70,7 @@ impl FarHost {
     }
 }
 
-/// What the engine says of its host.
+/// Returns the description of a host by its engine.
 fn described(info: &SystemInfo) -> Host {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     Host {

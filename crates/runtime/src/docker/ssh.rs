@@ -1,6 +1,6 @@
-//! The way to an engine on another host by SSH: one `ssh` that forwards the engine's socket. It ends
-//! with this process, also where that is killed: its standard input ends then, and with that the
-//! command that it runs on the other host.
+//! The way to an engine on another host by SSH: one `ssh` that forwards the engine's socket. It
+//! ends with this process, also where that is killed: its standard input ends then, and with that
+//! the command that it runs on the other host.
 
 use std::fs;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use axum::{
     Json, Router,
     extract::State,
-    http::{HeaderValue, StatusCode},
+    http::StatusCode,
     response::{IntoResponse as _, Response},
     routing::get,
 };
@@ -15,8 +15,8 @@ use reqwest::Client;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
-/// The length of the header that is sent with `EXTRA=bytes`.
-const PADDING: usize = 2000;
+/// The lines that are written with `EXTRA=log`.
+const LOG_LINES: usize = 10;
 
 /// The tax that is in every price.
 const TAX_PERCENT: u64 = 19;
@@ -27,7 +27,6 @@ struct Shop {
     order_url: String,
     rounds: usize,
     extra: String,
-    padding: HeaderValue,
 }
 
 #[derive(Deserialize)]
@@ -88,7 +87,6 @@ async fn main() -> anyhow::Result<()> {
         order_url: format!("http://{}/orders/4711", setting("BACKEND")?),
         rounds: setting("ROUNDS")?.parse().context("ROUNDS is no number")?,
         extra: setting("EXTRA")?,
-        padding: HeaderValue::try_from("x".repeat(PADDING))?,
     };
     let router = Router::new()
         .route("/work", get(work))
@@ -106,18 +104,12 @@ async fn work(State(shop): State<Arc<Shop>>) -> Result<Response, StatusCode> {
     let order = shop.order().await.map_err(|_| StatusCode::BAD_GATEWAY)?;
     let invoice = Invoice::of(order, shop.rounds);
     match shop.extra.as_str() {
-        "log" => println!("GET /work 200"),
+        "log" => (0..LOG_LINES).for_each(|_| println!("GET /work 200")),
         "calls" => drop(black_box(load_of_the_host())),
         "json" => drop(black_box(serde_json::to_vec(&invoice))),
         _ => {}
     }
-    let mut response = Json(invoice).into_response();
-    if shop.extra == "bytes" {
-        response
-            .headers_mut()
-            .insert("x-padding", shop.padding.clone());
-    }
-    Ok(response)
+    Ok(Json(invoice).into_response())
 }
 
 impl Shop {

@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use super::On;
 use crate::stages::slices::Reading;
 
-/// Reads the counters of all contenders, and of the backend, now, and at once: those of another host
-/// take a second or more.
+/// Reads the counters of all contenders, and of the backend, now, and concurrently: those of
+/// another host take a second or more.
 pub(super) async fn read_all(on: &[On<'_>]) -> Vec<Reading> {
     let backend = match on.first().and_then(|one| one.parts.backend) {
         Some(backend) => Some(backend.sample().await),

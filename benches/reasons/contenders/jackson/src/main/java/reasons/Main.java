@@ -25,6 +25,7 @@ public final class Main {
 
     private static final int ROUNDS = Integer.parseInt(System.getenv("ROUNDS"));
     private static final String EXTRA = System.getenv("EXTRA");
+    private static final int LOG_LINES = 10;
     private static final HttpRequest ORDER = HttpRequest.newBuilder(
             URI.create("http://" + System.getenv("BACKEND") + "/orders/4711")).build();
 
@@ -97,7 +98,11 @@ public final class Main {
     /** One thing more. */
     private static void more(Invoice invoice) throws IOException {
         switch (EXTRA) {
-            case "log" -> System.out.println("GET /work 200");
+            case "log" -> {
+                for (int line = 0; line < LOG_LINES; line++) {
+                    System.out.println("GET /work 200");
+                }
+            }
             case "calls" -> {
                 try (var load = new FileInputStream("/proc/loadavg")) {
                     load.read(new byte[64]);

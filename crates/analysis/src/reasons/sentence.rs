@@ -1,0 +1,134 @@
+//! Reasons in words and numbers: the sentence, and the cells of a table.
+
+use std::iter;
+
+use bakeoff_stats::Estimate;
+
+use super::{Reason, Reasons};
+use crate::number::{counted, enumerated, range, significant};
+
+/// A part of this share of the difference, or a count that differs by it, is worth a sentence.
+const RELEVANT: f64 = 0.03;
+
+/// A sentence names this number of counts.
+const COUNTS_MAX: usize = 3;
+
+impl Reason {
+    /// The difference as a share of the level.
+    pub(super) fn relative(&self) -> f64 {
+        let level = f64::midpoint(self.dearer, self.cheaper);
+        self.difference.estimate.point.abs() / level
+    }
+
+    /// `+4.1` or `−4.1`.
+    pub fn signed(&self) -> String {
+        signed(self.difference.estimate.point)
+    }
+
+    /// The interval of the difference, with signs; empty without one.
+    pub fn interval(&self) -> String {
+        let interval = self.difference.estimate.interval;
+        interval.map_or_else(String::new, |ends| {
+            format!("{} to {}", signed(ends.low), signed(ends.high))
+        })
+    }
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", significant(value.abs()))
+}
+
+impl Reasons {
+    /// The whole answer; `None` where their CPU per request does not differ significantly.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let total = &self.total;
+        if !total.difference.is_significant() {
+            return None;
+        }
+        let needs = total.difference.estimate;
+        let about = format!(
+            "{} needs {} µs more CPU per request than {} ({}) {}",
+            self.dearer,
+            significant(needs.point),
+            self.cheaper,
+            self.worth(&needs),
+            self.at,
+        );
+        let why = enumerated(&self.why());
+        let why = if why.is_empty() {
+            String::new()
+        } else {
+            format!(": {why}")
+        };
+        let counts = match enumerated(&self.counted()) {
+            counts if counts.is_empty() => counts,
+            counts => format!(" For each request it has {counts}."),
+        };
+        Some(format!("{about}{why}.{counts}"))
+    }
+
+    /// `95 %: 28–34, 5 sets`.
+    fn worth(&self, estimate: &Estimate) -> String {
+        let runs = counted(estimate.runs, self.unit);
+        match range(estimate) {
+            range if range.is_empty() => runs,
+            range => format!("95 %: {range}, {runs}"),
+        }
+    }
+
+    /// Returns the parts of the difference, with the rest that is in no significant part.
+    fn why(&self) -> Vec<String> {
+        let needs = self.total.difference.estimate.point;
+        let is_worth = |size: f64| size.abs() >= RELEVANT * needs;
+        let mut explained = 0.0;
+        let mut why = Vec::new();
+        for part in &self.parts {
+            let size = part.difference.estimate.point;
+            if !part.difference.is_significant() || !is_worth(size) {
+                continue;
+            }
+            explained += size;
+            let less = if size < 0.0 { " less" } else { "" };
+            why.push(format!(
+                "{} µs{less} {}",
+                significant(size.abs()),
+                part.words
+            ));
+        }
+        let rest = needs - explained;
+        if is_worth(rest) && !why.is_empty() {
+            let less = if rest < 0.0 { " less" } else { "" };
+            let rest = significant(rest.abs());
+            why.push(format!("{rest} µs{less} not explained"));
+        }
+        why
+    }
+
+    /// Returns other differences in words: `2 more TCP segments sent (3 against 1)`.
+    fn counted(&self) -> Vec<String> {
+        let differ = self.counts.iter().filter(|one| {
+            let size = one.difference.estimate.point.abs();
+            one.difference.is_significant() && size >= one.floor && one.relative() >= RELEVANT
+        });
+        let texts = differ.take(COUNTS_MAX).map(|one| {
+            let size = one.difference.estimate.point;
+            let direction = if size < 0.0 { "fewer" } else { "more" };
+            format!(
+                "{} {direction} {} ({} against {})",
+                significant(size.abs()),
+                one.words,
+                significant(one.dearer),
+                significant(one.cheaper)
+            )
+        });
+        texts.collect()
+    }
+
+    /// All reasons in the order of tables: the total, its parts, then the counts.
+    pub fn all(&self) -> impl Iterator<Item = &Reason> {
+        let rest = self.parts.iter().chain(&self.counts);
+        iter::once(&self.total).chain(rest)
+    }
+}
