@@ -27,7 +27,7 @@ use bakeoff_runtime::{BoxFuture, Runtime};
 use tokio::sync::OnceCell;
 
 use super::pods::in_pods;
-use super::{GC_LOG_IN_CONTAINERS, Platform};
+use super::{GC_LOG_IN_CONTAINERS, Platform, without_volumes};
 use crate::contracts::{Client, Destination, LoadGenerator};
 use crate::hint::{hinted, of_cluster as plain};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
@@ -250,12 +250,7 @@ impl Platform for ClusterPlatform {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
-        if let Some(mount) = contender.image_volumes.first() {
-            return Err(hinted(
-                format_args!("the volume {mount} is of this host, which the nodes do not see"),
-                "use --runtime docker, or put its files into the image",
-            ));
-        }
+        without_volumes(contender, format_args!("the nodes do not"))?;
         if let Some(reference) = &contender.image {
             // The nodes pull it; this host does not need it.
             return Ok(Ready {

@@ -1,4 +1,4 @@
-//! Contenders as containers of a Docker engine on this host.
+//! Contenders as containers of a Docker engine, on this host unless another platform says so.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -12,35 +12,32 @@ use bakeoff_model::nodes::Nodes;
 use bakeoff_model::record::Host;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::Built;
-use bakeoff_runtime::docker::{DockerRuntime, Engine, FarHost};
-use bakeoff_runtime::process::ProcessRuntime;
+use bakeoff_runtime::docker::FarHost;
 use bakeoff_runtime::{Runtime, host};
 
-use super::{Elsewhere, GC_LOG_IN_CONTAINERS, Platform};
+use super::{Elsewhere, Platform, without_volumes};
 use crate::hint::hinted;
 use crate::selection;
-use crate::testbed::backends::{self, RunningBackend, WantedBackend};
+use crate::testbed::backends::{RunningBackend, WantedBackend};
 use crate::testbed::contender::Ready;
-use crate::testbed::images::{find_engine, in_image};
-use crate::testbed::this_host::{process_runtime, swept};
+use crate::testbed::images::find_engine;
 
 /// Containers of another host.
 pub(super) struct FarDockerPlatform {
-    docker: DockerRuntime,
+    /// The part that does not depend on where the engine is.
+    containers: Box<dyn Platform>,
     far: FarHost,
     nodes: Nodes,
-    /// For backends.
-    process: ProcessRuntime,
 }
 
 impl FarDockerPlatform {
-    pub(super) fn new(engine: Engine, far: FarHost, backend: BackendName) -> anyhow::Result<Self> {
-        Ok(Self {
+    /// `containers` are those of the engine on that host.
+    pub(super) fn new(containers: Box<dyn Platform>, far: FarHost, backend: BackendName) -> Self {
+        Self {
             nodes: nodes(&far, backend),
-            docker: DockerRuntime::new(engine),
+            containers,
             far,
-            process: process_runtime()?,
-        })
+        }
     }
 }
 
@@ -78,7 +75,7 @@ fn nodes(far: &FarHost, backend: BackendName) -> Nodes {
 #[async_trait(?Send)]
 impl Platform for FarDockerPlatform {
     fn runtime(&self) -> &dyn Runtime {
-        &self.docker
+        self.containers.runtime()
     }
 
     async fn make_ready(
@@ -88,24 +85,18 @@ impl Platform for FarDockerPlatform {
         built: Built,
         jvm_options: Vec<String>,
     ) -> anyhow::Result<Ready> {
-        if let Some(mount) = contender.image_volumes.first() {
-            return Err(hinted(
-                format_args!(
-                    "the volume {mount} is of this host, which {} does not see",
-                    self.far.name
-                ),
-                "put its files into the image",
-            ));
-        }
-        in_image(self.docker.engine(), suite, contender, built, jvm_options).await
+        without_volumes(contender, format_args!("{} does not", self.far.name))?;
+        let making = self
+            .containers
+            .make_ready(suite, contender, built, jvm_options);
+        making.await
     }
 
     async fn start_backend(
         &self,
         wanted: &WantedBackend<'_>,
     ) -> anyhow::Result<Box<dyn RunningBackend>> {
-        let here = self.docker.gateway().await?;
-        backends::start_here(&self.process, wanted, Some(here)).await
+        self.containers.start_backend(wanted).await
     }
 
     fn check_dependency(&self, wanted: &Dependency) -> anyhow::Result<()> {
@@ -119,9 +110,7 @@ impl Platform for FarDockerPlatform {
     }
 
     async fn sweep(&self) -> anyhow::Result<Vec<String>> {
-        let mut removed = swept(&self.process).await?;
-        removed.extend(self.docker.sweep().await?);
-        Ok(removed)
+        self.containers.sweep().await
     }
 
     fn host(&self) -> Host {
@@ -137,8 +126,7 @@ impl Platform for FarDockerPlatform {
     }
 
     fn versions(&self) -> BTreeMap<String, String> {
-        let version = self.docker.engine().version().to_owned();
-        BTreeMap::from([("docker".to_owned(), version)])
+        self.containers.versions()
     }
 
     fn shares_network(&self) -> bool {
@@ -146,6 +134,6 @@ impl Platform for FarDockerPlatform {
     }
 
     fn gc_log_inside(&self) -> Option<&'static Path> {
-        Some(Path::new(GC_LOG_IN_CONTAINERS))
+        self.containers.gc_log_inside()
     }
 }

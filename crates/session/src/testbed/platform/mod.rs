@@ -10,6 +10,7 @@ mod pods;
 mod processes;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -164,6 +165,17 @@ pub(super) trait Platform {
     }
 }
 
+/// Refuses a contender with volumes where contenders run elsewhere; `unseen` ends the sentence.
+fn without_volumes(contender: &Contender, unseen: fmt::Arguments<'_>) -> anyhow::Result<()> {
+    match contender.image_volumes.first() {
+        None => Ok(()),
+        Some(mount) => Err(hinted(
+            format_args!("the volume {mount} is of this host, which {unseen} see"),
+            "use --runtime docker with an engine of this host, or put its files into the image",
+        )),
+    }
+}
+
 /// The purpose of a platform.
 #[derive(Debug)]
 pub(super) struct WantedPlatform<'a> {
@@ -218,9 +230,11 @@ pub(super) async fn connect(wanted: WantedPlatform<'_>) -> anyhow::Result<Box<dy
         RuntimeKind::Process => Box::new(ProcessPlatform::new(wanted.side_by_side)?),
         RuntimeKind::Docker => {
             let engine = find_engine().await?;
-            match engine.far_host().cloned() {
-                None => Box::new(DockerPlatform::new(engine)?),
-                Some(far) => Box::new(FarDockerPlatform::new(engine, far, wanted.backend)?),
+            let far = engine.far_host().cloned();
+            let containers = Box::new(DockerPlatform::new(engine)?);
+            match far {
+                None => containers,
+                Some(far) => Box::new(FarDockerPlatform::new(containers, far, wanted.backend)),
             }
         }
         RuntimeKind::Kubernetes => Box::new(
