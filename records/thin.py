@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Leaves out of committed results the histograms that nothing is read from, most of their bytes:
-those of warm-up slices, and those of slices in turns.
+"""Leaves out of committed results most of their bytes: the histograms of warm-up slices, and the
+single pauses of garbage collectors after the first 500 of a run, which are summed up.
 
-Percentiles of fast turns are never shown: response times are those of the open load after the
-turns, which stays as it is. What goes is the percentiles of warm-up rows in `results.csv`. Do not
-use it where a claim counts the requests of a whole life (`start-up included`), which are counted by
-these histograms.
+No claim, comparison or rank of runs in turns is read from them. What goes is the percentiles of
+warm-up rows in `results.csv`, and the later points in charts of pauses. Do not use it where a claim
+counts the requests of a whole life (`start-up included`), which are counted by these histograms, or
+reads the length of pauses.
 
 usage: records/thin.py FOLDER...
 """
@@ -18,17 +18,28 @@ import sys
 # A histogram without a value, as bakeoff writes it.
 EMPTY = "HISTFAAAACB4nJNpmSzMwMDAyAABzFAaxOf94R7BYP8BKgIAUR8EHw=="
 SLICE = '{"record":"interval"'
-MARKS = ('"warm_up":true', '"turns":[[')
+
+
+# Pauses of a run that stay in its list.
+PAUSES = 500
 
 
 def thinned(line: str) -> str:
-    """Returns a record without its histograms if it is a slice of a warm-up or in turns."""
-    if not line.startswith(SLICE) or not any(mark in line for mark in MARKS):
+    """Returns a record without the histograms of a warm-up slice and without late pauses."""
+    is_warm_up = line.startswith(SLICE) and '"warm_up":true' in line
+    if not is_warm_up and '"pauses":[' not in line:
         return line
     record = json.loads(line)
-    for name in ("service_time", "response_time"):
-        if record["load"].get(name):
-            record["load"][name] = EMPTY
+    if is_warm_up:
+        for name in ("service_time", "response_time"):
+            if record["load"].get(name):
+                record["load"][name] = EMPTY
+    if log := record.get("gc"):
+        late = log["pauses"][PAUSES:]
+        log["pauses"] = log["pauses"][:PAUSES]
+        if late:
+            log["left_out"] = log.get("left_out", 0) + len(late)
+            log["left_out_ns"] = log.get("left_out_ns", 0) + sum(one["pause_ns"] for one in late)
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False)
 
 

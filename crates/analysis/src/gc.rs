@@ -19,13 +19,13 @@ pub struct GcRow {
     pub count: u64,
     /// Time of all pauses, ms.
     pub total_ms: f64,
-    /// The longest pause, ms.
+    /// The longest pause, ms; `None` where not every pause was recorded by itself.
     pub longest_ms: Option<f64>,
     /// Share of the time in which the program was not paused, %.
     pub throughput_percent: f64,
-    /// Heap in use after the last collection, MiB.
+    /// Heap in use after the last collection, MiB; `None` as above.
     pub heap_after_last_mib: Option<f64>,
-    /// The most that was in use after any, MiB.
+    /// The most that was in use after any, MiB; `None` as above.
     pub heap_after_most_mib: Option<f64>,
 }
 
@@ -90,15 +90,17 @@ fn logged(run: &RunData<'_>) -> Option<GcRow> {
         .collect();
     let total_ns: u64 = under_load.iter().map(|pause| pause.pause_ns).sum();
     let total_ns = total_ns.saturating_add(log.left_out_ns);
-    let heaps = || under_load.iter().filter_map(|pause| pause.heap_after_bytes);
+    // Of pauses that are not in the list only their number and sum are known.
+    let is_whole = log.left_out == 0;
+    let listed = || under_load.iter().filter(|_| is_whole);
+    let heaps = || listed().filter_map(|pause| pause.heap_after_bytes);
     Some(GcRow {
         label: String::new(),
         run: 0,
         collector: log.collector.clone(),
         count: under_load.len() as u64 + log.left_out,
         total_ms: milliseconds(total_ns),
-        longest_ms: under_load
-            .iter()
+        longest_ms: listed()
             .map(|pause| milliseconds(pause.pause_ns))
             .reduce(f64::max),
         throughput_percent: throughput_percent(total_ns, loaded_s(run)),

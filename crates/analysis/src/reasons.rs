@@ -252,9 +252,15 @@ pub(super) fn of(
     reasons.collect()
 }
 
-/// Returns the differences of all pairs one after the other, tested in three families: the totals;
-/// then the parts, and what is counted, of pairs whose totals differ significantly. So only a
-/// difference that exists is explained, and that much is counted hides no part.
+/// The chance of any false part, or count, where the totals do not differ significantly: so much
+/// smaller than that of a total.
+const STRICTER: f64 = 5.0;
+
+/// Returns the differences of all pairs one after the other. The totals are a family of tests; the
+/// parts, and what is counted, are one each of the pairs whose totals differ significantly, so that
+/// neither hides another. Of the other pairs they are families that are tested more strictly: a
+/// collector that works more is found in a total that hides it, and identical contenders have no
+/// reasons.
 fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let all = pairs.iter().enumerate();
     let all = all.flat_map(|(pair, (_, _, samples))| samples.iter().map(move |one| (pair, one)));
@@ -262,26 +268,28 @@ fn differences(pairs: &[Pair<'_>]) -> Vec<Difference> {
     let alone =
         |(_, (_, first, second)): &(usize, &Samples<'_>)| difference_family(&[(first, second)]);
     let mut found: Vec<Difference> = all.iter().flat_map(alone).collect();
-    for untested in &mut found {
-        untested.p_adjusted = None;
-    }
-    test(&all, &mut found, |_, kind| kind == Kind::Total);
+    test(&all, &mut found, 1.0, |_, kind| kind == Kind::Total);
     let totals = all.iter().zip(&found);
-    let differ = totals.filter(|(_, difference)| difference.is_significant());
+    let differ = totals.filter(|((_, (taken, ..)), difference)| {
+        taken.kind == Kind::Total && difference.is_significant()
+    });
     let differ: BTreeSet<usize> = differ.map(|((pair, _), _)| *pair).collect();
     for family in [Kind::Part, Kind::Count] {
-        test(&all, &mut found, |pair, kind| {
-            kind == family && differ.contains(&pair)
-        });
+        for (has_total, factor) in [(true, 1.0), (false, STRICTER)] {
+            test(&all, &mut found, factor, |pair, kind| {
+                kind == family && differ.contains(&pair) == has_total
+            });
+        }
     }
     found
 }
 
-/// Tests the differences of a family: those that are chosen by the number of their pair and by
-/// their kind.
+/// Tests the differences of a family, those that are chosen by the number of their pair and by
+/// their kind, with p-values multiplied by a factor.
 fn test(
     all: &[(usize, &Samples<'_>)],
     found: &mut [Difference],
+    factor: f64,
     is_in: impl Fn(usize, Kind) -> bool,
 ) {
     let numbered = all.iter().zip(found);
@@ -290,7 +298,11 @@ fn test(
         .map(|((_, (_, first, second)), place)| ((first, second), place))
         .unzip();
     for (difference, place) in difference_family(&family).into_iter().zip(places) {
-        *place = difference;
+        let p_adjusted = difference.p_adjusted.map(|p| (p * factor).min(1.0));
+        *place = Difference {
+            p_adjusted,
+            ..difference
+        };
     }
 }
 

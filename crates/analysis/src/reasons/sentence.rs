@@ -10,6 +10,9 @@ use crate::number::{counted, enumerated, range, significant};
 /// A part of this share of the difference, or a count that differs by it, is worth a sentence.
 const RELEVANT: f64 = 0.03;
 
+/// Where the total is not significant, a part that differs by this share of it is worth a sentence.
+const RELEVANT_OF_TOTAL: f64 = 0.005;
+
 /// A sentence names this number of counts.
 const COUNTS_MAX: usize = 3;
 
@@ -40,21 +43,40 @@ fn signed(value: f64) -> String {
 }
 
 impl Reasons {
-    /// The whole answer; `None` where their CPU per request does not differ significantly.
+    /// The whole answer; `None` where neither CPU per request nor anything else of a request
+    /// differs significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let total = &self.total;
+        let counts = match enumerated(&self.counted()) {
+            counts if counts.is_empty() => counts,
+            counts => format!(" For each request it has {counts}."),
+        };
+        let Self {
+            dearer,
+            cheaper,
+            at,
+            ..
+        } = self;
         if !total.difference.is_significant() {
-            return None;
+            let hidden = enumerated(&self.hidden());
+            let about = format!("The CPU per request of {dearer} and {cheaper} does not differ");
+            return match (hidden.is_empty(), counts.is_empty()) {
+                (true, true) => None,
+                (true, false) => Some(format!(
+                    "{about} significantly {at}, but other things do.{}",
+                    counts.replacen(" it has", &format!(" {dearer} has"), 1)
+                )),
+                (false, _) => Some(format!(
+                    "{about} significantly {at}, but parts of it do: {dearer} needs {hidden}.{counts}"
+                )),
+            };
         }
         let needs = total.difference.estimate;
         let about = format!(
-            "{} needs {} µs more CPU per request than {} ({}) {}",
-            self.dearer,
+            "{dearer} needs {} µs more CPU per request than {cheaper} ({}) {at}",
             significant(needs.point),
-            self.cheaper,
             self.worth(&needs),
-            self.at,
         );
         let why = enumerated(&self.why());
         let why = if why.is_empty() {
@@ -62,11 +84,24 @@ impl Reasons {
         } else {
             format!(": {why}")
         };
-        let counts = match enumerated(&self.counted()) {
-            counts if counts.is_empty() => counts,
-            counts => format!(" For each request it has {counts}."),
-        };
         Some(format!("{about}{why}.{counts}"))
+    }
+
+    /// Returns the significant parts of a difference that is not significant itself:
+    /// `1.8 µs more collecting garbage (95 %: 1.5–2.2, 5 sets)`.
+    fn hidden(&self) -> Vec<String> {
+        let least = RELEVANT_OF_TOTAL * self.total.cheaper;
+        let differ = self.parts.iter().filter(|part| {
+            part.difference.is_significant() && part.difference.estimate.point.abs() >= least
+        });
+        let texts = differ.map(|part| {
+            let estimate = part.difference.estimate;
+            let more = if estimate.point < 0.0 { "less" } else { "more" };
+            let size = significant(estimate.point.abs());
+            let interval = self.worth(&estimate);
+            format!("{size} µs {more} {} ({interval})", part.words)
+        });
+        texts.collect()
     }
 
     /// `95 %: 28–34, 5 sets`.

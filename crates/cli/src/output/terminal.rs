@@ -171,7 +171,7 @@ fn end_of_bisection(output: &mut impl std::io::Write, bisection: &Bisection) -> 
     Ok(())
 }
 
-/// Writes the table, the sentence of a duel, and where the documents are.
+/// Writes the table, the sentence of a duel or of two contenders, and where the documents are.
 fn show(
     output: &mut impl std::io::Write,
     folder: &Path,
@@ -179,7 +179,7 @@ fn show(
     is_duel: bool,
 ) -> anyhow::Result<()> {
     writeln!(output, "\n{}", documents::table(analysis))?;
-    if is_duel {
+    if is_duel || is_of_two(analysis) {
         let sentence = bakeoff_report::sentence(analysis);
         for line in text::wrapped(&sentence, text::columns()) {
             writeln!(output, "{line}")?;
@@ -193,4 +193,14 @@ fn show(
     }
     writeln!(output, "report: {}", documents::page(folder).display())?;
     Ok(())
+}
+
+/// Whether a session is one benchmark of two contenders.
+fn is_of_two(analysis: &Analysis<'_>) -> bool {
+    let [load] = analysis.loads.as_slice() else {
+        return false;
+    };
+    let tables = load.summary.tables.iter();
+    let ranked: usize = tables.map(|table| table.rows.len()).sum();
+    ranked + load.summary.unranked.len() == 2
 }
