@@ -17,6 +17,12 @@ pub(crate) fn warnings<'d, 'r: 'd>(
 ) -> Vec<String> {
     let whole = results.no_turns.as_deref().map(whole_runs::sentence);
     let mut warnings: Vec<String> = whole.into_iter().collect();
+    warnings.extend(results.suite_missing.as_ref().map(|why| {
+        format!(
+            "the suite cannot be read, so its published results and their claims are not in this \
+             report: {why}"
+        )
+    }));
     if loads.iter().any(|load| load.summary.void) {
         warnings.push(format!("{VOID}, so no verdict of it holds"));
     }
@@ -54,9 +60,16 @@ pub(crate) fn warnings<'d, 'r: 'd>(
              nothing can be concluded from their order"
                 .to_owned(),
         ),
-        Some(runs @ 2..=4) => warnings.push(format!(
-            "some contenders have only {runs} completed runs, so intervals are wide; use --runs 5"
-        )),
+        Some(runs @ 2..=4) => {
+            // A session that decides the number itself takes no other.
+            let hint = match results.runs_decision {
+                Some(_) => "",
+                None => "; use --runs 5",
+            };
+            warnings.push(format!(
+                "some contenders have only {runs} completed runs, so intervals are wide{hint}"
+            ));
+        }
         _ => {}
     }
     warnings

@@ -337,6 +337,9 @@ pub struct Results {
     pub notes: Option<String>,
     /// Analysis text of the suite.
     pub analysis: Option<String>,
+    /// Why the suite cannot be read any more, and so its analysis text and published results are
+    /// not here; `None` where it can.
+    pub suite_missing: Option<String>,
     /// Contenders that took no part, each with the line that says why.
     pub skipped: Vec<String>,
     /// Why whole runs were made instead of turns, where they were.

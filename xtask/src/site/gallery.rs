@@ -125,9 +125,7 @@ impl Gallery {
             pages.display()
         );
         command(&self.records, &line, &[])?;
-        let Ok(entries) = fs::read_dir(&pages) else {
-            return Ok(());
-        };
+        let entries = fs::read_dir(&pages)?;
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         files.retain(|file| file.extension().is_some_and(|end| end == "md"));
         files.sort();

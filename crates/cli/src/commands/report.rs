@@ -94,7 +94,12 @@ fn name(above: &Path, folder: &Path) -> String {
 }
 
 fn articles(pages: &Path, folders: &[(String, PathBuf)]) -> anyhow::Result<()> {
-    for article in documents::articles(folders)? {
+    let articles = documents::articles(folders)?;
+    anyhow::ensure!(
+        !articles.is_empty(),
+        "no page for --articles: no suite of these results has published results that they show"
+    );
+    for article in articles {
         figures(&pages.join(&article.name), &article.figures)?;
         let page = pages.join(format!("{}.md", article.name));
         write_whole(&page, article.markdown.as_bytes())?;

@@ -39,9 +39,12 @@ pub fn read(folder: &Path) -> anyhow::Result<Results> {
         results.round = Some(round.name);
     }
     let suite = suite_folder::found_from(folder, &session.suite_folder);
-    if let Ok(suite) = suite_folder::read(&suite) {
-        results.analysis = Some(suite.suite.analysis);
-        results.published = suite.suite.published;
+    match suite_folder::read(&suite) {
+        Ok(suite) => {
+            results.analysis = Some(suite.suite.analysis);
+            results.published = suite.suite.published;
+        }
+        Err(error) => results.suite_missing = Some(format!("{error:#}")),
     }
     Ok(results)
 }
