@@ -3,6 +3,7 @@
 //! business ([`crate::load`]).
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -37,6 +38,10 @@ pub struct RequestSpec {
     /// The body of every right answer is as long as that of the first, which is checked completely.
     #[serde(default, skip_serializing_if = "is_false")]
     pub same_length: bool,
+    /// The response is a stream of server-sent events, and complete with this many; without a
+    /// number it is read to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<NonZeroU32>,
     /// How often this request is sent relative to the others.
     #[serde(default = "one")]
     pub weight: u32,

@@ -86,6 +86,19 @@ impl Transport {
         }
     }
 
+    /// Why a stream of server-sent events cannot be read to one of its events; `None` where it can.
+    #[must_use]
+    pub fn contradiction_to_events(&self) -> Option<&'static str> {
+        match self.protocol {
+            Protocol::Websocket(_) => Some("server-sent events do not come over WebSocket"),
+            Protocol::Http2 if self.grpc => Some("a call of gRPC has messages, not events"),
+            Protocol::Http1 if self.in_flight > 1 => {
+                Some("a stream that does not end holds up pipelined requests")
+            }
+            Protocol::Http1 | Protocol::Http2 => None,
+        }
+    }
+
     /// As a person says it: `HTTP/2, 8 streams a connection`.
     #[must_use]
     pub fn label(&self) -> String {

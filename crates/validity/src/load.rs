@@ -17,7 +17,12 @@ impl Setting {
             Protocol::Websocket(websocket) => {
                 (websocket.timestamp.is_some(), websocket.messages > 0)
             }
-            Protocol::Http1 | Protocol::Http2 => (false, false),
+            // A stream of events that need not end is left with its connection.
+            Protocol::Http1 => {
+                let mut requests = spec.requests.iter();
+                (false, requests.any(|request| request.events.is_some()))
+            }
+            Protocol::Http2 => (false, false),
         };
         let endless = |step: &bakeoff_model::load::StepSpec| {
             step.pace == Pace::Closed && step.requests_max == 0

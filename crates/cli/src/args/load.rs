@@ -1,5 +1,6 @@
 //! What `load` can be told.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use bakeoff_model::slo::Slo;
@@ -134,6 +135,12 @@ pub(crate) struct LoadArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) pipeline: Option<u32>,
+    /// Read this many server-sent events of each response, which need not end.
+    ///
+    /// Over HTTP/1.1 the connection is then closed and opened anew, over HTTP/2 the stream is
+    /// cancelled. A stream that ends with fewer events fails.
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<NonZeroU32>,
     /// WebSocket: reconnect after this many messages; 0 = never.
     ///
     /// With `ws://` or `wss://` a request is one message; `--body` is sent before each.

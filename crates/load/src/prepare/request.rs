@@ -2,6 +2,7 @@
 //! here happens before the window opens.
 
 use std::cell::OnceCell;
+use std::num::NonZero;
 use std::rc::Rc;
 
 use bakeoff_grpc::Schema;
@@ -31,6 +32,8 @@ pub(crate) struct Prepared {
     pub(crate) message: Vec<u8>,
     /// The response has no body whatever its head says.
     pub(crate) head_only: bool,
+    /// The response is read until as many server-sent events have come; 0 = to its end.
+    pub(crate) events: u32,
     /// Allowed statuses; empty = 2xx and 3xx.
     statuses: Vec<u16>,
     /// Of a call of gRPC.
@@ -62,6 +65,7 @@ impl Prepared {
             http2: self.http2.as_ref(),
             message: &self.message,
             head_only: self.head_only,
+            events: self.events,
         }
     }
 
@@ -241,6 +245,7 @@ fn prepare(
         message: message.as_bytes().to_vec(),
         http2: http2.then(|| fields.request(spec, request, &escape(&request.path))),
         head_only,
+        events: request.events.map_or(0, NonZero::get),
         statuses: match &expect {
             Some(expect) => expect.status.clone(),
             None if matches!(spec.target.protocol, Protocol::Websocket(_)) => vec![101],

@@ -135,6 +135,10 @@ fn check_protocol(spec: &LoadSpec) -> Result<(), LoadError> {
     if let Some(why) = scenario.and_then(|scenario| transport.contradiction_to(scenario)) {
         return fail(why.to_owned());
     }
+    let has_events = spec.requests.iter().any(|request| request.events.is_some());
+    if let Some(why) = transport.contradiction_to_events().filter(|_| has_events) {
+        return fail(why.to_owned());
+    }
     let unsolicited = !spec.requests.iter().all(sends);
     match spec.target.protocol {
         Protocol::Websocket(_) if unsolicited && spec.steps.iter().any(paced) => {

@@ -11,5 +11,6 @@ pub(crate) mod http2;
 pub(crate) mod interface;
 pub(crate) mod request;
 pub(crate) mod response;
+pub(crate) mod sse;
 pub(crate) mod token;
 pub(crate) mod websocket;

@@ -3,6 +3,8 @@
 
 use bakeoff_model::check::Answer;
 
+use super::sse::Events;
+
 /// Bytes of a captured body; a longer one cannot be checked and says so.
 const BODY_MAX: usize = 64 * 1024 * 1024;
 
@@ -37,6 +39,8 @@ pub(crate) struct Response {
     pub(crate) body_bytes: u64,
     /// The first bytes of the body where a timestamp is expected in them.
     pub(crate) prefix: Vec<u8>,
+    /// What is wanted of a stream of server-sent events; `None` where the whole response is.
+    events: Option<Events>,
     capture: Capture,
     /// The captured response; boxed because most connections never have one.
     captured: Option<Box<Captured>>,
@@ -57,6 +61,7 @@ impl Response {
         self.grpc_status = None;
         self.first_byte_ns = 0;
         self.body_bytes = 0;
+        self.events = None;
         self.capture = capture;
         if capture != Capture::Nothing {
             let captured = self.captured.get_or_insert_default();
@@ -65,6 +70,22 @@ impl Response {
             captured.response.body.clear();
             captured.response.body.shrink_to(BODY_RESERVE);
         }
+    }
+
+    /// Wants this many server-sent events of the response that has begun; 0 = all of it.
+    #[inline]
+    pub(crate) fn want_events(&mut self, events: u32) {
+        if events > 0 {
+            self.events = Some(Events::new(events));
+        }
+    }
+
+    /// Returns the number of wanted events that have not come; `None` where the whole response is
+    /// wanted.
+    #[inline]
+    pub(crate) fn events_left(&self) -> Option<u32> {
+        let is_stream = (200..300).contains(&self.status);
+        self.events.as_ref().filter(|_| is_stream).map(Events::left)
     }
 
     /// Whether anything of this response is captured.
@@ -91,6 +112,9 @@ impl Response {
     #[inline]
     pub(crate) fn take_body(&mut self, data: &[u8]) {
         self.body_bytes += data.len() as u64;
+        if let Some(events) = &mut self.events {
+            events.take(data);
+        }
         if self.capture == Capture::All
             && let Some(captured) = &mut self.captured
         {

@@ -87,6 +87,11 @@ impl BodyChecks {
             let message = format!("gRPC status {found} for {}", request.name);
             return Err((ErrorClass::UnexpectedStatus, message));
         }
+        if let Some(left @ 1..) = response.events_left() {
+            let (came, wanted) = (request.events - left, request.events);
+            let message = format!("{came} of {wanted} events for {}", request.name);
+            return Err((ErrorClass::WrongBody, message));
+        }
         let bytes = response.body_bytes;
         if request.body_bytes.is_some_and(|expected| expected != bytes) {
             let message = format!("body of {bytes} bytes for {}", request.name);

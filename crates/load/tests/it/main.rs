@@ -34,6 +34,7 @@ macro_rules! on_each_reactor {
 
 mod arrivals;
 mod ends;
+mod events;
 mod first_byte;
 mod frames;
 mod grpc;

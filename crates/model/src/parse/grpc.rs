@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
+use super::transport;
 use crate::grpc::POST;
 use crate::load::Protocol;
 use crate::request::Body;
@@ -48,6 +49,9 @@ pub(super) fn call(reading: &mut Reading<'_>, index: usize, benchmark: &mut Benc
         let message = format!("`{place}`: {why}");
         reading.complain(&place.key("transport"), &message, None);
     }
+    let transport_place = place.key("transport");
+    let (transport, requests) = (&benchmark.transport, &benchmark.requests);
+    transport::check_events(reading, &transport_place, transport, requests);
     if let Some(scenario) = &benchmark.scenario
         && let Some(why) = benchmark.transport.contradiction_to(scenario)
     {

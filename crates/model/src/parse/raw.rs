@@ -2,6 +2,7 @@
 //! source of the JSON Schemas in `docs/schema/` and of what [`super::shape`] accepts.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -408,6 +409,9 @@ pub(crate) struct RequestTable {
     /// given.
     #[serde(default)]
     pub(crate) same_length: bool,
+    /// The response is a stream of server-sent events, and complete with this many.
+    #[schemars(range(min = 1))]
+    pub(crate) events: Option<NonZeroU32>,
     /// How long a user waits after the answer; scenarios only.
     pub(crate) pause: Option<DurationText>,
     /// Makes the pause random, from `pause` (nothing unless given) up to this; scenarios only.

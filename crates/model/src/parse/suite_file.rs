@@ -350,6 +350,7 @@ fn benchmarks(reading: &mut Reading<'_>, tables: Vec<BenchmarkTable>) -> Vec<Ben
             let message = format!("`{place}`: {message}");
             reading.complain(&transport_place, &message, None);
         }
+        transport::check_events(reading, &transport_place, &transport, &requests);
         let probes = probe::of_requests(reading, &place.key("probe"), table.probe, &requests);
         benchmarks.push(Benchmark {
             probes,
@@ -435,6 +436,7 @@ fn request_spec(reading: &mut Reading<'_>, place: &KeyPath, table: RequestTable)
         path: table.path,
         expect,
         same_length: table.same_length,
+        events: table.events,
         weight: table.weight,
     }
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::source::{KeyPath, Reading};
 use crate::load::{Protocol, TimeUnit, WebSocket};
+use crate::request::RequestSpec;
 use crate::transport::Transport;
 
 /// How the requests of a benchmark travel.
@@ -76,4 +77,17 @@ pub(super) fn transport(
         reading.complain(place, &format!("`{place}`: {why}"), None);
     }
     transport
+}
+
+/// Complains of requests that want server-sent events where none can be had.
+pub(super) fn check_events(
+    reading: &mut Reading<'_>,
+    place: &KeyPath,
+    transport: &Transport,
+    requests: &[RequestSpec],
+) {
+    let has_events = requests.iter().any(|request| request.events.is_some());
+    if let Some(why) = transport.contradiction_to_events().filter(|_| has_events) {
+        reading.complain(place, &format!("`{place}`: {why}"), None);
+    }
 }

@@ -160,9 +160,7 @@ fn a_part_is_found_that_a_scattered_total_hides() {
     };
     check(
         counted,
-        &[
-            ", but other things do. For each request dear has 1.00 more log lines",
-        ],
+        &[", but other things do. For each request dear has 1.00 more log lines"],
     );
 }
 

@@ -129,6 +129,7 @@ fn request(args: &LoadArgs, path: String) -> anyhow::Result<RequestSpec> {
         path,
         headers: headers.map(|Header(name, value)| (name, value)).collect(),
         body: args.body.read()?.into(),
+        events: args.events,
         weight: 1,
         ..RequestSpec::default()
     })

@@ -60,6 +60,7 @@ impl Protocol for Client {
     #[inline]
     fn send(&mut self, _: usize, request: OutgoingRequest<'_>, capture: Capture) {
         self.reader.begin(request.head_only, capture);
+        self.reader.response.want_events(request.events);
         self.awaiting = true;
         self.request = Some(request.payload);
     }

@@ -172,6 +172,17 @@ impl Reader {
 
     #[inline]
     fn feed_body(&mut self, bytes: &[u8]) -> Result<Progress, String> {
+        let progress = self.feed_framed(bytes)?;
+        if progress == Progress::More && self.response.events_left() == Some(0) {
+            // What the service goes on to send belongs to no request.
+            self.keep_alive = false;
+            return Ok(Progress::Complete { rest: 0 });
+        }
+        Ok(progress)
+    }
+
+    #[inline]
+    fn feed_framed(&mut self, bytes: &[u8]) -> Result<Progress, String> {
         let response = &mut self.response;
         let mut take = |data: &[u8]| response.take_body(data);
         let used = match &mut self.stage {

@@ -220,6 +220,7 @@ impl Protocol for Client {
         let ends = body.is_empty();
         let window = self.settings.window;
         self.streams[slot].begin(body, request.head_only, capture, window);
+        self.streams[slot].response.want_events(request.events);
         self.streams[slot].receives_before = self.receives;
         self.scratch.clear();
         for field in &http2.fields {

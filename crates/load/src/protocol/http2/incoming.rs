@@ -156,6 +156,7 @@ impl Client {
         let increment = stream.inflow.take(payload.len()).ok_or_else(too_much)?;
         let ends = head.has(flag::END_STREAM);
         let result = stream.take_body(data);
+        let is_enough = ends || stream.response.events_left() == Some(0);
         if !ends {
             stream.response.await_more(self.received_ns);
         }
@@ -164,7 +165,7 @@ impl Client {
         }
         match result {
             Err(message) => self.malformed(slot, message, events),
-            Ok(()) if ends => self.finish(slot, events),
+            Ok(()) if is_enough => self.finish(slot, ends, events),
             Ok(()) => {}
         }
         Ok(())
@@ -279,23 +280,24 @@ impl Client {
         };
         match result {
             Err(message) => self.malformed(slot, message, events),
-            Ok(()) if ends => self.finish(slot, events),
+            Ok(()) if ends => self.finish(slot, true, events),
             Ok(()) => {}
         }
         Ok(())
     }
 
-    /// The response at this slot has ended.
-    fn finish(&mut self, slot: usize, events: &mut Vec<ProtocolEvent>) {
-        if let Err(message) = self.streams[slot].finish() {
+    /// The response at this slot has ended, or as much of it has come as is wanted.
+    fn finish(&mut self, slot: usize, ends: bool, events: &mut Vec<ProtocolEvent>) {
+        let stream = &self.streams[slot];
+        if ends && let Err(message) = stream.finish() {
             self.malformed(slot, message, events);
             return;
         }
-        if self.streams[slot].is_sending() {
-            // The service has responded without the rest of the request.
-            self.reset(slot, code::CANCEL);
+        // The service may have responded without the rest of the request.
+        match !ends || stream.is_sending() {
+            true => self.reset(slot, code::CANCEL),
+            false => _ = self.close(slot),
         }
-        self.close(slot);
         let received_ns = self.received_ns;
         events.push(ProtocolEvent::Response { slot, received_ns });
     }

@@ -40,6 +40,7 @@ fn request(message: &[u8]) -> OutgoingRequest<'_> {
         http2: None,
         message,
         head_only: false,
+        events: 0,
     }
 }
 
