@@ -4,6 +4,7 @@ mod builds;
 pub(crate) mod capacity;
 pub(crate) mod documents;
 mod json;
+mod notes;
 mod otlp;
 mod pace;
 pub(crate) mod progress;

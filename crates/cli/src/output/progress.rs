@@ -17,6 +17,7 @@ use bakeoff_session::event::{Event, Observer};
 
 use super::builds::Builds;
 use super::capacity;
+use super::notes::Notes;
 use super::pace::Pace;
 use super::set::SetProgress;
 use super::step_total::StepTotal;
@@ -38,6 +39,7 @@ pub(crate) struct Progress<W> {
     run: String,
     /// The contenders that take turns.
     set: SetProgress,
+    notes: Notes,
     good: usize,
     checked: usize,
 }
@@ -63,6 +65,7 @@ impl<W: Write> Progress<W> {
             step: None,
             run: String::new(),
             set: SetProgress::default(),
+            notes: Notes::default(),
             good: 0,
             checked: 0,
         }
@@ -185,8 +188,8 @@ impl<W: Write> Progress<W> {
                         }
                     }
                 }
-                for note in &end.notes {
-                    self.note("  ", note);
+                for note in self.notes.fresh(&self.run, &end.notes) {
+                    self.note("  ", &note);
                 }
             }
         }
