@@ -21,6 +21,7 @@ pub mod hint;
 pub mod init;
 mod left;
 pub mod opening;
+pub mod options;
 mod pilot;
 pub mod placement;
 pub mod recording;

@@ -2,9 +2,7 @@
 //! the folder of a former one is read.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::plan::{Plan, PlanOptions};
 use bakeoff_model::suite::{ALL_ROUNDS, Round, Suite};
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -13,6 +11,7 @@ use crate::baseline::{self, Against, Base};
 use crate::clock;
 use crate::flame;
 use crate::hint::hinted;
+use crate::options::SessionOptions;
 use crate::selection::{self, Selection};
 use crate::store::recorder::Recorder;
 use crate::store::round_file::RoundFile;
@@ -28,26 +27,20 @@ pub struct NewSession {
     pub suite: PathBuf,
     /// The selection of contenders, benchmarks and conditions.
     pub selection: Selection,
-    /// Length of a slice when it is not the profile's.
-    pub slice: Option<Duration>,
     /// The results folder; named after suite and time when absent.
     pub out: Option<PathBuf>,
     /// A round of the suite, or all of them.
     pub round: Option<String>,
-    /// Draw flame graphs after the measured runs.
-    pub flame_graphs: bool,
-    /// The database server of the user's own that is the backend.
-    pub backend_url: Option<DatabaseUrl>,
     /// The baseline of the contenders, if there is one.
     pub baseline: Option<Against>,
-    /// The user's settings of the cluster, if contenders run in one.
-    pub cluster: ClusterSettings,
+    /// The options of the session.
+    pub options: SessionOptions,
 }
 
 impl NewSession {
     /// Checks everything that shows before anything is read.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        match self.flame_graphs {
+        match self.options.flame_graphs {
             true => flame::check(self.selection.runtime),
             false => Ok(()),
         }
@@ -76,7 +69,7 @@ impl NewSession {
                 format_args!("--round {ALL_ROUNDS} finds them first"),
             ));
         }
-        selection::backend_can_be_at(options.backend, self.backend_url.as_ref())?;
+        selection::backend_can_be_at(options.backend, self.options.backend_url.as_ref())?;
         Ok((round.cloned(), options))
     }
 
@@ -110,14 +103,14 @@ pub(crate) struct OpenSession {
 /// The results folder, new or to be resumed, with its session.
 pub(crate) async fn open(order: &Order) -> anyhow::Result<OpenSession> {
     match order {
-        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.cluster)),
+        Order::Begin(new) => begin(new, &abilities(new.selection.runtime, &new.options.cluster)),
         Order::Resume(folder, cluster) => resume(folder, cluster),
     }
 }
 
 fn resume(folder: &Path, cluster: &ClusterSettings) -> anyhow::Result<OpenSession> {
     let (recorder, mut session) = Recorder::open(folder)?;
-    session.cluster.take_local(cluster);
+    session.options.cluster.take_local(cluster);
     let base = session.baseline.clone();
     let base = base.map(|baseline| Base::of(baseline, &session.suite_folder));
     Ok(OpenSession {
@@ -164,15 +157,12 @@ fn begin(new: &NewSession, host: &Abilities) -> anyhow::Result<OpenSession> {
     skipped.extend(round.as_ref().and_then(without_winners));
     let session = SessionFile {
         skipped,
-        slice: new.slice,
-        flame_graphs: new.flame_graphs,
         plan,
         round: round.map(|round| RoundFile::of(suite, &round, &new.selection.benchmarks)),
         qualified: Vec::new(),
-        backend_url: new.backend_url.clone(),
         baseline: base.as_ref().map(|base| base.baseline.clone()),
         runs_decision: None,
-        cluster: new.cluster.clone(),
+        options: new.options.clone(),
         suite_folder: suite_folder.path.clone(),
     };
     let recorder = Recorder::create(&folder, &session)?;

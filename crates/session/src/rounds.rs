@@ -65,7 +65,7 @@ async fn play(top: &Path, file: &RoundsFile, audience: &mut Audience<'_>) -> any
             "their numbers could not be compared; begin again",
         ));
     }
-    let host = abilities(file.runtime, &file.cluster);
+    let host = abilities(file.runtime, &file.options.cluster);
     let mut won: BTreeMap<String, Qualification> = BTreeMap::new();
     let mut worst = Ended::Completed;
     for (index, name) in file.rounds.iter().enumerate() {
@@ -134,7 +134,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>
             let file = RoundsFile::read(top)?;
             let file = file.with_context(|| format!("{}: no rounds there", top.display()));
             let mut file = file?;
-            file.cluster.take_local(cluster);
+            file.options.cluster.take_local(cluster);
             return Ok((top.clone(), file, None));
         }
     };
@@ -155,7 +155,7 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>
             selection::planned(suite, &of_round)?;
         }
     }
-    selection::backend_can_be_at(options.backend, new.backend_url.as_ref())?;
+    selection::backend_can_be_at(options.backend, new.options.backend_url.as_ref())?;
     let top = new.results_folder(suite);
     let file = RoundsFile {
         suite_folder: folder.path.clone(),
@@ -164,12 +164,9 @@ fn open(order: &Order) -> anyhow::Result<(PathBuf, RoundsFile, Option<NewFolder>
         runtime: options.runtime,
         backend: options.backend,
         backend_delay: new.selection.backend_delay,
-        backend_url: new.backend_url.clone(),
         seed: new.selection.seed,
         runs: new.selection.runs,
-        slice: new.slice,
-        flame_graphs: new.flame_graphs,
-        cluster: new.cluster.clone(),
+        options: new.options.clone(),
         benchmarks: new.selection.benchmarks.clone(),
         rounds: order.iter().map(|round| round.name.clone()).collect(),
     };
@@ -211,7 +208,7 @@ fn open_round(
 ) -> anyhow::Result<Option<OpenSession>> {
     if folder.join(SessionFile::NAME).is_file() {
         let (recorder, mut session) = Recorder::open(folder)?;
-        session.cluster.take_local(&file.cluster);
+        session.options.cluster.take_local(&file.options.cluster);
         return Ok(Some(OpenSession {
             folder: folder.to_owned(),
             recorder,
@@ -239,15 +236,12 @@ fn open_round(
     let session = SessionFile {
         suite_folder: suite_folder.path.clone(),
         skipped,
-        slice: file.slice,
-        flame_graphs: file.flame_graphs,
         plan,
         round: Some(RoundFile::of(suite, round, &file.benchmarks)),
         qualified: fed,
-        backend_url: file.backend_url.clone(),
         baseline: None,
         runs_decision: None,
-        cluster: file.cluster.clone(),
+        options: file.options.clone(),
     };
     let recorder = Recorder::create(folder, &session)?;
     Ok(Some(OpenSession {

@@ -199,7 +199,7 @@ async fn play(
     warnings.extend(warnings_of(session, &folder.suite)?);
     // Before anything is measured, so that a mistake in it costs nothing.
     let rules = flame::layer_rules(&session.suite_folder)?;
-    if let Some(elsewhere) = testbed::elsewhere(plan, &session.cluster).await? {
+    if let Some(elsewhere) = testbed::elsewhere(plan, &session.options.cluster).await? {
         together::must_fit(plan, &elsewhere.node, elsewhere.memory_bytes)?;
         warnings.extend(elsewhere.notes);
     }
@@ -212,15 +212,13 @@ async fn play(
     let contenders: BTreeSet<&String> = pending.iter().map(|one| &one.run.contender).collect();
     let options = TestbedOptions {
         runtime: plan.runtime,
-        cluster: session.cluster.clone(),
         side_by_side: plan.has_turns(),
         backend: plan.backend,
-        backend_url: session.backend_url.clone(),
         profile: plan.profile.clone(),
         contenders: contenders.iter().copied().cloned().collect(),
         cores: placement.cores,
         seed: plan.seed,
-        slice: session.slice,
+        session: session.options.clone(),
         logs: results.join("logs"),
     };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
@@ -248,7 +246,7 @@ async fn play(
         played = replacement::play(&driver, session, results, *made, observers).await;
     }
     if let Ok(made) = played
-        && session.flame_graphs
+        && session.options.flame_graphs
     {
         let runs = flame::runs(&session.plan, &contenders);
         let drawn = flame::draw_all(&driver, &runs, &rules, results, observers).await;
@@ -291,10 +289,10 @@ fn warnings_of(session: &SessionFile, suite: &Suite) -> anyhow::Result<Vec<Strin
     let mut warnings: Vec<String> = together.into_iter().collect();
     let skipped = session.skipped.iter();
     warnings.extend(skipped.map(|skipped| format!("skipped: {skipped}")));
-    if session.flame_graphs {
+    if session.options.flame_graphs {
         warnings.extend(flame::not_to_be_had(&session.plan, suite));
     }
-    warnings.extend(session.backend_url.as_ref().map(not_metered));
+    warnings.extend(session.options.backend_url.as_ref().map(not_metered));
     Ok(warnings)
 }
 

@@ -47,36 +47,21 @@ impl Reasons {
     /// differs significantly.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
-        let total = &self.total;
         let counts = match enumerated(&self.counted()) {
             counts if counts.is_empty() => counts,
-            counts => format!(" For each request it has {counts}."),
+            counts => format!(" For each request {} has {counts}.", self.dearer),
         };
-        let Self {
-            dearer,
-            cheaper,
-            at,
-            ..
-        } = self;
-        if !total.difference.is_significant() {
-            let hidden = enumerated(&self.hidden());
-            let about = format!("The CPU per request of {dearer} and {cheaper} does not differ");
-            return match (hidden.is_empty(), counts.is_empty()) {
-                (true, true) => None,
-                (true, false) => Some(format!(
-                    "{about} significantly {at}, but other things do.{}",
-                    counts.replacen(" it has", &format!(" {dearer} has"), 1)
-                )),
-                (false, _) => Some(format!(
-                    "{about} significantly {at}, but parts of it do: {dearer} needs {hidden}.{counts}"
-                )),
-            };
+        if !self.total.difference.is_significant() {
+            return self.without_total(&counts);
         }
-        let needs = total.difference.estimate;
+        let needs = self.total.difference.estimate;
         let about = format!(
-            "{dearer} needs {} µs more CPU per request than {cheaper} ({}) {at}",
+            "{} needs {} µs more CPU per request than {} ({}) {}",
+            self.dearer,
             significant(needs.point),
+            self.cheaper,
             self.worth(&needs),
+            self.at,
         );
         let why = enumerated(&self.why());
         let why = if why.is_empty() {
@@ -85,6 +70,26 @@ impl Reasons {
             format!(": {why}")
         };
         Some(format!("{about}{why}.{counts}"))
+    }
+
+    /// Returns the answer where only parts of the CPU per request differ significantly, or counts.
+    fn without_total(&self, counts: &str) -> Option<String> {
+        let hidden = enumerated(&self.hidden());
+        let but = match (hidden.is_empty(), counts.is_empty()) {
+            (true, true) => return None,
+            (true, false) => "other things do".to_owned(),
+            (false, _) => format!("parts of it do: {} needs {hidden}", self.dearer),
+        };
+        let Self {
+            dearer,
+            cheaper,
+            at,
+            ..
+        } = self;
+        Some(format!(
+            "The CPU per request of {dearer} and {cheaper} does not differ significantly {at}, but \
+             {but}.{counts}"
+        ))
     }
 
     /// Returns the significant parts of a difference that is not significant itself:

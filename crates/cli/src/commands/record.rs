@@ -8,6 +8,7 @@ use bakeoff_model::record::Cores;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::event::{Event, Observer as _};
 use bakeoff_session::hint::hinted;
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::recording;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
@@ -61,15 +62,16 @@ async fn record_all(args: &RecordArgs) -> anyhow::Result<u8> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
-        cluster: args.selection.cluster.settings(),
         side_by_side: false,
         backend,
-        backend_url: None,
         profile: String::new(),
         contenders: contenders.clone(),
         cores: Cores::default(),
         seed: 0,
-        slice: None,
+        session: SessionOptions {
+            cluster: args.selection.cluster.settings(),
+            ..SessionOptions::default()
+        },
         logs: logs.path().to_owned(),
     };
     let mut testbed = Testbed::prepare(folder, options, &mut progress).await?;

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use bakeoff_session::baseline::Against;
 use bakeoff_session::clock;
 use bakeoff_session::opening::{NewSession, Order};
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::run::run as run_session;
 use bakeoff_session::session::{Audience, Ended};
 use bakeoff_session::sitting::Sitting;
@@ -47,13 +48,15 @@ pub(crate) fn order(args: RunArgs) -> Order {
         selection: args
             .measured
             .selection(args.seed.unwrap_or_else(clock::fresh_seed)),
-        cluster: args.measured.selection.cluster.settings(),
+        options: SessionOptions {
+            slice: args.slice.map(|slice| slice.0),
+            flame_graphs: args.profile_cpu,
+            backend_url: args.server.backend_url,
+            cluster: args.measured.selection.cluster.settings(),
+        },
         suite: args.measured.selection.suite,
-        slice: args.slice.map(|slice| slice.0),
         out: args.out,
         round: args.round,
-        flame_graphs: args.profile_cpu,
-        backend_url: args.server.backend_url,
         baseline: args.baseline.map(|name| Against {
             name,
             fail_if: args.fail_if,

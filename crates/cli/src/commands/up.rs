@@ -11,10 +11,10 @@ use bakeoff_model::record::Cores;
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::flame::Sampling;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::flame;
 use bakeoff_session::hint::hinted;
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection;
 use bakeoff_session::standing::Standing;
 use bakeoff_session::store::suite_folder;
@@ -86,15 +86,16 @@ async fn ready(args: &UpArgs) -> anyhow::Result<Ready> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.runtime.into(),
-        cluster: ClusterSettings::default(),
         side_by_side: false,
         backend,
-        backend_url,
         profile: args.profile.clone(),
         contenders: vec![name.clone()],
         cores: Cores::default(),
         seed: 0,
-        slice: None,
+        session: SessionOptions {
+            backend_url,
+            ..SessionOptions::default()
+        },
         logs: logs.path().to_owned(),
     };
     let testbed = Testbed::prepare(folder, options, &mut Progress::stderr(false)).await?;

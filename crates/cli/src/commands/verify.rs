@@ -9,6 +9,7 @@ use bakeoff_model::suite::{Limits, Suite};
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_session::contracts::GROUP;
 use bakeoff_session::event::{Event, Observer as _};
+use bakeoff_session::options::SessionOptions;
 use bakeoff_session::selection;
 use bakeoff_session::store::suite_folder;
 use bakeoff_session::testbed::{Testbed, TestbedOptions, builds};
@@ -58,15 +59,17 @@ async fn verify_all(args: &VerifyArgs) -> anyhow::Result<u8> {
     let logs = RunFolder::temporary()?;
     let options = TestbedOptions {
         runtime: args.selection.runtime.into(),
-        cluster: args.selection.cluster.settings(),
         side_by_side: false,
         backend,
-        backend_url,
         profile: args.profile.clone(),
         contenders: contenders.clone(),
         cores: Cores::default(),
         seed: 0,
-        slice: None,
+        session: SessionOptions {
+            backend_url,
+            cluster: args.selection.cluster.settings(),
+            ..SessionOptions::default()
+        },
         logs: logs.path().to_owned(),
     };
     let testbed = Testbed::prepare(folder.clone(), options, &mut progress).await?;

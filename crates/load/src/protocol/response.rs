@@ -39,7 +39,7 @@ pub(crate) struct Response {
     pub(crate) body_bytes: u64,
     /// The first bytes of the body where a timestamp is expected in them.
     pub(crate) prefix: Vec<u8>,
-    /// What is wanted of a stream of server-sent events; `None` where the whole response is.
+    /// The wanted events of a stream of such; `None` where the whole response is wanted.
     events: Option<Events>,
     capture: Capture,
     /// The captured response; boxed because most connections never have one.

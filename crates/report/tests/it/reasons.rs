@@ -120,7 +120,7 @@ fn what_a_request_does_besides_is_counted() {
         ..Extra::default()
     };
     let counts = [
-        "For each request it has ",
+        "For each request dear has ",
         "2.00 more log lines (3.00 against 1.00)",
         "300 more bytes sent (500 against 200)",
     ];
@@ -151,7 +151,7 @@ fn a_part_is_found_that_a_scattered_total_hides() {
             "The CPU per request of dear and plain does not differ significantly at ",
             ", but parts of it do: dear needs ",
             " µs more collecting garbage (95 %: ",
-            "For each request it has 1.00 more log lines (2.00 against 1.00).",
+            "For each request dear has 1.00 more log lines (2.00 against 1.00).",
         ],
     );
     let counted = Extra {

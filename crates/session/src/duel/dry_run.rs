@@ -18,6 +18,7 @@ use super::order::{Duel, NAME, Request};
 use crate::contracts::{Client, Destination, STOP_GRACE};
 use crate::event::Unheard;
 use crate::hint::hinted;
+use crate::options::SessionOptions;
 use crate::stages::verify;
 use crate::store::suite_folder::SuiteFolder;
 use crate::testbed::{Testbed, TestbedOptions};
@@ -78,15 +79,16 @@ async fn testbed(
 ) -> anyhow::Result<Testbed> {
     let options = TestbedOptions {
         runtime,
-        cluster: duel.cluster.clone().unwrap_or_default(),
         side_by_side,
         backend: folder.suite.default_backend,
-        backend_url: None,
         profile: NAME.to_owned(),
         contenders: duel.sides.iter().map(|side| side.name.clone()).collect(),
         cores: Cores::default(),
         seed: 0,
-        slice: None,
+        session: SessionOptions {
+            cluster: duel.cluster.clone().unwrap_or_default(),
+            ..SessionOptions::default()
+        },
         logs: logs.path().to_owned(),
     };
     // What the session will tell anyway is not told twice.

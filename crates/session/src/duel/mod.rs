@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::hint::hinted;
 use crate::opening::{NewSession, Order};
+use crate::options::SessionOptions;
 use crate::selection::Selection;
 use crate::words;
 
@@ -71,7 +72,6 @@ pub fn session(
     flame_graphs: bool,
 ) -> Order {
     Order::Begin(Box::new(NewSession {
-        cluster: cluster.unwrap_or_default(),
         suite,
         selection: Selection {
             contenders: Vec::new(),
@@ -83,12 +83,14 @@ pub fn session(
             runs: None,
             seed,
         },
-        slice: None,
         out: Some(results),
         round: None,
-        flame_graphs,
-        backend_url: None,
         baseline: None,
+        options: SessionOptions {
+            flame_graphs,
+            cluster: cluster.unwrap_or_default(),
+            ..SessionOptions::default()
+        },
     }))
 }
 

@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::delay::Delay;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan as planning;
 use bakeoff_model::suite::{BenchmarkKind, Round, Suite, Winner};
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
+
+use crate::options::SessionOptions;
 
 use super::suite_folder;
 
@@ -68,27 +66,13 @@ pub struct RoundsFile {
     /// How long the replay backend holds its responses back, where that is not the suite's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend_delay: Option<Delay>,
-    /// The database server of the user's own that is the backend, without its password.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backend_url: Option<DatabaseUrl>,
     /// Seed of the order of runs.
     pub seed: u64,
     /// Repetitions instead of the profile's.
     pub runs: Option<u32>,
-    /// Length of a slice when it is not the profile's, ns.
-    #[serde(
-        default,
-        rename = "slice_ns",
-        alias = "slice",
-        with = "duration_ns::option"
-    )]
-    pub slice: Option<Duration>,
-    /// Flame graphs are wanted after the measured runs of each round.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub flame_graphs: bool,
-    /// The user's settings of the cluster, where contenders run in one.
-    #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
-    pub cluster: ClusterSettings,
+    /// The options of each session.
+    #[serde(flatten)]
+    pub options: SessionOptions,
     /// Globs of benchmarks; empty = the rounds' own.
     pub benchmarks: Vec<String>,
     /// The rounds in their order.

@@ -1,16 +1,14 @@
 //! `session.json`: what a session is about, so that it can be resumed and read.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bakeoff_model::baseline::Baseline;
-use bakeoff_model::database_url::DatabaseUrl;
-use bakeoff_model::duration_ns;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::record::Qualification;
 use bakeoff_model::runs::RunsDecision;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use serde::{Deserialize, Serialize};
+
+use crate::options::SessionOptions;
 
 use super::round_file::RoundFile;
 
@@ -21,25 +19,11 @@ pub struct SessionFile {
     pub suite_folder: PathBuf,
     /// Contenders that take no part, each with the line that says why.
     pub skipped: Vec<String>,
-    /// Length of a slice when it is not the profile's, ns.
-    #[serde(
-        default,
-        rename = "slice_ns",
-        alias = "slice",
-        with = "duration_ns::option"
-    )]
-    pub slice: Option<Duration>,
     /// The runs in their order.
     pub plan: Plan,
     /// The round, if it is one.
     #[serde(default)]
     pub round: Option<RoundFile>,
-    /// Flame graphs are wanted after the measured runs.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub flame_graphs: bool,
-    /// The database server of the user's own that is the backend, without its password.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backend_url: Option<DatabaseUrl>,
     /// Winners of earlier rounds that take part, as they were picked.
     #[serde(default)]
     pub qualified: Vec<Qualification>,
@@ -50,9 +34,9 @@ pub struct SessionFile {
     /// How many runs a pilot found necessary, once that is decided; the plan has no others then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_decision: Option<RunsDecision>,
-    /// The user's settings of the cluster, where contenders run in one.
-    #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
-    pub cluster: ClusterSettings,
+    /// The options of the session.
+    #[serde(flatten)]
+    pub options: SessionOptions,
 }
 
 impl SessionFile {

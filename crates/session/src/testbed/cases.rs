@@ -59,6 +59,7 @@ impl Cases for Testbed {
             scenario: benchmark.and_then(|one| one.scenario.clone()),
             slice: self
                 .options
+                .session
                 .slice
                 .or(slice)
                 .unwrap_or(Duration::from_secs(1)),
@@ -119,7 +120,12 @@ impl Testbed {
             runtime: self.options.runtime,
             backend: self.options.backend,
             backend_settings: suite.backend_settings(self.options.backend),
-            backend_at: self.options.backend_url.as_ref().map(DatabaseUrl::place),
+            backend_at: self
+                .options
+                .session
+                .backend_url
+                .as_ref()
+                .map(DatabaseUrl::place),
             at: clock::now_rfc3339(),
             sitting: Some(self.began.clone()),
             describe: contender.map(|c| c.describe.clone()).unwrap_or_default(),

@@ -24,12 +24,10 @@ use anyhow::{Context as _, bail};
 use bakeoff_base::percent;
 use bakeoff_grpc::Schema;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
-use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::{Cores, Host};
 use bakeoff_model::suite::{Contender, Limits, Profile, Suite};
 use bakeoff_runtime::backend::Databases;
-use bakeoff_runtime::kubernetes::ClusterSettings;
 use bakeoff_runtime::{ContainerOptions, Runtime, StartSpec, Wire, build};
 
 use crate::case::{self, BackendAddress};
@@ -38,6 +36,7 @@ use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
 use crate::grpc;
 use crate::hint::Hinted;
+use crate::options::SessionOptions;
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
 pub(crate) use abilities::memory_bytes;
@@ -54,12 +53,8 @@ pub(crate) use platform::elsewhere;
 pub struct TestbedOptions {
     /// The runtime of contenders.
     pub runtime: RuntimeKind,
-    /// The user's settings of the cluster, if it is one.
-    pub cluster: ClusterSettings,
     /// The backend, or none.
     pub backend: BackendName,
-    /// The database server of the user's own that is the backend.
-    pub backend_url: Option<DatabaseUrl>,
     /// The profile.
     pub profile: String,
     /// Names of the contenders that take part.
@@ -70,8 +65,8 @@ pub struct TestbedOptions {
     pub cores: Cores,
     /// Seed of random choices.
     pub seed: u64,
-    /// Length of a slice when it is not the profile's.
-    pub slice: Option<Duration>,
+    /// The options of the session.
+    pub session: SessionOptions,
     /// Where logs of contenders go.
     pub logs: PathBuf,
 }
@@ -100,7 +95,7 @@ fn wanted_platform<'a>(folder: &SuiteFolder, options: &'a TestbedOptions) -> Wan
     let data = spec.and_then(|spec| spec.data.as_ref());
     WantedPlatform {
         kind: options.runtime,
-        cluster: &options.cluster,
+        cluster: &options.session.cluster,
         backend: options.backend,
         recordings: data.map(|data| folder.path.join(data)),
         side_by_side: options.side_by_side,
@@ -301,7 +296,7 @@ impl Testbed {
         let wanted = WantedBackend {
             name,
             settings: spec.settings,
-            server: self.options.backend_url.as_ref(),
+            server: self.options.session.backend_url.as_ref(),
             data: spec.data.as_ref().map(|data| self.folder.path.join(data)),
             suite: &self.folder.path,
             cores: &self.options.cores.backend,
@@ -311,7 +306,7 @@ impl Testbed {
             .platform
             .start_backend(&wanted)
             .await
-            .with_context(|| match self.options.backend_url {
+            .with_context(|| match self.options.session.backend_url {
                 Some(_) => format!("backend {name} cannot be used"),
                 None => format!("backend {name} does not start"),
             })?;

@@ -39,7 +39,6 @@ pub(super) fn session(folder: &Path) -> SessionFile {
     SessionFile {
         suite_folder: folder.to_owned(),
         skipped: Vec::new(),
-        slice: None,
         plan: Plan {
             format: FORMAT,
             suite: "fake".to_owned(),
@@ -54,12 +53,10 @@ pub(super) fn session(folder: &Path) -> SessionFile {
             runs,
         },
         round: None,
-        flame_graphs: false,
-        backend_url: None,
         qualified: Vec::new(),
         baseline: None,
         runs_decision: None,
-        cluster: Default::default(),
+        options: Default::default(),
     }
 }
 

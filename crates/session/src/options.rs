@@ -1,0 +1,31 @@
+//! The options of a session beside its plan: stated once, and the same in commands, in the files of
+//! a results folder and in the test bed.
+
+use std::time::Duration;
+
+use bakeoff_model::database_url::DatabaseUrl;
+use bakeoff_model::duration_ns;
+use bakeoff_runtime::kubernetes::ClusterSettings;
+use serde::{Deserialize, Serialize};
+
+/// The options of a session, of each round of several, and of a test bed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionOptions {
+    /// Length of a slice when it is not the profile's; in files ns.
+    #[serde(
+        default,
+        rename = "slice_ns",
+        alias = "slice",
+        with = "duration_ns::option"
+    )]
+    pub slice: Option<Duration>,
+    /// Flame graphs are wanted after the measured runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flame_graphs: bool,
+    /// The database server of the user's own that is the backend; in files without its password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_url: Option<DatabaseUrl>,
+    /// The user's settings of the cluster, where contenders run in one.
+    #[serde(default, skip_serializing_if = "ClusterSettings::is_default")]
+    pub cluster: ClusterSettings,
+}
