@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::baseline::summary_for_pull_request;
-use super::markdown::escape;
+use super::markdown::table::escape;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::answer::{self, Part};
 

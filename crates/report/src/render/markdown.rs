@@ -1,30 +1,28 @@
 //! The report as Markdown: conclusions, tables and failures, for a pull request or a wiki.
 
 mod capacity;
-mod inside;
 mod overhead;
-mod own_metrics;
 mod reasons;
-mod requests;
+mod section;
+pub(super) mod table;
 
 use std::fmt::Write as _;
 
 use bakeoff_model::plan::ChosenCase;
-use bakeoff_model::validity::Validity;
 use bakeoff_stats::Tie;
 
+use super::section::of_load;
+use super::table::{ranks, sets, starts};
 use super::turns;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::claims::{Judged, limits_text, none_testable, untestable};
-use bakeoff_analysis::comparison::rank_text;
 use bakeoff_analysis::failures::{FailedRun, Unranked};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{range, significant, significant_or_dash};
-use bakeoff_analysis::row::Row;
-use bakeoff_analysis::startup::{StartRow, StartupSummary};
+use bakeoff_analysis::number::significant;
+use bakeoff_analysis::startup::StartupSummary;
 use bakeoff_analysis::stated::StatedStep;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
 use bakeoff_analysis::turns::Sets;
+use table::escape;
 
 /// The results as GitHub-flavoured Markdown.
 #[must_use]
@@ -43,14 +41,9 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
         for scaling in &load.scalings {
             overhead::push_scaling(&mut text, scaling);
         }
-        requests::push(&mut text, &load.requests, &load.errors);
-        inside::push_cpu_parts(&mut text, &load.cpu_parts);
-        inside::push_layers(&mut text, &load.layers);
-        inside::push_first_bytes(&mut text, &load.first_bytes);
-        inside::push_shares(&mut text, &load.shares);
-        inside::push_gc(&mut text, &load.gc);
-        inside::push_database(&mut text, &load.database);
-        own_metrics::push(&mut text, &load.own_metrics);
+        for one in &of_load(load) {
+            section::push(&mut text, one);
+        }
     }
     for startup in &analysis.startups {
         push_startup(&mut text, &startup.summary);
@@ -188,15 +181,7 @@ fn push_sets(text: &mut String, sets: &Sets) {
     for sentence in turns::sentences(sets) {
         let _ = writeln!(text, "{sentence}");
     }
-    if sets.pairs.is_empty() {
-        return;
-    }
-    let columns = turns::columns(sets).map(|(name, _)| name).join(" | ");
-    let _ = writeln!(text, "\n| {columns} |\n|---|---|--:|--:|");
-    for pair in &sets.pairs {
-        let cells = turns::row(pair).map(|cell| escape(&cell));
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
+    table::push(text, &sets::table(sets));
 }
 
 fn push_rest(text: &mut String, unranked: &[Unranked], failures: &[FailedRun]) {
@@ -238,60 +223,10 @@ fn push_startup(text: &mut String, startup: &StartupSummary) {
         for conclusion in &startup.conclusions {
             let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
         }
-        let rows = startup.rows.iter().map(startup_row).collect();
-        push_table_of(text, &START_COLUMNS, rows);
+        table::push(text, &starts::table(&startup.rows));
     }
     push_ties(text, startup.rows.iter().map(|row| row.tie));
     push_rest(text, &startup.unranked, &startup.failures);
-}
-
-const START_COLUMNS: [Column; 16] = [
-    (">", "#"),
-    ("<", "contender"),
-    (">", "start-up s"),
-    ("<", "95 % interval"),
-    (">", "shortest"),
-    (">", "median"),
-    (">", "90 %"),
-    (">", "longest"),
-    (">", "create ms"),
-    (">", "exec ms"),
-    (">", "listen ms"),
-    (">", "respond ms"),
-    (">", "CPU s"),
-    (">", "MiB"),
-    (">", "image MiB"),
-    (">", "starts"),
-];
-
-fn startup_row(row: &StartRow) -> Vec<String> {
-    let phases = &row.phases;
-    let mut cells = vec![
-        rank_text(row.rank, row.tie),
-        escape(&row.label),
-        significant(row.startup_s.point),
-        range(&row.startup_s),
-    ];
-    cells.extend(row.spread_s.map(significant));
-    cells.extend(
-        [
-            phases.create_ms,
-            phases.exec_ms,
-            phases.listen_ms,
-            phases.respond_ms,
-        ]
-        .map(significant),
-    );
-    cells.extend(
-        [
-            row.cpu_s.map(|cpu| cpu.point),
-            row.memory_mib,
-            row.image_mib,
-        ]
-        .map(significant_or_dash),
-    );
-    cells.push(fraction(row.starts, row.starts_begun));
-    cells
 }
 
 fn push_table(text: &mut String, table: &RankTable) {
@@ -302,7 +237,7 @@ fn push_table(text: &mut String, table: &RankTable) {
     if let Some(step) = &table.stated {
         let _ = writeln!(text, "\n{}", escape(&where_measured(table, step)));
     }
-    push_table_of(text, &COLUMNS, table.rows.iter().map(table_row).collect());
+    table::push(text, &ranks::table(&table.rows));
     push_ties(text, table.rows.iter().map(|row| row.tie));
     if table.has_unfair() {
         let _ = writeln!(text, "\n\\!: {}.", escape(&table.not_fair()));
@@ -334,101 +269,4 @@ fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
              different from another of the rank. ≈: equivalent to the others, within 3 %.\n",
         );
     }
-}
-
-const COLUMNS: [Column; 12] = [
-    (">", "#"),
-    ("<", "contender"),
-    (">", "req/s"),
-    ("<", "95 % interval"),
-    (">", "best at"),
-    (">", "p99 ms"),
-    (">", "CPU us/req"),
-    (">", "MiB"),
-    (">", "start-up s"),
-    (">", "errors"),
-    (">", "checks"),
-    (">", "runs"),
-];
-
-fn table_row(row: &Row) -> Vec<String> {
-    vec![
-        rank_text(row.rank, row.tie),
-        escape(&row.label),
-        significant(row.throughput.mean()),
-        range(&row.throughput.estimate),
-        escape(&row.step),
-        marked(row.times_validity(), row.p99_ms),
-        marked(&row.stated, row.cpu_us.as_ref().map(Metric::mean)),
-        marked(&row.stated, row.memory_mib.as_ref().map(Metric::mean)),
-        significant_or_dash(row.startup_s.as_ref().map(Metric::mean)),
-        row.errors.to_string(),
-        fraction(row.checks.good, row.checks.total),
-        fraction(row.runs, row.runs_begun),
-    ]
-}
-
-/// `33/33`; nothing to count is a dash.
-fn fraction(good: usize, total: usize) -> String {
-    match total {
-        0 => "–".to_owned(),
-        total => format!("{good}/{total}"),
-    }
-}
-
-/// A number, marked when what it is read off is not fair.
-fn marked(validity: &Validity, value: Option<f64>) -> String {
-    let mark = if validity.is_fair() { "" } else { " \\!" };
-    significant_or_dash(value) + mark
-}
-
-/// Where the cells of a column are aligned, `<` or `>`, and its title.
-type Column = (&'static str, &'static str);
-
-/// A table without the columns in which no row has anything; nothing without rows.
-fn push_table_of(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
-    let is_empty = |cell: &str| matches!(cell, "" | "–");
-    let is_filled = |column: &usize| rows.iter().any(|row| !is_empty(&row[*column]));
-    let filled: Vec<usize> = (0..columns.len()).filter(is_filled).collect();
-    if filled.is_empty() {
-        return;
-    }
-    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-    text.push('\n');
-    text.push_str(&line(
-        filled.iter().map(|column| columns[*column].1).collect(),
-    ));
-    text.push('|');
-    for column in &filled {
-        text.push_str(if columns[*column].0 == "<" {
-            "---|"
-        } else {
-            "--:|"
-        });
-    }
-    text.push('\n');
-    for row in &rows {
-        let cells = filled.iter().map(|column| match row[*column].as_str() {
-            "" => "–",
-            cell => cell,
-        });
-        text.push_str(&line(cells.collect()));
-    }
-}
-
-/// Keeps text from being read as markup, and on one line.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' => escaped.push(' '),
-            '<' => escaped.push_str("&lt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

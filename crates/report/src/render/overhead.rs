@@ -9,11 +9,6 @@ pub(super) const NOTE: &str = "Each contender as a share of its baseline, which 
     this comparison alone. For requests/s more than 100 % is better than the baseline, for CPU \
     per request and memory less than 100 %.";
 
-/// `82.1`.
-pub(super) fn percent(ratio: &Ratio) -> String {
-    significant(ratio.ratio.point * 100.0)
-}
-
 /// `79.0–85.3`; empty without an interval.
 pub(super) fn interval(ratio: &Ratio) -> String {
     ratio.ratio.interval.map_or_else(String::new, |ends| {

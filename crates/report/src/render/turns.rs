@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use bakeoff_analysis::groups::Common;
-use bakeoff_analysis::number::{counted, enumerated, ratio_text};
+use bakeoff_analysis::number::{counted, enumerated};
 use bakeoff_analysis::sittings::{self, SittingSets};
-use bakeoff_analysis::turns::{Sets, Spread};
+use bakeoff_analysis::turns::Sets;
 
 /// How many sets there were, how many blocks count, and what that allows to say: sentences.
 pub(super) fn sentences(sets: &Sets) -> Vec<String> {
@@ -138,53 +138,4 @@ fn lost(sets: &Sets) -> String {
          judged, or {otherwise}",
         played - kept
     )
-}
-
-/// The columns of [`row`], and what they mean.
-pub(super) fn columns(sets: &Sets) -> [(&'static str, &'static str); 4] {
-    let [pair, ratio, blocks, processes] = COLUMNS;
-    match sets.is_external {
-        true => [pair, ratio, blocks, OF_SETS],
-        false => [pair, ratio, blocks, processes],
-    }
-}
-
-/// The last column where all sets have the same processes.
-const OF_SETS: (&str, &str) = (
-    "spread of sets",
-    "standard deviation of the ratio from set to set beyond what their blocks explain",
-);
-
-const COLUMNS: [(&str, &str); 4] = [
-    ("requests/s of", ""),
-    (
-        "ratio by set",
-        "geometric mean of the ratios within its blocks, one for each set that both completed",
-    ),
-    (
-        "spread of blocks",
-        "standard deviation of the ratio from block to block of a set",
-    ),
-    (
-        "spread of processes",
-        "standard deviation of the ratio from set to set beyond what their blocks \
-         explain; only more sets make it count for less",
-    ),
-];
-
-/// A pair as cells of a table.
-pub(super) fn row(pair: &Spread) -> [String; 4] {
-    let ratios: Vec<String> = pair
-        .ratios
-        .iter()
-        .map(|ratio| ratio_text(ratio.ratio.point))
-        .collect();
-    let percent = |deviation: f64| format!("{:.1} %", deviation * 100.0);
-    let between = pair.components.between;
-    [
-        format!("{} / {}", pair.first, pair.second),
-        ratios.join(", "),
-        percent(pair.components.within),
-        between.map_or_else(|| "not known".to_owned(), percent),
-    ]
 }

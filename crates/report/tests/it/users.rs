@@ -98,8 +98,10 @@ fn the_block_is_in_markdown_and_html() {
         " | 5.00 | 0.66 | poor |\n",
         "| 512 | synthetic-actix-4 | page | 10 | 0 | 2.50 | ",
         "| 512 | synthetic-actix-4 | register | 10 | 5 | 2.50 | ",
-        "| 512 | synthetic-actix-4 | all | 10 | 5 | 5 | 5 | 0.66 | poor |\n",
-        "| 512 | synthetic-actix-4 | page | 10 | 0 | 0 | 0 | 1.00 | excellent |\n",
+        "| 512 | synthetic-actix-4 | all | 10 (40.0 %) | 5 (20.0 %) | 5 (20.0 %) | 5 (20.0 %) | \
+         0.66 | poor |\n",
+        "| 512 | synthetic-actix-4 | page | 10 (100.0 %) | 0 (0.0 %) | 0 (0.0 %) | 0 (0.0 %) | \
+         1.00 | excellent |\n",
         "| unexpected-status | status 503 for register | 3 | 60.0 % |\n",
         "| unexpected-status | other messages | 1 | 20.0 % |\n",
         // Five of 25; the largest time is the end of its bucket.

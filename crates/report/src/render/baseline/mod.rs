@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use bakeoff_model::baseline::Figure;
 
-use super::markdown::escape;
-use super::terminal::wrap;
+use super::markdown::table::escape;
+use super::terminal::wrap::wrap;
 use super::turns;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::baseline::{AgainstBase, Change, Conclusion, HeadAndBase, Judged, Outcome};

@@ -11,25 +11,24 @@ pub(crate) mod comparison;
 mod contenders;
 mod environment;
 mod failures;
-mod inside;
 mod overhead;
-mod own_metrics;
 pub(crate) mod panels;
 mod pivot;
 mod prose;
 mod published;
 mod ranks;
 mod reasons;
-mod requests;
 mod rounds;
 mod runs;
 mod scaling;
+mod section;
 mod startup;
 mod table;
 mod validity;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::render::section::of_load;
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::benchmark::last_attempts;
 use bakeoff_analysis::number::counted;
@@ -181,14 +180,7 @@ fn chart_sections(analysis: &Analysis<'_>, panels: &[Panel<'_>]) -> Markup {
                     @if let Some(load) = analysis.loads.get(index) {
                         (charts::cost(&load.summary))
                         (charts::warm_up(&load.warm_ups))
-                        (requests::section(&load.requests, &load.errors))
-                        (inside::cpu_parts(&load.cpu_parts))
-                        (inside::layers(&load.layers))
-                        (inside::first_bytes(&load.first_bytes))
-                        (inside::shares(&load.shares))
-                        (inside::gc(&load.gc))
-                        (inside::database(&load.database))
-                        (own_metrics::section(&load.own_metrics))
+                        @for one in &of_load(load) { (section::section(one)) }
                         (pivot::section(&load.data, &load.summary))
                         @let panels = panels::at(panels, Place::Scaling(index));
                         @for (scaling, (index, panel)) in load.scalings.iter().zip(panels) {

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::panels::{self, Panel, Place};
 use super::{charts, table};
-use crate::render::overhead::{NOTE, interval, percent, without};
+use crate::render::overhead::{NOTE, without};
+use crate::render::table::overhead::shares;
 use bakeoff_analysis::metric::Quantity;
-use bakeoff_analysis::number::significant;
-use bakeoff_analysis::overhead::{Line, Overhead, Ratio, Share};
+use bakeoff_analysis::overhead::Overhead;
 
 /// Empty where no contender has a baseline.
 pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {
@@ -37,63 +37,15 @@ pub(super) fn section(overheads: &[Overhead], panels: &[Panel<'_>]) -> Markup {
 
 /// A table for each quantity, of which the first is open.
 fn tables(overhead: &Overhead) -> Markup {
-    let lines = overhead.lines();
-    let benchmarks = overhead.benchmarks();
     html! {
-        @if !lines.is_empty() {
+        @if !overhead.lines().is_empty() {
             @for (place, quantity) in Quantity::ALL.into_iter().enumerate() {
                 details open[place == 0] {
                     summary { "Percent of the baseline: " (quantity.name()) }
-                    (one_table(&lines, &benchmarks, quantity, place))
+                    (table::of("overhead", &shares(overhead, quantity, place)))
                 }
             }
             p.hint { "Every step, with the means behind each percentage: overhead.csv." }
-        }
-    }
-}
-
-fn one_table(lines: &[Line<'_>], benchmarks: &[&str], quantity: Quantity, place: usize) -> Markup {
-    table::framed(
-        "overhead",
-        &html! {
-            thead {
-                tr {
-                    th scope="col" { "contender" }
-                    th.text scope="col" { "of" }
-                    th scope="col" { "at" }
-                    @for name in benchmarks { th scope="col" { (name) } }
-                }
-            }
-            tbody {
-                @for line in lines {
-                    tr {
-                        th scope="row" { (line.label) }
-                        td.text { (line.baseline) }
-                        td { (line.step.label) }
-                        @for share in &line.shares {
-                            td { (cell(*share, quantity, place)) }
-                        }
-                    }
-                }
-            }
-        },
-    )
-}
-
-fn cell(share: Option<&Share>, quantity: Quantity, place: usize) -> Markup {
-    let ratio: Option<&Ratio> = share.and_then(|share| share.ratios[place].as_ref());
-    html! {
-        @match ratio {
-            Some(ratio) => {
-                @let (own, other) = (significant(ratio.contender), significant(ratio.baseline));
-                span title={ (own) " of " (other) " " (quantity.unit()) ", means over runs" } {
-                    b { (percent(ratio)) " %" } " " small { (interval(ratio)) }
-                }
-                (table::mark_of(&ratio.validity, || {
-                    ratio.validity.to_string()
-                }))
-            }
-            None => "–",
         }
     }
 }

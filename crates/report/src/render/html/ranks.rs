@@ -6,11 +6,11 @@ use maud::{Markup, html};
 
 use super::failures;
 use super::reasons;
-use super::table::{self, Heading};
+use super::table;
+use crate::render::table::{ranks, sets};
 use crate::render::turns;
-use bakeoff_analysis::comparison::{Conclusion, Matrix, rank_text};
-use bakeoff_analysis::metric::Metric;
-use bakeoff_analysis::number::{range, ratio_text, significant, significant_or_dash};
+use bakeoff_analysis::comparison::{Conclusion, Matrix};
+use bakeoff_analysis::number::{range, ratio_text, significant};
 use bakeoff_analysis::row::Row;
 use bakeoff_analysis::stated::StatedStep;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
@@ -22,31 +22,6 @@ const CONCLUSIONS_OPEN: usize = 6;
 const TIES: &str = "Rank = 1 + number of significantly faster contenders. “=”: not significantly \
     different from another of the rank, so that their order means nothing. “≈”: equivalent to the \
     others of the rank, within 3 %.";
-
-const HEADINGS: [Heading; 13] = [
-    ("#", ""),
-    ("contender", ""),
-    (
-        "requests/s",
-        "mean over runs at the best step, 95 % interval",
-    ),
-    ("best at", "connections or rate of that step"),
-    ("p50 ms", "at the step named above, all runs merged"),
-    ("p99 ms", "at the step named above, all runs merged"),
-    (
-        "CPU µs/request",
-        "at the step named above, for each request that came to an end, well or not",
-    ),
-    (
-        "MiB",
-        "highest from the start to the end of the step named above, mean over runs",
-    ),
-    ("start-up s", ""),
-    ("errors", "over all measured steps"),
-    ("checks", ""),
-    ("lifecycle", ""),
-    ("runs", "completed of begun"),
-];
 
 pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
     html! {
@@ -78,29 +53,13 @@ fn in_turns(sets: &Sets) -> Markup {
         @if !sets.pairs.is_empty() {
             details {
                 summary { "Where the spread comes from" }
-                (table::framed("", &spreads(sets)))
-            }
-        }
-    }
-}
-
-fn spreads(sets: &Sets) -> Markup {
-    html! {
-        (table::head(&turns::columns(sets)))
-        tbody {
-            @for pair in &sets.pairs {
-                @let [pair, cells @ ..] = turns::row(pair);
-                tr { th scope="row" { (pair) } @for cell in cells { td { (cell) } } }
+                (table::of("", &sets::table(sets)))
             }
         }
     }
 }
 
 fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
-    let best = table
-        .rows
-        .first()
-        .map_or(1.0, |row| row.throughput.estimate.point);
     let class = if table.verdict == validity::Verdict::Fair {
         "fair"
     } else {
@@ -113,7 +72,7 @@ fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
         (conclusions(&table.times))
         (reasons::sentences(&table.reasons))
         (stated(table.stated.as_ref(), table.open_words()))
-        (rows(table.rows.iter(), best))
+        (table::of("ranks", &ranks::table(&table.rows)))
         @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
         (evidence(&table.rows))
         (reasons::tables(&table.reasons))
@@ -163,75 +122,9 @@ fn stated(stated: Option<&StatedStep>, open: Option<String>) -> Markup {
     }
 }
 
-fn rows<'s>(rows: impl Iterator<Item = &'s Row>, best: f64) -> Markup {
-    let cells = rows.map(|row| cells(row, best)).collect();
-    table::filled("ranks", &HEADINGS, cells)
-}
-
-fn cells(row: &Row, best: f64) -> Vec<Markup> {
-    let mut cells = vec![
-        html! { td.rank { (rank_text(row.rank, row.tie)) } },
-        html! {
-            th scope="row" {
-                (row.label)
-                @if let Some(note) = &row.note { small.note { (note) } }
-            }
-        },
-        html! {
-            td {
-                (table::bar(row.throughput.estimate.point, best))
-                (table::estimate(&row.throughput.estimate)) (badge(&row.throughput))
-            }
-        },
-    ];
-    let others = [
-        html! { (row.step) },
-        latency(row, row.p50_ms),
-        latency(row, row.p99_ms),
-        table::metric(row.cpu_us.as_ref()),
-        table::metric(row.memory_mib.as_ref()),
-        table::metric(row.startup_s.as_ref()),
-        errors(row),
-        table::fraction(row.checks.good, row.checks.total),
-        table::fraction(row.lifecycle.good, row.lifecycle.total),
-        table::fraction(row.runs, row.runs_begun),
-    ];
-    cells.extend(others.map(|content| html! { td { (content) } }));
-    cells
-}
-
-/// A time, with the mark of what it is read off.
-fn latency(row: &Row, time_ms: Option<f64>) -> Markup {
-    let validity = row.times_validity();
-    html! {
-        (significant_or_dash(time_ms)) (table::mark_of(validity, || validity.to_string()))
-    }
-}
-
 /// Returns the reason why the stated step of a contender is not fair.
 fn stated_reason(row: &Row) -> String {
     row.stated.to_string()
-}
-
-/// The verdict as a badge; what is fair needs none.
-fn badge(metric: &Metric) -> Markup {
-    html! {
-        @if let Some(class) = table::class(&metric.validity) {
-            " " span class={ "badge " (class) } title=(metric.validity.evidence()) {
-                (metric.validity.name())
-            }
-        }
-    }
-}
-
-fn errors(row: &Row) -> Markup {
-    html! {
-        @if row.errors == 0 {
-            "0"
-        } @else {
-            span.bad { (row.errors) } " " small { (significant(row.error_share * 100.0)) " %" }
-        }
-    }
 }
 
 /// The evidence behind each metric that is not fair.
@@ -343,13 +236,11 @@ fn pair(comparison: &Comparison) -> Markup {
 
 fn unranked_rows(summary: &BenchmarkSummary) -> Markup {
     let measured = || summary.unranked.iter().filter_map(|one| one.row.as_ref());
-    let points = measured().map(|row| row.throughput.estimate.point);
-    let best = points.fold(0.0, f64::max);
     html! {
         @if measured().next().is_some() {
             p.hint { "Their numbers all the same:" }
             (stated(summary.stated.as_ref(), None))
-            (rows(measured(), best))
+            (table::of("ranks", &ranks::table(measured())))
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::table::{self, Heading};
-use crate::render::reasons;
+use super::table;
+use crate::render::table::reasons;
 use bakeoff_analysis::reasons::Reasons;
 
 /// More sentences than this are folded away behind the first ones.
@@ -30,32 +30,12 @@ pub(super) fn tables(all: &[Reasons]) -> Markup {
         @if !all.is_empty() {
             details {
                 summary { "Why CPU per request differs, part by part" }
-                p.hint { (reasons::METHOD) " " (MARK) ": " (reasons::MARKED) "." }
-                @for pair in all { (of_pair(pair)) }
+                p.hint { (reasons::METHOD) " " (reasons::MARKED) }
+                @for pair in all {
+                    h5 { (pair.dearer) " against " (pair.cheaper) ", " (pair.at) }
+                    (table::of("", &reasons::table(pair)))
+                }
             }
         }
-    }
-}
-
-const MARK: &str = "*";
-
-const HEADINGS: [Heading; 5] = [
-    ("for each request", ""),
-    ("the one with more CPU", ""),
-    ("the other", ""),
-    ("difference", ""),
-    ("95 % interval", ""),
-];
-
-fn of_pair(pair: &Reasons) -> Markup {
-    let rows = pair.all().map(|one| {
-        let [name, cells @ ..] = reasons::row(one, MARK);
-        let mut row = vec![html! { th scope="row" { (name) } }];
-        row.extend(cells.map(|cell| html! { td { (cell) } }));
-        row
-    });
-    html! {
-        h5 { (pair.dearer) " against " (pair.cheaper) ", " (pair.at) }
-        (table::filled("", &HEADINGS, rows.collect()))
     }
 }

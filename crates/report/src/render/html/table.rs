@@ -4,6 +4,7 @@ use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_stats::Estimate;
 use maud::{Markup, html};
 
+use crate::render::table::{Cell, Mark, Table};
 use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::number::{range, significant, spread};
 
@@ -58,6 +59,90 @@ pub(super) fn filled(class: &str, headings: &[Heading], rows: Vec<Vec<Markup>>) 
     )
 }
 
+/// A table in a frame, without the columns in which no row has anything.
+pub(super) fn of(class: &str, table: &Table) -> Markup {
+    let columns = table.filled(|heading| heading.page.is_some());
+    let largest = |column: usize| {
+        let points = table.rows.iter().map(|row| match &row[column] {
+            Cell::Ranked(estimate, _) => estimate.point,
+            _ => 0.0,
+        });
+        points.fold(0.0, f64::max)
+    };
+    let columns: Vec<(usize, f64)> = columns.into_iter().map(|one| (one, largest(one))).collect();
+    let class_of = |column: usize| match table.rows.first().map(|row| &row[column]) {
+        Some(Cell::Name(..)) => Some("label"),
+        Some(Cell::Text(_)) => Some("text"),
+        _ => None,
+    };
+    framed(
+        class,
+        &html! {
+            thead {
+                tr {
+                    @for (column, _) in &columns {
+                        @let heading = &table.headings[*column];
+                        th scope="col" class=[class_of(*column)]
+                            title=[(!heading.help.is_empty()).then_some(&heading.help)]
+                            { (heading.page.as_deref().unwrap_or_default()) }
+                    }
+                }
+            }
+            tbody {
+                @for row in &table.rows {
+                    tr { @for (column, largest) in &columns { (cell(&row[*column], *largest)) } }
+                }
+            }
+        },
+    )
+}
+
+fn cell(cell: &Cell, largest: f64) -> Markup {
+    html! {
+        @match cell {
+            Cell::Rank(rank) => td.rank { (rank) },
+            Cell::Name(name, notes) => {
+                th scope="row" { (name) @for note in notes { small.note { (note) } } }
+            }
+            Cell::Text(text) => td.text { (text) },
+            Cell::Ranked(mean, mark) => {
+                td { (bar(mean.point, largest)) (estimate(mean)) (badge(mark.as_ref())) }
+            }
+            Cell::Mean(Some(mean), mark) | Cell::Spread(Some(mean), mark) => {
+                td { (estimate(mean)) (sign(mark.as_ref())) }
+            }
+            Cell::Share { percent, interval, means, mark } => {
+                td {
+                    span title=(means) { b { (percent) " %" } " " small { (interval) } }
+                    (sign(mark.as_ref()))
+                }
+            }
+            Cell::Fraction(good, total) => td { (fraction(*good, *total)) },
+            Cell::Errors(count @ 1.., share) => {
+                td { span.bad { (count) } " " small { (significant(share * 100.0)) " %" } }
+            }
+            other => td { (other.plain()) (sign(other.mark())) },
+        }
+    }
+}
+
+/// The verdict as a badge; what is fair needs none.
+fn badge(mark: Option<&Mark>) -> Markup {
+    html! {
+        @if let Some(mark) = mark {
+            @let class = class(&mark.validity).unwrap_or_default();
+            " " span class={ "badge " (class) } title=(mark.reason) { (mark.validity.name()) }
+        }
+    }
+}
+
+/// A sign on a number that is not fair.
+fn sign(mark: Option<&Mark>) -> Markup {
+    html! {
+        @if let Some(mark) = mark { (mark_of(&mark.validity, || mark.reason.clone())) }
+    }
+}
+
 /// Whether there is nothing, or a dash, between the tags of a cell.
 fn is_empty(cell: &Markup) -> bool {
     let text = cell.0.split_once('>').map_or("", |(_, text)| text);
@@ -65,21 +150,11 @@ fn is_empty(cell: &Markup) -> bool {
 }
 
 /// A mean with half of its interval's width.
-pub(super) fn estimate(estimate: &Estimate) -> Markup {
+fn estimate(estimate: &Estimate) -> Markup {
     html! {
         b { (significant(estimate.point)) }
         @if estimate.interval.is_some() {
             " " small title={ "95 % interval " (range(estimate)) } { (spread(estimate)) }
-        }
-    }
-}
-
-/// The mean of a metric, marked when the steps behind it are not fair.
-pub(super) fn metric(metric: Option<&Metric>) -> Markup {
-    html! {
-        @match metric {
-            Some(metric) => { (estimate(&metric.estimate)) (mark(metric)) }
-            None => "–",
         }
     }
 }
@@ -104,7 +179,7 @@ pub(super) fn reason(metric: &Metric) -> String {
 }
 
 /// The style of a verdict; fair has none.
-pub(super) fn class(validity: &Validity) -> Option<&'static str> {
+fn class(validity: &Validity) -> Option<&'static str> {
     match validity.verdict() {
         Verdict::Fair => None,
         Verdict::Invalid => Some("invalid"),
@@ -113,7 +188,7 @@ pub(super) fn class(validity: &Validity) -> Option<&'static str> {
 }
 
 /// A bar as long as the share of the largest number of its column.
-pub(super) fn bar(value: f64, largest: f64) -> Markup {
+fn bar(value: f64, largest: f64) -> Markup {
     let share = if largest > 0.0 {
         (value / largest * 100.0).min(100.0)
     } else {
@@ -123,7 +198,7 @@ pub(super) fn bar(value: f64, largest: f64) -> Markup {
 }
 
 /// `33/33`; nothing to count is a dash, less than all is marked.
-pub(super) fn fraction(good: usize, total: usize) -> Markup {
+fn fraction(good: usize, total: usize) -> Markup {
     html! {
         @match (good, total) {
             (_, 0) => "–",

@@ -2,19 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Column, escape, push_table_of};
-use crate::render::reasons;
+use super::table::{self, escape};
+use crate::render::table::reasons;
 use bakeoff_analysis::reasons::Reasons;
-
-const COLUMNS: [Column; 5] = [
-    ("<", "for each request"),
-    (">", "the one with more CPU"),
-    (">", "the other"),
-    (">", "difference"),
-    ("<", "95 % interval"),
-];
-
-const MARK: &str = "\\*";
 
 /// A sentence for each pair, and the whole table where there is one pair only: that of all pairs of
 /// a large session is in the HTML report.
@@ -29,8 +19,7 @@ pub(super) fn push(text: &mut String, all: &[Reasons]) {
     }
     let _ = writeln!(text, "\n{}", reasons::METHOD);
     if let [only] = all {
-        let rows = only.all().map(|one| reasons::row(one, MARK).to_vec());
-        push_table_of(text, &COLUMNS, rows.collect());
-        let _ = writeln!(text, "\n{MARK}: {}.", reasons::MARKED);
+        table::push(text, &reasons::table(only));
+        let _ = writeln!(text, "\n{}", escape(reasons::MARKED));
     }
 }

@@ -1,0 +1,90 @@
+//! Where CPU time goes by samples of stacks.
+
+use super::{Part, Section};
+use crate::render::table::{Align, Cell, Heading, Table};
+use bakeoff_analysis::layers::{Layers, SampledDifference, SampledPair};
+use bakeoff_analysis::number::significant;
+
+const METHOD: &str = "\
+CPU per request at the stated step, divided as samples of stacks divide it, which were taken in \
+one more run; the share of the kernel is the one that counters state. ± is the 95 % interval by \
+the number of samples alone.";
+
+/// The method behind the table of a pair.
+const PAIR_METHOD: &str = "\
+Layers and functions in which two contenders differ significantly, at most one in twenty of them \
+by chance (Benjamini and Hochberg); functions only within one language.";
+
+/// The most functions of a pair that are shown.
+const FUNCTIONS_SHOWN: usize = 15;
+
+/// None without samples of stacks.
+pub(super) fn section(layers: &Layers) -> Option<Section> {
+    if layers.rows.is_empty() {
+        return None;
+    }
+    let title = "Where CPU time goes, by layer";
+    let mut section = Section::of(title, METHOD, table(layers));
+    for pair in &layers.pairs {
+        let table = pair_table(pair);
+        if !table.rows.is_empty() {
+            let note = format!("{} against {}. {PAIR_METHOD}", pair.dearer, pair.cheaper);
+            section.parts.extend([Part::Note(note), Part::Table(table)]);
+        }
+    }
+    Some(section)
+}
+
+/// A contender in each row.
+fn table(layers: &Layers) -> Table {
+    let names = layers.names.iter().map(|name| Heading::named(name));
+    let rows = layers.rows.iter().map(|row| {
+        let cells = row.cpu_us.iter().map(|cell| match cell {
+            Some((cpu_us, half)) => with_half(significant(*cpu_us), *half),
+            None => Cell::number(None),
+        });
+        let name = std::iter::once(Cell::name(&row.label));
+        name.chain(cells).chain([Cell::word(row.samples)]).collect()
+    });
+    Table {
+        headings: first()
+            .chain(names)
+            .chain([Heading::named("samples")])
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// A significant difference in each row, the layers first.
+fn pair_table(pair: &SampledPair) -> Table {
+    let headings = [&pair.dearer, &pair.cheaper, "difference"].map(Heading::named);
+    let functions = pair.functions.iter().flatten().take(FUNCTIONS_SHOWN);
+    let row = |one: &SampledDifference| {
+        let difference = one.difference_us();
+        let sign = if difference < 0.0 { "−" } else { "+" };
+        let amount = format!("{sign}{}", significant(difference.abs()));
+        vec![
+            Cell::name(&one.name),
+            Cell::number(one.dearer_us),
+            Cell::number(one.cheaper_us),
+            with_half(amount, one.half_us),
+        ]
+    };
+    Table {
+        headings: first().chain(headings).collect(),
+        rows: pair.layers.iter().chain(functions).map(row).collect(),
+    }
+}
+
+/// The heading of the names of rows.
+fn first() -> impl Iterator<Item = Heading> {
+    std::iter::once(Heading {
+        align: Align::Left,
+        ..Heading::named("CPU µs/request")
+    })
+}
+
+/// `12.1 ± 0.8`.
+fn with_half(amount: String, half: f64) -> Cell {
+    Cell::Word(format!("{amount} ± {}", significant(half)))
+}

@@ -1,0 +1,47 @@
+//! The metrics that contenders count themselves.
+
+use super::{Part, Section};
+use crate::render::table::{Cell, Column, Table};
+use bakeoff_analysis::own_metrics::{OwnMetricRow, OwnMetrics};
+
+const COLUMNS: [Column<OwnMetricRow>; 6] = [
+    Column::words("metric", |row: &OwnMetricRow| Cell::text(&row.name)),
+    Column::words("contender", |row: &OwnMetricRow| Cell::name(&row.label)),
+    Column::new("growth per request", |row: &OwnMetricRow| {
+        Cell::metric(row.per_request.as_ref())
+    })
+    .help("of a counter"),
+    Column::new("95 %", |row: &OwnMetricRow| {
+        Cell::interval(row.per_request.as_ref())
+    })
+    .not_on_page(),
+    Column::new("last value", |row: &OwnMetricRow| {
+        Cell::metric(row.value.as_ref())
+    })
+    .help("of a gauge, after the step"),
+    Column::new("95 %", |row: &OwnMetricRow| {
+        Cell::interval(row.value.as_ref())
+    })
+    .not_on_page(),
+];
+
+/// None where none were to be read.
+pub(super) fn section(metrics: &OwnMetrics) -> Option<Section> {
+    if metrics.is_empty() {
+        return None;
+    }
+    let mut parts: Vec<Part> = metrics.remarks.iter().cloned().map(Part::Note).collect();
+    if !metrics.rows.is_empty() {
+        parts.push(Part::Note(format!(
+            "As each service counts them: how much a counter grew over the step {}, divided by the \
+             requests that ended in it, and what a gauge said after it; means over runs or sets. \
+             They were read before and after the step, without load.",
+            metrics.at
+        )));
+        parts.push(Part::Table(Table::of(&COLUMNS, &metrics.rows)));
+    }
+    Some(Section {
+        title: "Metrics of the services themselves",
+        parts,
+    })
+}

@@ -1,0 +1,84 @@
+//! The ranked table of a benchmark with load.
+
+use super::{Cell, Column, Mark, Table};
+use bakeoff_analysis::metric::Metric;
+use bakeoff_analysis::row::Row;
+
+/// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
+const COLUMNS: [Column<Row>; 14] = [
+    Column::new("#", |row: &Row| Cell::rank(row.rank, row.tie)),
+    Column::words("contender", |row: &Row| {
+        Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
+    }),
+    Column::new("req/s", |row: &Row| {
+        let peak = &row.throughput;
+        let mark = Mark::of(&peak.validity, peak.validity.evidence());
+        Cell::Ranked(peak.estimate, mark)
+    })
+    .page("requests/s")
+    .help("mean over runs at the best step, 95 % interval")
+    .terminal("req/s", 6),
+    Column::words("95 % interval", |row: &Row| {
+        Cell::interval(Some(&row.throughput))
+    })
+    .not_on_page()
+    .terminal("±95%", 6),
+    Column::new("best at", |row: &Row| Cell::word(&row.step))
+        .help("connections or rate of that step")
+        .terminal("conns", 5),
+    Column::new("p50 ms", |row: &Row| time(row, row.p50_ms))
+        .help("at the step named above, all runs merged")
+        .not_in_markdown(),
+    Column::new("p99 ms", |row: &Row| time(row, row.p99_ms))
+        .help("at the step named above, all runs merged")
+        .terminal("p99 ms", 6),
+    Column::new("CPU us/req", |row: &Row| {
+        at_stated(row, row.cpu_us.as_ref())
+    })
+    .page("CPU µs/request")
+    .help("at the step named above, for each request that came to an end, well or not")
+    .terminal("us/req", 6),
+    Column::new("MiB", |row: &Row| at_stated(row, row.memory_mib.as_ref()))
+        .help("highest from the start to the end of the step named above, mean over runs")
+        .terminal("MiB", 5),
+    Column::new("start-up s", |row: &Row| {
+        Cell::metric(row.startup_s.as_ref())
+    })
+    .terminal("start s", 7),
+    Column::new("errors", |row: &Row| {
+        Cell::Errors(row.errors, row.error_share)
+    })
+    .help("over all measured steps")
+    .terminal("errors", 6),
+    Column::new("checks", |row: &Row| {
+        Cell::Fraction(row.checks.good, row.checks.total)
+    })
+    .terminal("checks", 6),
+    Column::new("lifecycle", |row: &Row| {
+        Cell::Fraction(row.lifecycle.good, row.lifecycle.total)
+    })
+    .not_in_markdown(),
+    Column::new("runs", |row: &Row| Cell::Fraction(row.runs, row.runs_begun))
+        .help("completed of begun"),
+];
+
+/// Returns the table of these rows.
+pub(in crate::render) fn table<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Table {
+    Table::of(&COLUMNS, rows)
+}
+
+/// A time, with the verdict on what it is read off.
+fn time(row: &Row, time_ms: Option<f64>) -> Cell {
+    let validity = row.times_validity();
+    Cell::Number(time_ms, Mark::of(validity, validity.to_string()))
+}
+
+/// A metric at the stated step with the verdict on that, which is also why there is a dash.
+fn at_stated(row: &Row, metric: Option<&Metric>) -> Cell {
+    let reason = match metric {
+        Some(metric) => format!("{} {}", metric.steps_text(), row.stated),
+        None => row.stated.to_string(),
+    };
+    let estimate = metric.map(|metric| metric.estimate);
+    Cell::Mean(estimate, Mark::of(&row.stated, reason))
+}

@@ -1,0 +1,36 @@
+//! Words in the lines of a terminal.
+
+/// The text without what would break a line or command the terminal, cut in the middle: the ends
+/// of names distinguish variants.
+pub(super) fn shorten(text: &str, width: usize) -> String {
+    let characters: Vec<char> = text.chars().map(printable).collect();
+    if characters.len() <= width {
+        return characters.into_iter().collect();
+    }
+    let tail = (width - 1) / 2;
+    let head = width - 1 - tail;
+    let start: String = characters[..head].iter().collect();
+    let end: String = characters[characters.len() - tail..].iter().collect();
+    format!("{start}…{end}")
+}
+
+/// Replaces control characters, which a contender may have sent or logged and which must not reach
+/// the terminal.
+fn printable(character: char) -> char {
+    if character.is_control() {
+        ' '
+    } else {
+        character
+    }
+}
+
+/// Words into lines of at most `width`, the first after `head`, the others indented by four.
+pub(in crate::render) fn wrap(text: &mut String, head: &str, words: &str, width: usize) {
+    let clean: String = format!("{head}{words}").chars().map(printable).collect();
+    let options = textwrap::Options::new(width)
+        .subsequent_indent("    ")
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    text.push_str(&textwrap::fill(&clean, options));
+    text.push('\n');
+}
