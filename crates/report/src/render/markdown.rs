@@ -19,7 +19,6 @@ use bakeoff_analysis::claims::{Judged, limits_text, none_testable, untestable};
 use bakeoff_analysis::failures::{FailedRun, Unranked};
 use bakeoff_analysis::number::significant;
 use bakeoff_analysis::startup::StartupSummary;
-use bakeoff_analysis::stated::StatedStep;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
 use bakeoff_analysis::turns::Sets;
 use table::escape;
@@ -235,7 +234,11 @@ fn push_table(text: &mut String, table: &RankTable) {
         let _ = writeln!(text, "- {}", escape(&conclusion.sentence()));
     }
     if let Some(step) = &table.stated {
-        let _ = writeln!(text, "\n{}", escape(&where_measured(table, step)));
+        let _ = writeln!(
+            text,
+            "\n{}",
+            escape(&ranks::where_measured(step, table.open_words()))
+        );
     }
     table::push(text, &ranks::table(&table.rows));
     push_ties(text, table.rows.iter().map(|row| row.tie));
@@ -245,28 +248,9 @@ fn push_table(text: &mut String, table: &RankTable) {
     reasons::push(text, &table.reasons);
 }
 
-/// Which load each column of a table is about.
-fn where_measured(table: &RankTable, step: &StatedStep) -> String {
-    let at = step.words();
-    match table.open_words() {
-        Some(open) => format!(
-            "Requests/s: each at its own best step. CPU per request and memory: all {at}. p99: all \
-             {open}, a dash where a contender did not hold that rate and with fewer than 100 \
-             requests beyond it in each set. Errors: over all of these."
-        ),
-        None => format!(
-            "Requests/s: each at its own best step. p99, CPU per request and memory: all {at}, a \
-             dash where that step is not valid for the contender. Errors: over all measured steps."
-        ),
-    }
-}
-
 /// Adds the meaning of the signs beside ranks, where there are any.
 fn push_ties(text: &mut String, mut ties: impl Iterator<Item = Tie>) {
     if ties.any(|tie| tie != Tie::Alone) {
-        text.push_str(
-            "\nRank = 1 + number of significantly faster contenders. =: not significantly \
-             different from another of the rank. ≈: equivalent to the others, within 3 %.\n",
-        );
+        let _ = writeln!(text, "\n{}", escape(ranks::TIES));
     }
 }

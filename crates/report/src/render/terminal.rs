@@ -91,14 +91,12 @@ fn push_table(text: &mut String, table: &RankTable, width: usize) {
     text.push('\n');
     wrap(text, "", table.title, width);
     if let Some(step) = &table.stated {
-        let at = step.words();
-        let words = match table.open_words() {
-            Some(open) => format!(
-                "us/req and MiB {at}; p99 {open}, the same rate for all; errors over all of these"
-            ),
-            None => format!("p99, us/req and MiB {at}; errors over all measured steps"),
-        };
-        wrap(text, "", &words, width);
+        wrap(
+            text,
+            "",
+            &ranks::where_in_short(step, table.open_words()),
+            width,
+        );
     }
     let ranks = ranks::table(&table.rows);
     table::push(text, &ranks, width);

@@ -258,11 +258,35 @@ fn every_metric_has_the_verdict_of_its_own_steps() {
             html(&analysis),
             "title=\"at 64 host-bound in 25 % of the time: wrong bodies\">!</abbr>",
         ),
-        (html(&analysis), "all <b>at 64 connections</b>"),
+        (
+            html(&analysis),
+            "CPU per request and memory: all at 64 connections,",
+        ),
         (markdown(&analysis), "| 1000 \\! |"),
         (terminal_table(&analysis, 100), " 1000! "),
     ] {
         assert!(document.contains(mark), "{mark}");
+    }
+}
+
+#[test]
+fn a_number_is_the_same_in_all_documents() {
+    let analysis = analyse(synthetic::results());
+    let (page, terminal) = (html(&analysis), terminal_table(&analysis, 200));
+    let name = "synthetic-http4k-3/apache-4";
+    let ranks = page.split("class=\"ranks\"").nth(1).unwrap();
+    let on_page = ranks.split("<tr>").find(|row| row.contains(name)).unwrap();
+    let in_terminal = terminal.lines().find(|line| line.contains(name)).unwrap();
+    let text = markdown(&analysis);
+    let row = text
+        .lines()
+        .find(|line| line.contains(name) && line.starts_with("| 6 |"));
+    let cells: Vec<&str> = row.unwrap().split(" | ").collect();
+    // Requests/s, step, p99, CPU, memory, start-up.
+    for cell in [2, 4, 5, 6, 7, 8].map(|column| cells[column]) {
+        assert!(on_page.contains(&format!(">{cell}<")), "{cell} {on_page}");
+        let mut words = in_terminal.split_whitespace();
+        assert!(words.any(|word| word == cell), "{cell} {in_terminal}");
     }
 }
 

@@ -139,7 +139,7 @@ fn markdown_is_the_answer() {
         "- synthetic-actix-4 serves 1.62 times the requests per second of \
          synthetic-rocket-0.4\\[WORKERS=16\\] (95 %: 1.60–1.64, 4 runs): faster; with 0.65 times \
          the CPU per request at 64 connections\n",
-        "p99, CPU per request and memory: all at 64 connections, a dash ",
+        "Latencies, CPU per request and memory: all at 64 connections, a dash ",
         "| 1= | synthetic-axum | 9868 | 9670–10066 | 256 | ",
         "| 6 | synthetic-http4k-3/apache-4 | 2821 | 2795–2848 | 256 | 75.8 | 640 | 170 | 2.60 | \
          0 | 2/2 | 3/4 |\n",

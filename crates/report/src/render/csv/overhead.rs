@@ -1,26 +1,41 @@
 //! Contenders as a share of their baselines, at every step.
 
-use super::{decimal, table};
+use super::{decimal, table, whole};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::metric::Quantity;
 use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
 
-const COLUMNS: [&str; 15] = [
-    "conditions",
-    "benchmark",
-    "contender",
-    "baseline",
-    "step_label",
-    "connections",
-    "quantity",
-    "unit",
-    "contender_mean",
-    "baseline_mean",
-    "percent",
-    "percent_low",
-    "percent_high",
-    "runs",
-    "validity",
+/// A quantity of a contender beside its baseline at a step.
+struct Row<'o> {
+    overhead: &'o Overhead,
+    share: &'o Share,
+    quantity: Quantity,
+    ratio: &'o Ratio,
+}
+
+/// The name of a column and the cell of a row.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 15] = [
+    ("conditions", |row| row.overhead.conditions.clone()),
+    ("benchmark", |row| row.share.benchmark.clone()),
+    ("contender", |row| row.share.label.clone()),
+    ("baseline", |row| row.share.baseline.clone()),
+    ("step_label", |row| row.share.step.label.clone()),
+    ("connections", |row| whole(row.share.step.connections)),
+    ("quantity", |row| row.quantity.name().to_owned()),
+    ("unit", |row| row.quantity.unit().to_owned()),
+    ("contender_mean", |row| decimal(Some(row.ratio.contender))),
+    ("baseline_mean", |row| decimal(Some(row.ratio.baseline))),
+    ("percent", |row| percent(Some(row.ratio.ratio.point))),
+    ("percent_low", |row| {
+        percent(row.ratio.ratio.interval.map(|ends| ends.low))
+    }),
+    ("percent_high", |row| {
+        percent(row.ratio.ratio.interval.map(|ends| ends.high))
+    }),
+    ("runs", |row| row.ratio.ratio.runs.to_string()),
+    ("validity", |row| row.ratio.validity.name().to_owned()),
 ];
 
 /// A row for each quantity of each contender beside its baseline at each step as CSV; `None` where
@@ -32,34 +47,21 @@ pub fn overhead_csv(analysis: &Analysis<'_>) -> Option<String> {
         shares.flat_map(move |share| {
             let each = Quantity::ALL.iter().zip(&share.ratios);
             each.filter_map(move |(quantity, ratio)| {
-                Some(row(overhead, share, *quantity, ratio.as_ref()?))
+                Some(Row {
+                    overhead,
+                    share,
+                    quantity: *quantity,
+                    ratio: ratio.as_ref()?,
+                })
             })
         })
     });
-    let rows: Vec<Vec<String>> = rows.collect();
-    let header = COLUMNS.map(str::to_owned).to_vec();
+    let cells = |row: Row<'_>| COLUMNS.map(|(_, cell)| cell(&row)).to_vec();
+    let rows: Vec<Vec<String>> = rows.map(cells).collect();
+    let header = COLUMNS.map(|(name, _)| name.to_owned()).to_vec();
     (!rows.is_empty()).then(|| table(header, rows.into_iter()))
 }
 
-fn row(overhead: &Overhead, share: &Share, quantity: Quantity, ratio: &Ratio) -> Vec<String> {
-    let percent = |ratio: f64| decimal(Some(ratio * 100.0));
-    let interval = ratio.ratio.interval;
-    let connections = share.step.connections.map(|count| count.to_string());
-    vec![
-        overhead.conditions.clone(),
-        share.benchmark.clone(),
-        share.label.clone(),
-        share.baseline.clone(),
-        share.step.label.clone(),
-        connections.unwrap_or_default(),
-        quantity.name().to_owned(),
-        quantity.unit().to_owned(),
-        decimal(Some(ratio.contender)),
-        decimal(Some(ratio.baseline)),
-        percent(ratio.ratio.point),
-        interval.map_or_else(String::new, |ends| percent(ends.low)),
-        interval.map_or_else(String::new, |ends| percent(ends.high)),
-        ratio.ratio.runs.to_string(),
-        ratio.validity.name().to_owned(),
-    ]
+fn percent(ratio: Option<f64>) -> String {
+    decimal(ratio.map(|ratio| ratio * 100.0))
 }

@@ -12,16 +12,11 @@ use crate::render::turns;
 use bakeoff_analysis::comparison::{Conclusion, Matrix};
 use bakeoff_analysis::number::{range, ratio_text, significant};
 use bakeoff_analysis::row::Row;
-use bakeoff_analysis::stated::StatedStep;
 use bakeoff_analysis::summary::{BenchmarkSummary, RankTable};
 use bakeoff_analysis::turns::Sets;
 
 /// More conclusions than this are folded away behind the first ones.
 const CONCLUSIONS_OPEN: usize = 6;
-
-const TIES: &str = "Rank = 1 + number of significantly faster contenders. “=”: not significantly \
-    different from another of the rank, so that their order means nothing. “≈”: equivalent to the \
-    others of the rank, within 3 %.";
 
 pub(super) fn section(summary: &BenchmarkSummary, index: usize) -> Markup {
     html! {
@@ -71,9 +66,11 @@ fn ranked(table: &RankTable, bounds: &[String]) -> Markup {
         (conclusions(&table.conclusions))
         (conclusions(&table.times))
         (reasons::sentences(&table.reasons))
-        (stated(table.stated.as_ref(), table.open_words()))
+        @if let Some(step) = &table.stated {
+            p.hint { (ranks::where_measured(step, table.open_words())) }
+        }
         (table::of("ranks", &ranks::table(&table.rows)))
-        @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (TIES) } }
+        @if table.rows.iter().any(|row| row.tie != Tie::Alone) { p.hint { (ranks::TIES) } }
         (evidence(&table.rows))
         (reasons::tables(&table.reasons))
         (matrices(table))
@@ -103,30 +100,6 @@ fn conclusion(one: &Conclusion) -> Markup {
     }
 }
 
-/// At which step the table has what is not at each one's own.
-fn stated(stated: Option<&StatedStep>, open: Option<String>) -> Markup {
-    html! {
-        @if let Some(step) = stated {
-            p.hint {
-                "Requests/s: each at its own best step. "
-                @if let Some(open) = open {
-                    "CPU per request and memory: all " b { (step.words()) } ". Latencies: all "
-                    b { (open) } ", a dash where a contender did not hold that rate and with fewer "
-                    "than 100 requests beyond it in each set."
-                } @else {
-                    "Latencies, CPU per request and memory: all " b { (step.words()) }
-                    ", a dash where that step is not valid for the contender."
-                }
-            }
-        }
-    }
-}
-
-/// Returns the reason why the stated step of a contender is not fair.
-fn stated_reason(row: &Row) -> String {
-    row.stated.to_string()
-}
-
 /// The evidence behind each metric that is not fair.
 fn evidence(rows: &[Row]) -> Markup {
     let peaks = rows.iter().filter(|row| !row.validity().is_fair());
@@ -138,7 +111,7 @@ fn evidence(rows: &[Row]) -> Markup {
         .collect();
     let stated = rows.iter().filter(|row| !row.stated.is_fair());
     unfair.extend(stated.map(|row| {
-        let reason = stated_reason(row);
+        let reason = row.stated.to_string();
         (
             row.label.as_str(),
             match row.open {
@@ -239,7 +212,7 @@ fn unranked_rows(summary: &BenchmarkSummary) -> Markup {
     html! {
         @if measured().next().is_some() {
             p.hint { "Their numbers all the same:" }
-            (stated(summary.stated.as_ref(), None))
+            @if let Some(step) = &summary.stated { p.hint { (ranks::where_measured(step, None)) } }
             (table::of("ranks", &ranks::table(measured())))
         }
     }

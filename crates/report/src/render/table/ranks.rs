@@ -3,6 +3,7 @@
 use super::{Cell, Column, Mark, Table};
 use bakeoff_analysis::metric::Metric;
 use bakeoff_analysis::row::Row;
+use bakeoff_analysis::stated::StatedStep;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
 const COLUMNS: [Column<Row>; 14] = [
@@ -61,6 +62,40 @@ const COLUMNS: [Column<Row>; 14] = [
     Column::new("runs", |row: &Row| Cell::Fraction(row.runs, row.runs_begun))
         .help("completed of begun"),
 ];
+
+/// The meaning of the signs beside ranks.
+pub(in crate::render) const TIES: &str = "\
+Rank = 1 + number of significantly faster contenders. “=”: not significantly different from \
+another of the rank, so that their order means nothing. “≈”: equivalent to the others of the rank, \
+within 3 %.";
+
+/// Returns which load each column is about: the stated step, or `open` load for response times.
+pub(in crate::render) fn where_measured(step: &StatedStep, open: Option<String>) -> String {
+    let at = step.words();
+    match open {
+        Some(open) => format!(
+            "Requests/s: each at its own best step. CPU per request and memory: all {at}. \
+             Latencies: all {open}, a dash where a contender did not hold that rate and with fewer \
+             than 100 requests beyond it in each set. Errors: over all of these."
+        ),
+        None => format!(
+            "Requests/s: each at its own best step. Latencies, CPU per request and memory: all \
+             {at}, a dash where that step is not valid for the contender. Errors: over all \
+             measured steps."
+        ),
+    }
+}
+
+/// Returns the same in the few words that a terminal has room for.
+pub(in crate::render) fn where_in_short(step: &StatedStep, open: Option<String>) -> String {
+    let at = step.words();
+    match open {
+        Some(open) => format!(
+            "us/req and MiB {at}; p99 {open}, the same rate for all; errors over all of these"
+        ),
+        None => format!("p99, us/req and MiB {at}; errors over all measured steps"),
+    }
+}
 
 /// Returns the table of these rows.
 pub(in crate::render) fn table<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Table {
