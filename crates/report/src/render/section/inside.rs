@@ -9,7 +9,7 @@ use bakeoff_analysis::first_byte::FirstByteRow;
 use bakeoff_analysis::gc::GcRow;
 use bakeoff_analysis::probe::{self, ShareRow};
 
-const CPU_COLUMNS: [Column<CpuPartsRow>; 6] = [
+const CPU_COLUMNS: &[Column<CpuPartsRow>] = &[
     Column::words("contender", |row: &CpuPartsRow| Cell::name(&row.label)),
     Column::new("JIT, warm-up", |row: &CpuPartsRow| match row.jit_warm_up {
         Some(share) => share_of_cpu(share),
@@ -38,7 +38,7 @@ pub(super) fn cpu_parts(rows: &[CpuPartsRow]) -> Option<Section> {
         Section::of(
             "What CPU time goes into",
             note,
-            Table::of(&CPU_COLUMNS, rows),
+            Table::of(CPU_COLUMNS, rows),
         )
     };
     (!rows.is_empty()).then(section)
@@ -48,7 +48,7 @@ fn share_of_cpu(share: f64) -> Cell {
     Cell::percent(share * 100.0, 1)
 }
 
-const FIRST_BYTE_COLUMNS: [Column<FirstByteRow>; 6] = [
+const FIRST_BYTE_COLUMNS: &[Column<FirstByteRow>] = &[
     Column::words("step", |row: &FirstByteRow| Cell::word(&row.step)),
     Column::words("contender", |row: &FirstByteRow| Cell::name(&row.label)),
     Column::new("first byte, p50 ms", |row: &FirstByteRow| {
@@ -65,11 +65,11 @@ const FIRST_BYTE_COLUMNS: [Column<FirstByteRow>; 6] = [
 pub(super) fn first_bytes(rows: &[FirstByteRow]) -> Option<Section> {
     let note = "Of responses, some of which came in parts: from the send to the first byte of the \
                 body, and to its end; means over runs or sets.";
-    let table = || Table::of(&FIRST_BYTE_COLUMNS, rows);
+    let table = || Table::of(FIRST_BYTE_COLUMNS, rows);
     (!rows.is_empty()).then(|| Section::of("Time to the first byte", note, table()))
 }
 
-const SHARE_COLUMNS: [Column<ShareRow>; 6] = [
+const SHARE_COLUMNS: &[Column<ShareRow>] = &[
     Column::words("contender", |row: &ShareRow| Cell::name(&row.label)),
     Column::words("part", |row: &ShareRow| Cell::text(&row.part)),
     Column::words("of", |row: &ShareRow| Cell::text(&row.request))
@@ -95,11 +95,11 @@ pub(super) fn shares(rows: &[ShareRow]) -> Option<Section> {
          the contender used, other requests and failures included.",
         probe::sentences(rows).join(" ")
     );
-    let table = Table::of(&SHARE_COLUMNS, rows);
+    let table = Table::of(SHARE_COLUMNS, rows);
     Some(Section::of("Where the CPU goes", note, table))
 }
 
-const GC_COLUMNS: [Column<GcRow>; 9] = [
+const GC_COLUMNS: &[Column<GcRow>] = &[
     Column::words("contender", |row: &GcRow| Cell::name(&row.label)),
     Column::new("run", |row: &GcRow| Cell::word(row.run)),
     Column::words("collector", |row: &GcRow| Cell::text(&row.collector)),
@@ -123,11 +123,11 @@ const GC_COLUMNS: [Column<GcRow>; 9] = [
 pub(super) fn gc(rows: &[GcRow]) -> Option<Section> {
     let note = "Under load, warm-up included, by the JVM's own log; without one by its counters, \
                 which know no single pause.";
-    let section = || Section::of("Garbage collection", note, Table::of(&GC_COLUMNS, rows));
+    let section = || Section::of("Garbage collection", note, Table::of(GC_COLUMNS, rows));
     (!rows.is_empty()).then(section)
 }
 
-const DATABASE_COLUMNS: [Column<DatabaseRow>; 6] = [
+const DATABASE_COLUMNS: &[Column<DatabaseRow>] = &[
     Column::words("step", |row: &DatabaseRow| Cell::word(&row.step)),
     Column::words("contender", |row: &DatabaseRow| Cell::name(&row.label)),
     Column::new("open at most", |row: &DatabaseRow| {
@@ -151,6 +151,6 @@ const DATABASE_COLUMNS: [Column<DatabaseRow>; 6] = [
 /// None without a database.
 pub(super) fn database(rows: &[DatabaseRow]) -> Option<Section> {
     let note = "Of all completed runs, beside the CPU that was used meanwhile.";
-    let table = || Table::of(&DATABASE_COLUMNS, rows);
+    let table = || Table::of(DATABASE_COLUMNS, rows);
     (!rows.is_empty()).then(|| Section::of("Database connections", note, table()))
 }

@@ -4,7 +4,7 @@ use super::{Part, Section};
 use crate::render::table::{Cell, Column, Table};
 use bakeoff_analysis::own_metrics::{OwnMetricRow, OwnMetrics};
 
-const COLUMNS: [Column<OwnMetricRow>; 6] = [
+const COLUMNS: &[Column<OwnMetricRow>] = &[
     Column::words("metric", |row: &OwnMetricRow| Cell::text(&row.name)),
     Column::words("contender", |row: &OwnMetricRow| Cell::name(&row.label)),
     Column::new("growth per request", |row: &OwnMetricRow| {
@@ -38,7 +38,7 @@ pub(super) fn section(metrics: &OwnMetrics) -> Option<Section> {
              They were read before and after the step, without load.",
             metrics.at
         )));
-        parts.push(Part::Table(Table::of(&COLUMNS, &metrics.rows)));
+        parts.push(Part::Table(Table::of(COLUMNS, &metrics.rows)));
     }
     Some(Section {
         title: "Metrics of the services themselves",

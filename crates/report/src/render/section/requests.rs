@@ -7,7 +7,7 @@ use bakeoff_analysis::errors::{ClassRow, ErrorRow, Failed};
 use bakeoff_analysis::number::as_f64;
 use bakeoff_analysis::requests::{Block, RequestRow, TimesMs};
 
-const REQUESTS: [Column<RequestRow>; 6] = [
+const REQUESTS: &[Column<RequestRow>] = &[
     Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
     Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
     Column::words("request", |row: &RequestRow| Cell::text(&row.block.request)),
@@ -20,7 +20,7 @@ const REQUESTS: [Column<RequestRow>; 6] = [
 ];
 
 /// Of all times of a block.
-const TIMES: [Column<TimesMs>; 8] = [
+const TIMES: &[Column<TimesMs>] = &[
     Column::new("min", |times: &TimesMs| Cell::number(times.min)),
     Column::new("max", |times: &TimesMs| Cell::number(times.max)),
     Column::new("mean", |times: &TimesMs| Cell::number(times.mean)),
@@ -31,7 +31,7 @@ const TIMES: [Column<TimesMs>; 8] = [
     Column::new("p99", |times: &TimesMs| Cell::number(times.percentiles[3])),
 ];
 
-const BANDS: [Column<RequestRow>; 9] = [
+const BANDS: &[Column<RequestRow>] = &[
     Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
     Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
     Column::words("request", |row: &RequestRow| Cell::text(&row.block.request)),
@@ -45,7 +45,7 @@ const BANDS: [Column<RequestRow>; 9] = [
     Column::words("rating", |row: &RequestRow| rating(&row.block)),
 ];
 
-const ROUNDS: [Column<RequestRow>; 15] = [
+const ROUNDS: &[Column<RequestRow>] = &[
     Column::words("step", |row: &RequestRow| Cell::word(&row.step)),
     Column::words("contender", |row: &RequestRow| Cell::name(&row.label)),
     Column::new("duration s", |row: &RequestRow| {
@@ -84,7 +84,7 @@ const ROUNDS: [Column<RequestRow>; 15] = [
     Column::words("rating", |row: &RequestRow| rating(&row.block)),
 ];
 
-const ERRORS: [Column<ErrorRow>; 6] = [
+const ERRORS: &[Column<ErrorRow>] = &[
     Column::words("step", |row: &ErrorRow| Cell::word(&row.step)),
     Column::words("contender", |row: &ErrorRow| Cell::name(&row.label)),
     Column::words("class", |row: &ErrorRow| Cell::text(row.error.class.name())),
@@ -96,7 +96,7 @@ const ERRORS: [Column<ErrorRow>; 6] = [
     .help("of all failures of the step"),
 ];
 
-const CLASSES: [Column<ClassRow>; 5] = [
+const CLASSES: &[Column<ClassRow>] = &[
     Column::words("step", |row: &ClassRow| Cell::word(&row.step)),
     Column::words("contender", |row: &ClassRow| Cell::name(&row.label)),
     Column::words("class", |row: &ClassRow| Cell::text(row.class.name())),
@@ -112,19 +112,19 @@ pub(super) fn sections(rows: &[RequestRow], failed: &Failed) -> Vec<Section> {
     let banded = || rows.iter().filter(|row| row.block.bands.is_some());
     let all = [
         of_rounds(Table::of(
-            &ROUNDS,
+            ROUNDS,
             banded().filter(|row| row.block.is_of_all()),
         )),
         of_requests(rows),
         Section::of(
             "Response times in bands",
             "Apdex with T = 1.5 s; a failure is a frustrated user.",
-            Table::of(&BANDS, banded()),
+            Table::of(BANDS, banded()),
         ),
         Section::of(
             "Failed requests",
             "By message; of all runs, also those that did not complete.",
-            Table::of(&ERRORS, &failed.messages),
+            Table::of(ERRORS, &failed.messages),
         ),
         of_classes(&failed.classes),
     ];
@@ -146,9 +146,9 @@ fn of_requests(rows: &[RequestRow]) -> Section {
         "All completed runs together. Times in milliseconds, of successful requests{apart}; in a \
          scenario from the end of the user's pause."
     );
-    let times = Table::of(&TIMES, rows.iter().map(|row| &row.block.times));
-    let failed = Table::of(&TIMES, rows.iter().map(|row| &row.block.failed_times));
-    let table = Table::of(&REQUESTS, rows)
+    let times = Table::of(TIMES, rows.iter().map(|row| &row.block.times));
+    let failed = Table::of(TIMES, rows.iter().map(|row| &row.block.failed_times));
+    let table = Table::of(REQUESTS, rows)
         .beside(times)
         .beside(failed.prefixed("KO ", "of failed requests"));
     Section::of("Requests", note, table)
@@ -157,8 +157,8 @@ fn of_requests(rows: &[RequestRow]) -> Section {
 fn of_classes(rows: &[ClassRow]) -> Section {
     let note = "By class, in milliseconds, until the failure; of all runs, also those that did \
                 not complete. Shares are of all requests of the step.";
-    let times = Table::of(&TIMES, rows.iter().map(|row| &row.times));
-    let table = Table::of(&CLASSES, rows).beside(times);
+    let times = Table::of(TIMES, rows.iter().map(|row| &row.times));
+    let table = Table::of(CLASSES, rows).beside(times);
     Section::of("Times of failed requests", note, table)
 }
 

@@ -4,7 +4,7 @@ use super::{Cell, Column, Table};
 use bakeoff_analysis::capacity::CapacityRow;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
-const COLUMNS: [Column<CapacityRow>; 8] = [
+const COLUMNS: &[Column<CapacityRow>] = &[
     Column::new("#", |row: &CapacityRow| Cell::rank(row.rank, row.tie)),
     Column::words("contender", |row: &CapacityRow| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
@@ -43,5 +43,5 @@ const COLUMNS: [Column<CapacityRow>; 8] = [
 
 /// Returns the table of these rows.
 pub(in crate::render) fn table(rows: &[CapacityRow]) -> Table {
-    Table::of(&COLUMNS, rows)
+    Table::of(COLUMNS, rows)
 }

@@ -8,7 +8,7 @@ use bakeoff_analysis::overhead::{Overhead, Ratio, Share};
 use bakeoff_analysis::scaling::Scaling;
 
 /// Of the stated step in the terminal, which leaves out the last of them where it is too narrow.
-const HEADLINE: [Column<Share>; 6] = [
+const HEADLINE: &[Column<Share>] = &[
     Column::words("contender", |share: &Share| Cell::name(&share.label)),
     Column::new("requests/s", |share: &Share| {
         percent(share.ratios[0].as_ref())
@@ -25,7 +25,7 @@ const HEADLINE: [Column<Share>; 6] = [
 
 /// Returns the shares of a benchmark at its stated step.
 pub(in crate::render) fn headline(shares: Vec<&Share>) -> Table {
-    Table::of(&HEADLINE, shares)
+    Table::of(HEADLINE, shares)
 }
 
 fn percent(ratio: Option<&Ratio>) -> Cell {

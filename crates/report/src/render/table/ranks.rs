@@ -6,7 +6,7 @@ use bakeoff_analysis::row::Row;
 use bakeoff_analysis::stated::StatedStep;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
-const COLUMNS: [Column<Row>; 14] = [
+const COLUMNS: &[Column<Row>] = &[
     Column::new("#", |row: &Row| Cell::rank(row.rank, row.tie)),
     Column::words("contender", |row: &Row| {
         Cell::Name(row.label.clone(), row.note.iter().cloned().collect())
@@ -99,7 +99,7 @@ pub(in crate::render) fn where_in_short(step: &StatedStep, open: Option<String>)
 
 /// Returns the table of these rows.
 pub(in crate::render) fn table<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Table {
-    Table::of(&COLUMNS, rows)
+    Table::of(COLUMNS, rows)
 }
 
 /// A time, with the verdict on what it is read off.

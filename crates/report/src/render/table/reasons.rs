@@ -14,7 +14,7 @@ pub(in crate::render) const MARKED: &str = "\
 *: significant: 5 % for any false one among the totals of the table's pairs; then, of pairs whose \
 totals differ significantly, among the parts, and among all else (Holm).";
 
-const COLUMNS: [Column<Reason>; 5] = [
+const COLUMNS: &[Column<Reason>] = &[
     Column::words("for each request", |one: &Reason| Cell::name(one.name)),
     Column::new("the one with more CPU", |one: &Reason| {
         Cell::number(one.dearer)
@@ -32,5 +32,5 @@ const COLUMNS: [Column<Reason>; 5] = [
 
 /// Returns the table of a pair.
 pub(in crate::render) fn table(pair: &Reasons) -> Table {
-    Table::of(&COLUMNS, pair.all())
+    Table::of(COLUMNS, pair.all())
 }

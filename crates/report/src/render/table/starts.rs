@@ -5,7 +5,7 @@ use bakeoff_analysis::number::significant;
 use bakeoff_analysis::startup::StartRow;
 
 /// In the order of all documents. A terminal that is too narrow leaves out the last of its own.
-const COLUMNS: [Column<StartRow>; 16] = [
+const COLUMNS: &[Column<StartRow>] = &[
     Column::new("#", |row: &StartRow| Cell::rank(row.rank, row.tie)),
     Column::words("contender", |row: &StartRow| {
         Cell::Name(row.label.clone(), remarks(row))
@@ -54,7 +54,7 @@ const COLUMNS: [Column<StartRow>; 16] = [
 
 /// Returns the table of these rows.
 pub(in crate::render) fn table(rows: &[StartRow]) -> Table {
-    Table::of(&COLUMNS, rows)
+    Table::of(COLUMNS, rows)
 }
 
 /// The caveat of the contender, and what a Pod adds to its start.
