@@ -5,23 +5,34 @@ use bakeoff_model::published::{Published, PublishedResult, Source};
 use maud::{Markup, html};
 
 use super::table::{self, Heading};
+use crate::render::table::{Cell, Column, Table};
 use bakeoff_analysis::Analysis;
 use bakeoff_analysis::claims::{
     ClaimRow, ClaimVerdict, Judged, limits_text, none_testable, untestable,
 };
-use bakeoff_analysis::number::significant_or_dash;
 
-const HEADINGS: [Heading; 10] = [
-    ("published", ""),
-    ("benchmark", ""),
-    ("requests/s", ""),
-    ("at", ""),
-    ("p99 ms at 64", ""),
-    ("p99 ms at 256", ""),
-    ("CPU µs/request, whole life", ""),
-    ("MiB before load", ""),
-    ("MiB at the end", ""),
-    ("start-up s", ""),
+const COLUMNS: &[Column<PublishedResult>] = &[
+    Column::new("published", |one| Cell::name(&one.name)),
+    Column::new("benchmark", |one| Cell::text(&one.benchmark)),
+    Column::new("requests/s", |one| {
+        Cell::number(one.peak.as_ref().map(|(throughput, _)| *throughput))
+    }),
+    Column::new("at", |one| match &one.peak {
+        Some((_, at)) => Cell::word(at),
+        None => Cell::number(None),
+    }),
+    Column::new("p99 ms at 64", |one| {
+        Cell::number(one.p99_ms.get(&64).copied())
+    }),
+    Column::new("p99 ms at 256", |one| {
+        Cell::number(one.p99_ms.get(&256).copied())
+    }),
+    Column::new("CPU µs/request, whole life", |one| {
+        Cell::number(one.cpu_us_whole)
+    }),
+    Column::new("MiB before load", |one| Cell::number(one.memory_start_mib)),
+    Column::new("MiB at the end", |one| Cell::number(one.memory_end_mib)),
+    Column::new("start-up s", |one| Cell::number(one.startup_s)),
 ];
 
 const CLAIM_HEADINGS: [Heading; 4] = [
@@ -70,7 +81,7 @@ fn numbers(results: &[PublishedResult]) -> Markup {
                 "Under the sources’ conditions, not ours: for shapes and ratios, not for the \
                  numbers. In the charts above they are dashed and end in “published”."
             }
-            (table::filled("", &HEADINGS, results.iter().map(result).collect()))
+            (table::of("", &Table::of(COLUMNS, results)))
         }
     }
 }
@@ -150,24 +161,4 @@ fn claim(row: &ClaimRow) -> Markup {
             td { (row.expected) }
         }
     }
-}
-
-fn result(one: &PublishedResult) -> Vec<Markup> {
-    let (throughput, at) = one.peak.unzip();
-    let numbers = [
-        one.p99_ms.get(&64).copied(),
-        one.p99_ms.get(&256).copied(),
-        one.cpu_us_whole,
-        one.memory_start_mib,
-        one.memory_end_mib,
-        one.startup_s,
-    ];
-    let mut cells = vec![
-        html! { th scope="row" { (one.name) } },
-        html! { td.text { (one.benchmark) } },
-        html! { td { (significant_or_dash(throughput)) } },
-        html! { td { @match at { Some(at) => (at), None => "–" } } },
-    ];
-    cells.extend(numbers.map(|number| html! { td { (significant_or_dash(number)) } }));
-    cells
 }
