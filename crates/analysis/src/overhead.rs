@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use bakeoff_base::natural;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::record::Begin;
 use bakeoff_model::validity::Validity;
 use bakeoff_stats::{Criteria, Estimate, compare};
@@ -183,7 +184,7 @@ fn add(overhead: &mut Overhead, load: &LoadAnalysis<'_>, all: &BTreeSet<&str>) {
         match found(load, case) {
             Ok(baseline) => pairs.push((case, baseline)),
             Err(_) if all.contains(contender(case)) && stated_baseline(case).is_none() => {}
-            Err(reason) => leave_out(&mut overhead.without, &case.label, reason),
+            Err(reason) => leave_out(&mut overhead.without, &case.label, reason.to_string()),
         }
     }
     let stated = load.summary.stated.as_ref();
@@ -218,7 +219,7 @@ fn leave_out(without: &mut Vec<Without>, label: &str, reason: String) {
 fn found<'s, 'r>(
     load: &'s LoadAnalysis<'r>,
     case: &CaseData<'_>,
-) -> Result<&'s CaseData<'r>, String> {
+) -> Result<&'s CaseData<'r>, Problem> {
     let benchmark: &BenchmarkData<'r> = &load.data;
     let name = stated_baseline(case).ok_or("without a baseline")?;
     let cases = benchmark.cases.iter();
@@ -228,23 +229,22 @@ fn found<'s, 'r>(
         .collect();
     let of = &benchmark.name;
     match alike.as_slice() {
-        [] if named.is_empty() => Err(format!("the baseline {name} was not measured in {of}")),
-        [] => Err(format!(
-            "the baseline {name} was not measured with such parameters in {of}"
-        )),
+        [] if named.is_empty() => {
+            Err(format!("the baseline {name} was not measured in {of}").into())
+        }
+        [] => {
+            Err(format!("the baseline {name} was not measured with such parameters in {of}").into())
+        }
         [one] => match reason_unranked(load, one) {
             None => Ok(*one),
-            Some(reason) => Err(format!(
-                "the baseline {} has no number in {of}: {reason}",
-                one.label
-            )),
+            Some(reason) => {
+                Err(format!("the baseline {} has no number in {of}: {reason}", one.label).into())
+            }
         },
         several => {
             let labels: Vec<String> = several.iter().map(|one| one.label.clone()).collect();
             let labels = enumerated(&labels);
-            Err(format!(
-                "{labels} may be the baseline in {of}, each with other parameters"
-            ))
+            Err(format!("{labels} may be the baseline in {of}, each with other parameters").into())
         }
     }
 }

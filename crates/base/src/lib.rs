@@ -1,10 +1,11 @@
 //! Small things that several crates need and that must be the same everywhere: conversion of
-//! numbers and their text, seeded random numbers, the order of names, percent-encoding, counted
-//! nouns. It knows nothing of suites, records or HTTP, so `stats` and `load` can use it as well as
-//! `model`.
+//! numbers and their text, seeded random numbers, the order of names, percent-encoding, problems,
+//! counted nouns. It knows nothing of suites, records or HTTP, so `stats` and `load` can use it as
+//! well as `model`.
 
 pub mod natural;
 pub mod number;
 pub mod percent;
+pub mod problem;
 pub mod random;
 pub mod text;

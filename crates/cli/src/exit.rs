@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use bakeoff_session::hint::Hinted;
+use bakeoff_base::problem::Problem;
 
 /// Everything asked for was done.
 pub(crate) const DONE: u8 = 0;
@@ -53,7 +53,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { ERROR } else { DONE })
 }
 
-/// The chain of an error as one text: what was being done, then why it failed. Hints stand last.
+/// The chain of an error as one text: what was being done, then why it failed, with what shows it.
+/// Hints stand last.
 fn sentence(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain() {
@@ -64,11 +65,14 @@ fn sentence(error: &anyhow::Error) -> String {
         }
     }
     let mut text = parts.join(": ");
-    let hints = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<Hinted>());
-    for hinted in hints {
-        text.push_str(&format!("\n  hint: {}", hinted.hint()));
+    let problems: Vec<&Problem> = { error.chain() }
+        .filter_map(|cause| cause.downcast_ref::<Problem>())
+        .collect();
+    for line in problems.iter().flat_map(|one| one.evidence().lines()) {
+        text.push_str(&format!("\n    {line}"));
+    }
+    for hint in problems.iter().flat_map(|one| one.hints()) {
+        text.push_str(&format!("\n  hint: {hint}"));
     }
     text
 }
@@ -80,4 +84,23 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
             .downcast_ref::<std::io::Error>()
             .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use bakeoff_base::problem::Problem;
+
+    use super::sentence;
+
+    #[test]
+    fn evidence_and_hints_stand_below_the_chain() {
+        let problem = Problem::new("not built")
+            .with_hint("see the log")
+            .with_hint("or ask")
+            .with_evidence("make\nno rule");
+        let text = sentence(&anyhow::Error::new(problem).context("backend"));
+        let expect =
+            "backend: not built\n    make\n    no rule\n  hint: see the log\n  hint: or ask";
+        assert_eq!(text, expect);
+    }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
 use bakeoff_import::{Operation, curl};
 use bakeoff_model::conditions;
 use bakeoff_model::duration_ns;
@@ -111,12 +112,12 @@ impl Time {
 }
 
 impl FromStr for Time {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         let duration = parse::duration(text)?;
         if duration.is_zero() {
-            return Err("must be longer than nothing".to_owned());
+            return Err("must be longer than nothing".into());
         }
         Ok(Self(duration))
     }
@@ -127,9 +128,9 @@ impl FromStr for Time {
 pub(crate) struct WarmUp(pub(crate) Option<Time>);
 
 impl FromStr for WarmUp {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text {
             "none" => Ok(Self(None)),
             _ => text.parse().map(|time| Self(Some(time))),
@@ -142,9 +143,9 @@ impl FromStr for WarmUp {
 pub(crate) struct Collector(pub(crate) ServiceUrl);
 
 impl FromStr for Collector {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         let url = ServiceUrl::new(text).map_err(|error| error.message)?;
         Ok(Self(url))
     }
@@ -155,12 +156,12 @@ impl FromStr for Collector {
 pub(crate) struct Positive(pub(crate) f64);
 
 impl FromStr for Positive {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text.parse() {
             Ok(number) if f64::is_finite(number) && number > 0.0 => Ok(Self(number)),
-            _ => Err("must be a number above zero".to_owned()),
+            _ => Err("must be a number above zero".into()),
         }
     }
 }
@@ -170,9 +171,9 @@ impl FromStr for Positive {
 pub(crate) struct Size(pub(crate) u64);
 
 impl FromStr for Size {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         // As Docker and Kubernetes write it: `512m`, `1Gi`.
         let short = text.strip_suffix(['i', 'b']).unwrap_or(text);
         let units = [('k', "KiB"), ('m', "MiB"), ('g', "GiB")];
@@ -189,14 +190,14 @@ impl FromStr for Size {
 pub(crate) struct RequestPath(pub(crate) String);
 
 impl FromStr for RequestPath {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         if !text.starts_with('/') {
-            return Err("begin with `/`, without scheme and host".to_owned());
+            return Err("begin with `/`, without scheme and host".into());
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("escape spaces and everything beyond ASCII with `%`".to_owned());
+            return Err("escape spaces and everything beyond ASCII with `%`".into());
         }
         Ok(Self(text.to_owned()))
     }
@@ -207,9 +208,9 @@ impl FromStr for RequestPath {
 pub(crate) struct Curl(pub(crate) Operation);
 
 impl FromStr for Curl {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         curl::read(text).map(Self)
     }
 }
@@ -219,12 +220,12 @@ impl FromStr for Curl {
 pub(crate) struct Variable(pub(crate) String, pub(crate) String);
 
 impl FromStr for Variable {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self(name.to_owned(), value.to_owned())),
-            _ => Err("no name and `=` in it; write it as NAME=VALUE".to_owned()),
+            _ => Err("no name and `=` in it; write it as NAME=VALUE".into()),
         }
     }
 }
@@ -234,12 +235,12 @@ impl FromStr for Variable {
 pub(crate) struct Share(pub(crate) f64);
 
 impl FromStr for Share {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match slo::share(text) {
             Some(share) if (0.002..=0.5).contains(&share) => Ok(Self(share)),
-            _ => Err("must be from 0.2% to 50%".to_owned()),
+            _ => Err("must be from 0.2% to 50%".into()),
         }
     }
 }
@@ -249,12 +250,12 @@ impl FromStr for Share {
 pub(crate) struct Rate(pub(crate) f64);
 
 impl FromStr for Rate {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text.parse() {
             Ok(rate) if f64::is_finite(rate) && rate > 0.0 => Ok(Self(rate)),
-            _ => Err("must be a positive number of requests per second".to_owned()),
+            _ => Err("must be a positive number of requests per second".into()),
         }
     }
 }
@@ -264,9 +265,9 @@ impl FromStr for Rate {
 pub(crate) struct Header(pub(crate) String, pub(crate) String);
 
 impl FromStr for Header {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         let (name, value) = text
             .split_once(':')
             .ok_or("no colon in it; write it as 'Name: value'")?;

@@ -1,11 +1,13 @@
 //! The frames in which gRPC carries messages: a byte that says whether the message is compressed,
 //! its length in four bytes, and the message.
 
+use bakeoff_base::problem::Problem;
+
 /// Bytes before each message.
 const PREFIX_BYTES: usize = 5;
 
 /// Appends a message that is not compressed.
-pub(crate) fn write(message: &[u8], body: &mut Vec<u8>) -> Result<(), String> {
+pub(crate) fn write(message: &[u8], body: &mut Vec<u8>) -> Result<(), Problem> {
     let length = u32::try_from(message.len())
         .map_err(|_| "a message of 4 GiB or more does not fit a frame".to_owned())?;
     body.push(0);
@@ -18,22 +20,20 @@ pub(crate) fn write(message: &[u8], body: &mut Vec<u8>) -> Result<(), String> {
 ///
 /// # Errors
 /// The body ends within a message, or a message is compressed.
-pub(crate) fn read(mut body: &[u8]) -> Result<Vec<&[u8]>, String> {
+pub(crate) fn read(mut body: &[u8]) -> Result<Vec<&[u8]>, Problem> {
     let mut messages = Vec::new();
     while !body.is_empty() {
         let Some((prefix, rest)) = body.split_at_checked(PREFIX_BYTES) else {
-            return Err("the body ends within the prefix of a message".to_owned());
+            return Err("the body ends within the prefix of a message".into());
         };
         let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]);
         if prefix[0] != 0 {
-            return Err("a message is compressed, which was not offered".to_owned());
+            return Err("a message is compressed, which was not offered".into());
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let Some((message, rest)) = rest.split_at_checked(length) else {
             let found = rest.len();
-            return Err(format!(
-                "a message of {length} bytes, of which only {found} came"
-            ));
+            return Err(format!("a message of {length} bytes, of which only {found} came").into());
         };
         messages.push(message);
         body = rest;
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn broken_bodies_are_refused() {
         let check = |body: &[u8], words: &str| {
-            let message = read(body).unwrap_err();
-            assert!(message.contains(words), "{message}");
+            let problem = read(body).unwrap_err();
+            assert!(problem.message().contains(words), "{problem}");
         };
         check(&[0, 0, 0], "ends within the prefix");
         check(&[0, 0, 0, 0, 3, b'o'], "only 1 came");

@@ -7,4 +7,4 @@
 mod frames;
 mod schema;
 
-pub use schema::{Schema, SchemaError};
+pub use schema::Schema;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 use bakeoff_model::grpc;
 use prost_reflect::prost::Message as _;
@@ -22,22 +23,6 @@ pub struct Schema {
     pool: DescriptorPool,
 }
 
-/// Why there are no descriptors.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
-    /// A file cannot be read or compiled.
-    #[error("{}: {why}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        why: String,
-    },
-    /// The bytes are no descriptors.
-    #[error("no descriptors of Protocol Buffers: {0}")]
-    Descriptors(String),
-}
-
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         self.descriptors() == other.descriptors()
@@ -51,19 +36,16 @@ impl Schema {
     ///
     /// # Errors
     /// A file cannot be read or compiled, or two of them contradict each other.
-    pub fn from_files(files: &[PathBuf]) -> Result<Self, SchemaError> {
+    pub fn from_files(files: &[PathBuf]) -> Result<Self, Problem> {
         let mut schema = Self {
             pool: DescriptorPool::new(),
         };
         for file in files {
-            let fail = |why: String| SchemaError::File {
-                file: file.clone(),
-                why,
-            };
+            let fail = |why: Problem| why.context(file.display());
             let is_source = file.extension().is_some_and(|one| one == "proto");
             let descriptors = match is_source {
                 true => compiled(file).map_err(fail)?,
-                false => fs::read(file).map_err(|error| fail(error.to_string()))?,
+                false => fs::read(file).map_err(|error| fail(Problem::new(error)))?,
             };
             schema.add(&descriptors).map_err(fail)?;
         }
@@ -74,17 +56,19 @@ impl Schema {
     ///
     /// # Errors
     /// The bytes are none, or a file is missing in it.
-    pub fn from_descriptors(descriptors: &[u8]) -> Result<Self, SchemaError> {
+    pub fn from_descriptors(descriptors: &[u8]) -> Result<Self, Problem> {
         let mut schema = Self {
             pool: DescriptorPool::new(),
         };
-        schema.add(descriptors).map_err(SchemaError::Descriptors)?;
-        Ok(schema)
+        match schema.add(descriptors) {
+            Ok(()) => Ok(schema),
+            Err(why) => Err(why.context("no descriptors of Protocol Buffers")),
+        }
     }
 
-    fn add(&mut self, descriptors: &[u8]) -> Result<(), String> {
+    fn add(&mut self, descriptors: &[u8]) -> Result<(), Problem> {
         let added = self.pool.decode_file_descriptor_set(descriptors);
-        added.map_err(|error| error.to_string())
+        added.map_err(Problem::new)
     }
 
     /// Returns the set of descriptors, which [`Schema::from_descriptors`] reads.
@@ -108,7 +92,7 @@ impl Schema {
     ///
     /// # Errors
     /// There is no such method, or its message is another one.
-    pub fn encode(&self, path: &str, json: &str) -> Result<Vec<u8>, String> {
+    pub fn encode(&self, path: &str, json: &str) -> Result<Vec<u8>, Problem> {
         let method = self.method(path)?;
         let input = method.input();
         let text = if json.trim().is_empty() { "{}" } else { json };
@@ -132,7 +116,7 @@ impl Schema {
     ///
     /// # Errors
     /// There is no such method, or the body is no response of it.
-    pub fn decode(&self, path: &str, body: &[u8]) -> Result<Value, String> {
+    pub fn decode(&self, path: &str, body: &[u8]) -> Result<Value, Problem> {
         let method = self.method(path)?;
         let messages = frames::read(body)?;
         let output = method.output();
@@ -148,7 +132,8 @@ impl Schema {
             Err(values) => Err(format!(
                 "{} messages in the response of {path}, which has one",
                 values.len()
-            )),
+            )
+            .into()),
         }
     }
 
@@ -156,7 +141,7 @@ impl Schema {
     ///
     /// # Errors
     /// There is no such method, or the body is no response of it.
-    pub fn decoded(&self, path: &str, answer: Answer) -> Result<Answer, String> {
+    pub fn decoded(&self, path: &str, answer: Answer) -> Result<Answer, Problem> {
         let body = match answer.grpc_status {
             Some(grpc::OK) => self.decode(path, &answer.body)?.to_string(),
             _ => String::new(),
@@ -167,7 +152,7 @@ impl Schema {
         })
     }
 
-    fn method(&self, path: &str) -> Result<MethodDescriptor, String> {
+    fn method(&self, path: &str) -> Result<MethodDescriptor, Problem> {
         let mut services = self.pool.services();
         let found = services.find_map(|service| {
             let mut methods = service.methods();
@@ -184,7 +169,7 @@ impl Schema {
                 true => "there is no service in the files".to_owned(),
                 false => format!("there are {}{more}", listed.join(", ")),
             };
-            format!("no method at the path {path}: {known}")
+            format!("no method at the path {path}: {known}").into()
         })
     }
 }
@@ -195,7 +180,7 @@ fn path_of(method: &MethodDescriptor) -> String {
 }
 
 /// A message as JSON, with the fields that have their default values.
-fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, String> {
+fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, Problem> {
     let name = output.full_name();
     let message = DynamicMessage::decode(output.clone(), message)
         .map_err(|error| format!("the response is no {name}: {error}"))?;
@@ -208,9 +193,9 @@ fn json(output: &MessageDescriptor, message: &[u8]) -> Result<Value, String> {
 }
 
 /// Compiles a source file with all that it imports.
-fn compiled(file: &Path) -> Result<Vec<u8>, String> {
-    let file = file.canonicalize().map_err(|error| error.to_string())?;
-    let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+fn compiled(file: &Path) -> Result<Vec<u8>, Problem> {
+    let file = file.canonicalize().map_err(Problem::new)?;
+    let text = fs::read_to_string(&file).map_err(Problem::new)?;
     if text
         .lines()
         .any(|line| line.trim_start().starts_with("edition"))
@@ -218,7 +203,7 @@ fn compiled(file: &Path) -> Result<Vec<u8>, String> {
         return Err(
             "it is of an edition of Protocol Buffers, and only the syntaxes proto2 and \
                     proto3 can be read"
-                .to_owned(),
+                .into(),
         );
     }
     let mut found = None;
@@ -231,15 +216,13 @@ fn compiled(file: &Path) -> Result<Vec<u8>, String> {
             (Err(_), Some(_)) => {}
         }
     }
-    Err(found.unwrap_or_else(|| "it lies in no folder".to_owned()))
+    Err(found.unwrap_or_else(|| "it lies in no folder".to_owned().into()))
 }
 
-fn compiled_in(root: &Path, file: &Path) -> Result<Vec<u8>, String> {
-    let mut compiler = protox::Compiler::new([root]).map_err(|error| error.to_string())?;
+fn compiled_in(root: &Path, file: &Path) -> Result<Vec<u8>, Problem> {
+    let mut compiler = protox::Compiler::new([root]).map_err(Problem::new)?;
     compiler.include_imports(true);
-    let opened = compiler
-        .open_file(file)
-        .map_err(|error| error.to_string())?;
+    let opened = compiler.open_file(file).map_err(Problem::new)?;
     Ok(opened.encode_file_descriptor_set())
 }
 
@@ -304,7 +287,7 @@ message Price { double amount = 1; string currency_code = 2; }
         assert_eq!(found[1]["id"], empty["id"]);
         assert_eq!(found.as_array().unwrap().len(), 2);
         let one = schema.decode("/shop.v1.Shop/Find", &body).unwrap_err();
-        assert!(one.contains("2 messages"), "{one}");
+        assert!(one.message().contains("2 messages"), "{one}");
     }
 
     #[test]
@@ -316,8 +299,8 @@ message Price { double amount = 1; string currency_code = 2; }
     #[test]
     fn mistakes_are_named() {
         let check = |path: &str, json: &str, words: &str| {
-            let message = schema().encode(path, json).unwrap_err();
-            assert!(message.contains(words), "{message}");
+            let problem = schema().encode(path, json).unwrap_err();
+            assert!(problem.message().contains(words), "{problem}");
         };
         check("/shop.v1.Shop/Buy", "{}", "there are /shop.v1.Shop/Find");
         check("/shop.v1.Shop/Find", "{", "is not JSON");

@@ -1,5 +1,6 @@
 //! A request out of a command line of curl, as browsers copy it and documentation shows it. Pure.
 
+use bakeoff_base::problem::Problem;
 use url::Url;
 
 use crate::described::Operation;
@@ -90,11 +91,11 @@ struct Command {
 ///
 /// # Errors
 /// Says which option cannot be taken, or what is no command line.
-pub fn read(text: &str) -> Result<Operation, String> {
+pub fn read(text: &str) -> Result<Operation, Problem> {
     // A shell continues the line after a backslash.
     let line = text.replace("\\\r\n", " ").replace("\\\n", " ");
     if line.contains(" $'") {
-        return Err("text in $'...' cannot be taken; write it in '...'".to_owned());
+        return Err("text in $'...' cannot be taken; write it in '...'".into());
     }
     let words = shlex::split(&line).ok_or("a quote is not closed")?;
     let mut words = words.into_iter().peekable();
@@ -138,7 +139,11 @@ fn refused(option: &str) -> String {
 }
 
 impl Command {
-    fn option(&mut self, name: &str, value: impl FnOnce() -> Option<String>) -> Result<(), String> {
+    fn option(
+        &mut self,
+        name: &str,
+        value: impl FnOnce() -> Option<String>,
+    ) -> Result<(), Problem> {
         if WITHOUT_EFFECT.contains(&name) {
             return Ok(());
         }
@@ -149,12 +154,12 @@ impl Command {
                 let value = value().ok_or_else(|| format!("{name} has no value"))?;
                 self.value(name, value)?;
             }
-            _ => return Err(refused(name)),
+            _ => return Err(refused(name).into()),
         }
         Ok(())
     }
 
-    fn value(&mut self, name: &str, value: String) -> Result<(), String> {
+    fn value(&mut self, name: &str, value: String) -> Result<(), Problem> {
         match name {
             "--url" => self.take_url(value)?,
             "--request" => self.named_method = Some(value),
@@ -173,11 +178,12 @@ impl Command {
                     .map_or_else(|| value.clone(), |(_, before)| format!("{before}; {value}"));
                 self.header("cookie", &all);
             }
-            "--cookie" => return Err(format!("cookies of a file cannot be taken: {value}")),
+            "--cookie" => return Err(format!("cookies of a file cannot be taken: {value}").into()),
             "--data" | "--data-ascii" | "--data-binary" | "--json" if value.starts_with('@') => {
                 return Err(format!(
                     "data of a file cannot be taken: {value}; write it in the command"
-                ));
+                )
+                .into());
             }
             "--data-urlencode" => self.data.push(encoded(&value)?),
             "--data" | "--data-ascii" | "--data-binary" | "--data-raw" => self.data.push(value),
@@ -190,9 +196,9 @@ impl Command {
         Ok(())
     }
 
-    fn take_url(&mut self, url: String) -> Result<(), String> {
+    fn take_url(&mut self, url: String) -> Result<(), Problem> {
         match &self.url {
-            Some(first) => Err(format!("two URLs: {first} and {url}; one command has one")),
+            Some(first) => Err(format!("two URLs: {first} and {url}; one command has one").into()),
             None => {
                 self.url = Some(url);
                 Ok(())
@@ -215,7 +221,7 @@ impl Command {
         }
     }
 
-    fn operation(mut self) -> Result<Operation, String> {
+    fn operation(mut self) -> Result<Operation, Problem> {
         let url = self.url.take().ok_or("no URL in it")?;
         let mut path = path(&url)?;
         let data = self.data.join(if self.is_json { "" } else { "&" });
@@ -250,11 +256,11 @@ impl Command {
 }
 
 /// `name=value` with the value escaped, as curl does it.
-fn encoded(value: &str) -> Result<String, String> {
+fn encoded(value: &str) -> Result<String, Problem> {
     let escape =
         |text: &str| -> String { url::form_urlencoded::byte_serialize(text.as_bytes()).collect() };
     if value.contains('@') && !value.contains('=') {
-        return Err(format!("data of a file cannot be taken: {value}"));
+        return Err(format!("data of a file cannot be taken: {value}").into());
     }
     Ok(match value.split_once('=') {
         Some(("", value)) => escape(value),
@@ -264,7 +270,7 @@ fn encoded(value: &str) -> Result<String, String> {
 }
 
 /// Path and query of a URL, which may lack its scheme as curl allows.
-pub(crate) fn path(url: &str) -> Result<String, String> {
+pub(crate) fn path(url: &str) -> Result<String, Problem> {
     let before_query = url.split(['?', '#']).next().unwrap_or_default();
     let whole = match (url.starts_with('/'), before_query.contains("://")) {
         (true, _) => format!("http://host{url}"),
@@ -273,9 +279,7 @@ pub(crate) fn path(url: &str) -> Result<String, String> {
     };
     let parsed = Url::parse(&whole).map_err(|error| format!("{url}: {error}"))?;
     if !parsed.username().is_empty() {
-        return Err(
-            "a user in the URL cannot be taken; write the header that it becomes".to_owned(),
-        );
+        return Err("a user in the URL cannot be taken; write the header that it becomes".into());
     }
     let query = parsed.query().map(|query| format!("?{query}"));
     Ok(format!("{}{}", parsed.path(), query.unwrap_or_default()))
@@ -346,7 +350,7 @@ mod tests {
             ("curl http://me:secret@a", "a user in the URL"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(expect), "{text}: {error}");
+            assert!(error.message().contains(expect), "{text}: {error}");
         }
     }
 }

@@ -7,6 +7,7 @@ mod file;
 
 use std::collections::BTreeSet;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use serde_json::Value;
 use url::Url;
@@ -84,7 +85,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// It is none, or has no request to the host that is named.
-pub fn read(text: &str, choice: &Choice) -> Result<Described, String> {
+pub fn read(text: &str, choice: &Choice) -> Result<Described, Problem> {
     // Some programs begin their files with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let file: File = serde_json::from_str(text)
@@ -291,7 +292,7 @@ pub(crate) fn is_of_the_request(name: &str) -> bool {
 }
 
 /// The host that is meant: named, or asked most for what is no file.
-fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, String> {
+fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, Problem> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for exchange in exchanges {
         match hosts.iter_mut().find(|(host, _)| *host == exchange.host) {
@@ -305,9 +306,7 @@ fn host(exchanges: &[Exchange<'_>], choice: &Choice) -> Result<String, String> {
             false => {
                 let list: Vec<&str> = hosts.iter().map(|(host, _)| *host).collect();
                 let list = list.join(", ");
-                Err(format!(
-                    "no request to {named} is in it; it has some to {list}"
-                ))
+                Err(format!("no request to {named} is in it; it has some to {list}").into())
             }
         };
     }
@@ -621,7 +620,9 @@ mod tests {
         };
         let message = read(&text, &nobody).unwrap_err();
         assert!(
-            message.contains("it has some to other.example, shop"),
+            message
+                .message()
+                .contains("it has some to other.example, shop"),
             "{message}"
         );
     }
@@ -697,7 +698,9 @@ mod tests {
         for text in ["", "{}", "[]", r#"{"log": {}}"#] {
             let message = read(text, &Choice::default()).unwrap_err();
             assert!(
-                message.starts_with("no recording in the format HAR"),
+                message
+                    .message()
+                    .starts_with("no recording in the format HAR"),
                 "{message}"
             );
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 
 use crate::curl::path;
@@ -15,7 +16,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 ///
 /// # Errors
 /// Says which line is not understood, or that there is no request.
-pub fn read(text: &str) -> Result<Described, String> {
+pub fn read(text: &str) -> Result<Described, Problem> {
     let mut variables = BTreeMap::new();
     let mut operations: Vec<Operation> = Vec::new();
     let mut part: Vec<(usize, &str)> = Vec::new();
@@ -30,7 +31,7 @@ pub fn read(text: &str) -> Result<Described, String> {
     }
     operations.extend(operation(title, &part, &mut variables)?);
     if operations.is_empty() {
-        return Err("no request in it".to_owned());
+        return Err("no request in it".into());
     }
     let mut taken: Vec<Operation> = Vec::new();
     for mut operation in operations {
@@ -50,7 +51,7 @@ fn operation(
     title: &str,
     part: &[(usize, &str)],
     variables: &mut BTreeMap<String, String>,
-) -> Result<Option<Operation>, String> {
+) -> Result<Option<Operation>, Problem> {
     let mut lines = part.iter().copied().peekable();
     let mut begin = None;
     for (number, line) in lines.by_ref() {
@@ -85,19 +86,21 @@ fn operation(
             headers.insert(name, value.trim().to_owned());
         }
     }
-    let body: Result<Vec<String>, String> = lines
+    let body: Result<Vec<String>, Problem> = lines
         .map(|(number, line)| filled(number, line, variables))
         .collect();
     let body = body?.join("\n").trim().to_owned();
     if body.starts_with("< ") || body.starts_with("<@") {
         return Err(format!(
             "line {number}: a body out of a file cannot be taken; write it below the headers"
-        ));
+        )
+        .into());
     }
     if body.lines().any(is_about_response) {
         return Err(format!(
             "line {number}: what is done with the response cannot be taken; leave it out"
-        ));
+        )
+        .into());
     }
     let name = match title {
         "" => format!("{method} {path}"),
@@ -115,7 +118,7 @@ fn operation(
 }
 
 /// Method and path of the first line of a request.
-fn request_line(number: usize, line: &str) -> Result<(String, String), String> {
+fn request_line(number: usize, line: &str) -> Result<(String, String), Problem> {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default();
     let (method, url) = match words.next() {
@@ -125,7 +128,8 @@ fn request_line(number: usize, line: &str) -> Result<(String, String), String> {
             return Err(format!(
                 "line {number}: {line:?} is no request; write \
                  `GET /path` or `GET http://host/path`"
-            ));
+            )
+            .into());
         }
     };
     let path = path(url).map_err(|why| format!("line {number}: {why}"))?;
@@ -153,7 +157,7 @@ fn filled(
     number: usize,
     line: &str,
     variables: &BTreeMap<String, String>,
-) -> Result<String, String> {
+) -> Result<String, Problem> {
     let (mut text, mut rest) = (String::new(), line);
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, after)) = after.split_once("}}") else {
@@ -223,7 +227,7 @@ mod tests {
             ("@q = blue shoes\nGET /a?q={{q}}", "line 2: "),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(expect), "{text:?}: {error}");
+            assert!(error.message().contains(expect), "{text:?}: {error}");
         }
     }
 }

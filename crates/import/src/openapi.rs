@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bakeoff_base::percent;
+use bakeoff_base::problem::Problem;
 use serde_json::{Map, Value};
 
 use crate::described::{Described, Operation};
@@ -16,12 +17,12 @@ const REFERENCES_MAX: usize = 8;
 ///
 /// # Errors
 /// It is neither, or no OpenAPI description.
-pub fn read(text: &str, base: Option<&str>) -> Result<Described, String> {
+pub fn read(text: &str, base: Option<&str>) -> Result<Described, Problem> {
     let document: Value = serde_json::from_str(text)
         .or_else(|_| serde_norway::from_str(text))
         .map_err(|error| format!("neither JSON nor YAML: {error}"))?;
     let Some(paths) = document.get("paths").and_then(Value::as_object) else {
-        return Err("no OpenAPI description: it has no `paths`".to_owned());
+        return Err("no OpenAPI description: it has no `paths`".into());
     };
     let mut described = Described::default();
     let reader = Reader {
@@ -111,7 +112,7 @@ impl<'a> Reader<'a> {
         item: &'a Value,
         operation: &'a Value,
         guessed: &mut Vec<String>,
-    ) -> Result<Operation, String> {
+    ) -> Result<Operation, Problem> {
         let responses = operation.get("responses").and_then(Value::as_object);
         let successes = successes(responses);
         let response = successes.first().map(|(_, value)| self.resolved(value));
@@ -140,7 +141,9 @@ impl<'a> Reader<'a> {
                 }
                 Some("query") => query.push(format!("{name}={}", percent::component(&value))),
                 Some("header") => drop(headers.insert(name.to_owned(), value)),
-                Some(place) if required => return Err(format!("`{name}` is a {place} parameter")),
+                Some(place) if required => {
+                    return Err(format!("`{name}` is a {place} parameter").into());
+                }
                 _ => {}
             }
         }
@@ -397,7 +400,7 @@ components:
     #[test]
     fn what_is_no_description_is_refused() {
         let refused = |text: &str| read(text, None).unwrap_err();
-        assert!(refused("{\"a\":").starts_with("neither JSON nor"));
-        assert!(refused("{}").contains("no `paths`"));
+        assert!(refused("{\"a\":").message().starts_with("neither JSON nor"));
+        assert!(refused("{}").message().contains("no `paths`"));
     }
 }

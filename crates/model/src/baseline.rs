@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::parse::duration;
@@ -104,9 +105,9 @@ impl Condition {
 }
 
 impl FromStr for Condition {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         let examples = "write slower>5%, cpu>5%, memory>10%, p50>10%, p99>20% or errors>0.1%";
         let (name, rest) = text
             .split_once('>')
@@ -121,19 +122,20 @@ impl FromStr for Condition {
                 Ok(_) => format!(
                     "{number} is a bound by itself, which only `bakeoff load --fail-if` takes; a \
                      head is compared with its base: {name}>20% for 20 % more"
-                ),
-                Err(_) => format!("not in percent: write {name}>{number}%"),
+                )
+                .into(),
+                Err(_) => format!("not in percent: write {name}>{number}%").into(),
             });
         };
         match number.trim().parse() {
             Ok(percent) if f64::is_finite(percent) && percent >= 0.0 => {
                 let part_of_all = matches!(figure, Figure::Errors | Figure::Slower);
                 if part_of_all && percent >= 100.0 {
-                    return Err("cannot be: no more than all requests can be lost".to_owned());
+                    return Err("cannot be: no more than all requests can be lost".into());
                 }
                 Ok(Self { figure, percent })
             }
-            _ => Err(format!("no bound: {examples}")),
+            _ => Err(format!("no bound: {examples}").into()),
         }
     }
 }
@@ -145,9 +147,9 @@ impl fmt::Display for Condition {
 }
 
 impl TryFrom<String> for Condition {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         text.parse()
     }
 }
@@ -185,8 +187,8 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_refused_with_one_that_is() {
         let check = |text: &str, expect: &str| {
-            let message = text.parse::<Condition>().unwrap_err();
-            assert!(message.contains(expect), "{text}: {message}");
+            let problem = text.parse::<Condition>().unwrap_err();
+            assert!(problem.message().contains(expect), "{text}: {problem}");
         };
         check("", "not a condition: write slower>5%");
         check("slower<5%", "not a condition");

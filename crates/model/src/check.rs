@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -127,7 +128,7 @@ impl Expect {
     ///
     /// # Errors
     /// The first assertion that does not hold: what was expected and what was found.
-    pub fn evaluate(&self, answer: &Answer) -> Result<(), String> {
+    pub fn evaluate(&self, answer: &Answer) -> Result<(), Problem> {
         self.evaluate_head(answer)?;
         self.evaluate_bytes(answer)?;
         self.evaluate_alternatives(answer)?;
@@ -144,21 +145,21 @@ impl Expect {
         self.evaluate_json(&root)
     }
 
-    fn evaluate_alternatives(&self, answer: &Answer) -> Result<(), String> {
+    fn evaluate_alternatives(&self, answer: &Answer) -> Result<(), Problem> {
         let mut failed = Vec::new();
         for alternative in &self.any_of {
             match alternative.evaluate(answer) {
                 Ok(()) => return Ok(()),
-                Err(assertion) => failed.push(assertion),
+                Err(assertion) => failed.push(assertion.to_string()),
             }
         }
         if failed.is_empty() {
             return Ok(());
         }
-        Err(format!("no alternative holds: {}", failed.join("; or: ")))
+        Err(format!("no alternative holds: {}", failed.join("; or: ")).into())
     }
 
-    fn evaluate_head(&self, answer: &Answer) -> Result<(), String> {
+    fn evaluate_head(&self, answer: &Answer) -> Result<(), Problem> {
         let status = answer.status;
         let allowed = match self.status.as_slice() {
             [] => (200..400).contains(&status),
@@ -174,9 +175,7 @@ impl Expect {
                     .join(" or "),
             };
             let body = shown(&answer.body);
-            return Err(format!(
-                "status: expected {expected}, found {status} with {body}"
-            ));
+            return Err(format!("status: expected {expected}, found {status} with {body}").into());
         }
         self.evaluate_call(answer)?;
         for (name, expected) in &self.headers {
@@ -185,11 +184,13 @@ impl Expect {
                 .iter()
                 .find(|(found, _)| found.eq_ignore_ascii_case(name));
             match found {
-                None => return Err(format!("header {name}: expected {expected:?}, found none")),
+                None => {
+                    return Err(format!("header {name}: expected {expected:?}, found none").into());
+                }
                 Some((_, value)) if !value.starts_with(expected.as_str()) => {
-                    return Err(format!(
-                        "header {name}: expected {expected:?}, found {value:?}"
-                    ));
+                    return Err(
+                        format!("header {name}: expected {expected:?}, found {value:?}").into(),
+                    );
                 }
                 Some(_) => {}
             }
@@ -197,7 +198,7 @@ impl Expect {
         Ok(())
     }
 
-    fn evaluate_call(&self, answer: &Answer) -> Result<(), String> {
+    fn evaluate_call(&self, answer: &Answer) -> Result<(), Problem> {
         let Some(found) = answer.grpc_status else {
             return Ok(());
         };
@@ -215,38 +216,37 @@ impl Expect {
             expected.join(" or "),
             grpc::status_text(found),
             message.unwrap_or_default()
-        ))
+        )
+        .into())
     }
 
-    fn evaluate_bytes(&self, answer: &Answer) -> Result<(), String> {
+    fn evaluate_bytes(&self, answer: &Answer) -> Result<(), Problem> {
         let length = answer.body.len() as u64;
         if let Some(expected) = self.body_bytes.filter(|expected| *expected != length) {
-            return Err(format!("body: expected {expected} bytes, found {length}"));
+            return Err(format!("body: expected {expected} bytes, found {length}").into());
         }
         if let Some(expected) = self
             .body
             .as_ref()
             .filter(|body| body.as_bytes() != answer.body)
         {
-            return Err(format!(
-                "body: expected {expected:?}, found {}",
-                shown(&answer.body)
-            ));
+            return Err(
+                format!("body: expected {expected:?}, found {}", shown(&answer.body)).into(),
+            );
         }
         let text = String::from_utf8_lossy(&answer.body);
         match (&self.contains, &self.matches) {
             (Some(part), _) if !text.contains(part.as_str()) => {
-                Err(format!("body: {part:?} is not in {}", shown(&answer.body)))
+                Err(format!("body: {part:?} is not in {}", shown(&answer.body)).into())
             }
-            (_, Some(pattern)) if !pattern.is_match(&text) => Err(format!(
-                "body: {pattern} does not match {}",
-                shown(&answer.body)
-            )),
+            (_, Some(pattern)) if !pattern.is_match(&text) => {
+                Err(format!("body: {pattern} does not match {}", shown(&answer.body)).into())
+            }
             _ => Ok(()),
         }
     }
 
-    fn evaluate_json(&self, root: &Value) -> Result<(), String> {
+    fn evaluate_json(&self, root: &Value) -> Result<(), Problem> {
         for (path, keys) in &self.keys {
             evaluate_keys(root, path, keys)?;
         }
@@ -256,7 +256,7 @@ impl Expect {
         for (path, expected) in &self.values {
             let found = one(root, path)?;
             if !equal(found, expected) {
-                return Err(format!("{path}: expected {expected}, found {found}"));
+                return Err(format!("{path}: expected {expected}, found {found}").into());
             }
         }
         for (path, expected) in &self.begins {
@@ -265,7 +265,7 @@ impl Expect {
                 .as_str()
                 .is_some_and(|text| text.starts_with(expected))
             {
-                return Err(format!("{path}: expected {expected:?}…, found {found}"));
+                return Err(format!("{path}: expected {expected:?}…, found {found}").into());
             }
         }
         for (path, expected) in &self.lists {
@@ -276,17 +276,18 @@ impl Expect {
 }
 
 /// The one value at a path.
-fn one<'a>(root: &'a Value, path: &str) -> Result<&'a Value, String> {
+fn one<'a>(root: &'a Value, path: &str) -> Result<&'a Value, Problem> {
     path.parse::<JsonPath>()?.find(root)
 }
 
-fn evaluate_keys(root: &Value, path: &str, expected: &[String]) -> Result<(), String> {
+fn evaluate_keys(root: &Value, path: &str, expected: &[String]) -> Result<(), Problem> {
     let value = one(root, path)?;
     let Some(object) = value.as_object() else {
         return Err(format!(
             "{path}: expected an object, found {}",
             json_path::kind(value)
-        ));
+        )
+        .into());
     };
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
     let missing = expected
@@ -309,10 +310,10 @@ fn evaluate_keys(root: &Value, path: &str, expected: &[String]) -> Result<(), St
     if parts.is_empty() {
         return Ok(());
     }
-    Err(format!("keys of {path}: {}", parts.join(", ")))
+    Err(format!("keys of {path}: {}", parts.join(", ")).into())
 }
 
-fn evaluate_list(root: &Value, path: &str, expected: &[Value]) -> Result<(), String> {
+fn evaluate_list(root: &Value, path: &str, expected: &[Value]) -> Result<(), Problem> {
     let found = path.parse::<JsonPath>()?.find_each(root)?;
     let same = expected
         .iter()
@@ -322,15 +323,17 @@ fn evaluate_list(root: &Value, path: &str, expected: &[Value]) -> Result<(), Str
     let lengths = format!("{} expected, {} found", expected.len(), found.len());
     match (expected.get(differs_at), found.get(differs_at)) {
         (None, None) => Ok(()),
-        (Some(expected), Some(found)) => Err(format!(
-            "{path}: at index {differs_at}: expected {expected}, found {found}"
-        )),
+        (Some(expected), Some(found)) => {
+            Err(format!("{path}: at index {differs_at}: expected {expected}, found {found}").into())
+        }
         (Some(expected), None) => Err(format!(
             "{path}: at index {differs_at}: expected {expected}, found none ({lengths})"
-        )),
+        )
+        .into()),
         (None, Some(found)) => Err(format!(
             "{path}: at index {differs_at}: expected none, found {found} ({lengths})"
-        )),
+        )
+        .into()),
     }
 }
 

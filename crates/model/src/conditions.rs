@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use bakeoff_base::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::text_enum::text_enum;
@@ -105,9 +106,9 @@ impl From<Enforcement> for String {
 }
 
 impl TryFrom<String> for Enforcement {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         match text.as_str() {
             "cgroup-v1" => Ok(Self::CgroupV1),
             "cgroup-v2" => Ok(Self::CgroupV2),
@@ -117,7 +118,7 @@ impl TryFrom<String> for Enforcement {
                 Some(reason) => Ok(Self::Unlimited {
                     reason: reason.to_owned(),
                 }),
-                None => Err(format!("unknown enforcement of limits {other:?}")),
+                None => Err(format!("unknown enforcement of limits {other:?}").into()),
             },
         }
     }

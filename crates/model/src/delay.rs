@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::units::duration;
@@ -43,10 +44,10 @@ impl Delay {
 }
 
 impl FromStr for Delay {
-    type Err = String;
+    type Err = Problem;
 
     /// Reads `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text.split_once(':') {
             None if text == "none" => Ok(Self::None),
             None if text == "recorded" => Ok(Self::Recorded),
@@ -56,12 +57,13 @@ impl FromStr for Delay {
             _ => Err(format!(
                 "{text:?} is not a delay: none, recorded, constant:TIME, exponential:MEAN or \
                  log-normal:MEDIAN,SIGMA"
-            )),
+            )
+            .into()),
         }
     }
 }
 
-fn log_normal(parameters: &str) -> Result<Delay, String> {
+fn log_normal(parameters: &str) -> Result<Delay, Problem> {
     /// Beyond this, one response in a hundred waits for more than 10,000 medians.
     const SIGMA_MAX: f64 = 4.0;
     let (median, sigma) = parameters
@@ -70,9 +72,7 @@ fn log_normal(parameters: &str) -> Result<Delay, String> {
     let median = duration(median)?;
     match sigma.trim().parse::<f64>() {
         Ok(sigma) if sigma > 0.0 && sigma <= SIGMA_MAX => Ok(Delay::LogNormal { median, sigma }),
-        _ => Err(format!(
-            "{sigma:?} is no sigma: a number above 0, up to {SIGMA_MAX}"
-        )),
+        _ => Err(format!("{sigma:?} is no sigma: a number above 0, up to {SIGMA_MAX}").into()),
     }
 }
 
@@ -108,9 +108,9 @@ impl From<Delay> for String {
 }
 
 impl TryFrom<String> for Delay {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         text.parse()
     }
 }

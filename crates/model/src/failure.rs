@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,16 @@ impl Failure {
         }
     }
 
+    /// A problem, and the stage in which it came up.
+    pub fn of(stage: Stage, problem: impl Into<Problem>) -> Self {
+        let problem = problem.into();
+        Self {
+            evidence: problem.evidence().to_owned(),
+            hints: problem.hints().to_vec(),
+            ..Self::new(stage, problem.message())
+        }
+    }
+
     /// The same failure, with the kernel's out-of-memory killer as its cause or not.
     #[must_use]
     pub fn with_oom_killed(self, oom_killed: bool) -> Self {
@@ -101,6 +112,14 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.message)
+            .with_hints(failure.hints)
+            .with_evidence(failure.evidence)
+    }
+}
 
 #[cfg(test)]
 mod tests {

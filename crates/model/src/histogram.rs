@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use bakeoff_base::problem::Problem;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -235,7 +236,7 @@ impl Histogram {
     ///
     /// # Errors
     /// A sentence when the text is not base64 or not a histogram.
-    pub fn decode(text: &str) -> Result<Self, String> {
+    pub fn decode(text: &str) -> Result<Self, Problem> {
         let bytes = STANDARD
             .decode(text)
             .map_err(|error| format!("not base64: {error}"))?;

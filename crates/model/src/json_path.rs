@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
 use serde_json::Value;
 
 /// A parsed path.
@@ -31,7 +32,7 @@ impl JsonPath {
     ///
     /// # Errors
     /// Says which part of the path is not there. A `[*]` never is.
-    pub fn find<'v>(&self, root: &'v Value) -> Result<&'v Value, String> {
+    pub fn find<'v>(&self, root: &'v Value) -> Result<&'v Value, Problem> {
         walk(root, &self.segments, "$".to_owned())
     }
 
@@ -39,7 +40,7 @@ impl JsonPath {
     ///
     /// # Errors
     /// Says which part of the path is not there or is not a list.
-    pub fn find_each<'v>(&self, root: &'v Value) -> Result<Vec<&'v Value>, String> {
+    pub fn find_each<'v>(&self, root: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         let star = self.segments.iter().position(|s| *s == Segment::Each);
         let Some(star) = star else {
             return self.find(root).map(|value| vec![value]);
@@ -48,10 +49,7 @@ impl JsonPath {
         let list_path = format!("${}", show(before));
         let list = walk(root, before, "$".to_owned())?;
         let Value::Array(items) = list else {
-            return Err(format!(
-                "{list_path}: expected a list, found {}",
-                kind(list)
-            ));
+            return Err(format!("{list_path}: expected a list, found {}", kind(list)).into());
         };
         items
             .iter()
@@ -110,7 +108,7 @@ fn remove_here(value: &mut Value, segment: &Segment) {
     }
 }
 
-fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v Value, String> {
+fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v Value, Problem> {
     let mut value = root;
     for segment in segments {
         let inner = match segment {
@@ -120,7 +118,7 @@ fn walk<'v>(root: &'v Value, segments: &[Segment], mut at: String) -> Result<&'v
         };
         let here = show(std::slice::from_ref(segment));
         let Some(inner) = inner else {
-            return Err(format!("{at}{here}: missing, {at} is {}", kind(value)));
+            return Err(format!("{at}{here}: missing, {at} is {}", kind(value)).into());
         };
         at.push_str(&here);
         value = inner;
@@ -172,17 +170,17 @@ impl fmt::Display for JsonPath {
 }
 
 impl FromStr for JsonPath {
-    type Err = String;
+    type Err = Problem;
 
     /// Reads a path; the error is a lower-case fragment that says where it is wrong.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |what: &str| format!("bad JSON path {text:?}: {what}");
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let wrong = |what: Problem| what.context(format_args!("bad JSON path {text:?}"));
         let mut rest = text
             .strip_prefix('$')
-            .ok_or_else(|| wrong("it must begin with `$`"))?;
+            .ok_or_else(|| wrong("it must begin with `$`".into()))?;
         let mut segments = Vec::new();
         while !rest.is_empty() {
-            let (segment, after) = segment(rest).map_err(|what| wrong(&what))?;
+            let (segment, after) = segment(rest).map_err(wrong)?;
             segments.push(segment);
             rest = after;
         }
@@ -191,16 +189,16 @@ impl FromStr for JsonPath {
 }
 
 /// Splits off the first segment.
-fn segment(text: &str) -> Result<(Segment, &str), String> {
+fn segment(text: &str) -> Result<(Segment, &str), Problem> {
     if let Some(key) = text.strip_prefix('.') {
         let end = key.find(|c| !is_plain(c)).unwrap_or(key.len());
         if end == 0 {
-            return Err(format!("`{text}` has no key after the dot"));
+            return Err(format!("`{text}` has no key after the dot").into());
         }
         return Ok((Segment::Key(key[..end].to_owned()), &key[end..]));
     }
     let Some(inside) = text.strip_prefix('[') else {
-        return Err(format!("`{text}` begins neither with `.` nor with `[`"));
+        return Err(format!("`{text}` begins neither with `.` nor with `[`").into());
     };
     if inside.starts_with('"') {
         return quoted(text, inside);
@@ -215,22 +213,20 @@ fn segment(text: &str) -> Result<(Segment, &str), String> {
         Ok(index) if inside.bytes().all(|b| b.is_ascii_digit()) => {
             Ok((Segment::Index(index), after))
         }
-        _ => Err(format!(
-            "`[{inside}]` is neither an index, `[*]` nor a key in quotes"
-        )),
+        _ => Err(format!("`[{inside}]` is neither an index, `[*]` nor a key in quotes").into()),
     }
 }
 
 /// Splits off a key in quotes, which is a JSON string; `inside` is `text` after its bracket.
-fn quoted<'t>(text: &str, inside: &'t str) -> Result<(Segment, &'t str), String> {
+fn quoted<'t>(text: &str, inside: &'t str) -> Result<(Segment, &'t str), Problem> {
     let mut stream = serde_json::Deserializer::from_str(inside).into_iter::<String>();
     let Some(Ok(key)) = stream.next() else {
-        return Err(format!("`{text}` has a key without an end quote"));
+        return Err(format!("`{text}` has a key without an end quote").into());
     };
     let after = &inside[stream.byte_offset()..];
     match after.strip_prefix(']') {
         Some(after) => Ok((Segment::Key(key), after)),
-        None => Err(format!("`{text}` lacks `]`")),
+        None => Err(format!("`{text}` lacks `]`").into()),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -152,14 +153,14 @@ impl LayerRules {
     ///
     /// # Errors
     /// Says what is no rule.
-    pub fn with(text: &str) -> Result<Self, String> {
+    pub fn with(text: &str) -> Result<Self, Problem> {
         let mut own = Self::parse(text)?;
         own.rules.extend(Self::built_in().rules);
         Ok(own)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let file: File = toml::from_str(text).map_err(Problem::new)?;
         Ok(Self { rules: file.layer })
     }
 
@@ -351,7 +352,7 @@ mod tests {
         check(&rules, "web;tokio::run;shop::price", "prices");
         check(&rules, "web;tokio::run;shop::item", "own code");
         let error = LayerRules::with("[[layer]]\nnane = \"a\"\n").unwrap_err();
-        assert!(error.contains("nane"), "{error}");
+        assert!(error.message().contains("nane"), "{error}");
     }
 
     #[test]

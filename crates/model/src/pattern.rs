@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +15,12 @@ impl Pattern {
     ///
     /// # Errors
     /// A lower-case fragment that says what is wrong with it.
-    pub fn new(text: &str) -> Result<Self, String> {
+    pub fn new(text: &str) -> Result<Self, Problem> {
         regex::Regex::new(text).map(Self).map_err(|error| {
             let words = error.to_string();
             let last = words.lines().last().unwrap_or_default();
             let what = last.trim_start_matches("error: ").trim();
-            format!("bad pattern {text:?}: {what}")
+            format!("bad pattern {text:?}: {what}").into()
         })
     }
 

@@ -4,6 +4,7 @@
 mod host;
 mod turns;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -393,15 +394,15 @@ pub fn write_line(record: &Record) -> String {
 /// # Errors
 /// A sentence naming the line that is not a record, a first line that is not `begin`, records
 /// after the end, or a format that is newer than [`FORMAT`].
-pub fn read_run(text: &str) -> Result<RunRecords, String> {
+pub fn read_run(text: &str) -> Result<RunRecords, Problem> {
     let mut lines = text.split_inclusive('\n').enumerate();
     let first = lines.next().map(|(_, line)| line).unwrap_or_default();
     refuse_newer(first)?;
     let begin = match read_line(0, first) {
         Ok(Record::Begin(begin)) => *begin,
-        Ok(_) => return Err("line 1: the first record is not `begin`".to_owned()),
+        Ok(_) => return Err("line 1: the first record is not `begin`".into()),
         Err(_) if !first.ends_with('\n') => {
-            return Err("the run was killed before its first record was whole".to_owned());
+            return Err("the run was killed before its first record was whole".into());
         }
         Err(message) => return Err(message),
     };
@@ -425,10 +426,10 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
             Err(message) => return Err(message),
         };
         if run.end.is_some() {
-            return Err(format!("line {}: a record after `end`", index + 1));
+            return Err(format!("line {}: a record after `end`", index + 1).into());
         }
         match record {
-            Record::Begin(_) => return Err(format!("line {}: a second `begin`", index + 1)),
+            Record::Begin(_) => return Err(format!("line {}: a second `begin`", index + 1).into()),
             Record::Started(startup) => run.startup = Some(startup),
             Record::Probe(probe) => run.probes.push(probe),
             Record::Check(check) => run.checks.push(check),
@@ -446,16 +447,17 @@ pub fn read_run(text: &str) -> Result<RunRecords, String> {
 
 /// Refuses a file of a later format. Only the number is looked at: the rest of such a line need
 /// not be anything that this version knows.
-fn refuse_newer(first: &str) -> Result<(), String> {
+fn refuse_newer(first: &str) -> Result<(), Problem> {
     let line: serde_json::Value = serde_json::from_str(first).unwrap_or_default();
     match line["format"].as_u64() {
         Some(found) if found > u64::from(FORMAT) => Err(format!(
             "format {found} is newer than {FORMAT}, read it with a newer bakeoff"
-        )),
+        )
+        .into()),
         _ => Ok(()),
     }
 }
 
-fn read_line(index: usize, line: &str) -> Result<Record, String> {
-    serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))
+fn read_line(index: usize, line: &str) -> Result<Record, Problem> {
+    serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1).into())
 }

@@ -2,6 +2,7 @@
 //! and the text in which a variable is used. What a suite file may say about them is
 //! [`crate::parse`]'s business, carrying them out is the engine's.
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +161,7 @@ impl Extract {
     ///
     /// # Errors
     /// Says what is not there.
-    pub fn find(&self, answer: &Answer) -> Result<String, String> {
+    pub fn find(&self, answer: &Answer) -> Result<String, Problem> {
         match self {
             Self::Json(path) => {
                 let root: serde_json::Value = serde_json::from_slice(&answer.body)
@@ -175,11 +176,11 @@ impl Extract {
                 .iter()
                 .find(|(found, _)| found.eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.clone())
-                .ok_or_else(|| format!("there is no header {name}")),
+                .ok_or_else(|| format!("there is no header {name}").into()),
             Self::Regex(pattern) => pattern
                 .first(&String::from_utf8_lossy(&answer.body))
                 .map(str::to_owned)
-                .ok_or_else(|| format!("nothing in the body matches {pattern}")),
+                .ok_or_else(|| format!("nothing in the body matches {pattern}").into()),
         }
     }
 }
@@ -197,7 +198,7 @@ pub enum Piece {
 ///
 /// # Errors
 /// A lower-case fragment when a `${` has no end or no name.
-pub fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+pub fn pieces(text: &str) -> Result<Vec<Piece>, Problem> {
     let mut pieces = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -211,10 +212,10 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, String> {
         }
         plain.push_str(before);
         let Some((name, after)) = after.split_once('}') else {
-            return Err("a `${` has no `}`".to_owned());
+            return Err("a `${` has no `}`".into());
         };
         if !is_variable(name) {
-            return Err(format!("`${{{name}}}` is not a variable (`$${{` is text)"));
+            return Err(format!("`${{{name}}}` is not a variable (`$${{` is text)").into());
         }
         if !plain.is_empty() {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
@@ -243,10 +244,10 @@ pub fn is_variable(name: &str) -> bool {
 /// # Errors
 /// A lower-case fragment: a column that is not there, a row that is too short, a quote without
 /// an end, no rows at all.
-pub fn read_csv(text: &str, variables: &[String]) -> Result<Vec<Vec<String>>, String> {
+pub fn read_csv(text: &str, variables: &[String]) -> Result<Vec<Vec<String>>, Problem> {
     let mut lines = csv_rows(text)?.into_iter();
     let Some((_, header)) = lines.next() else {
-        return Err("it is empty".to_owned());
+        return Err("it is empty".into());
     };
     let columns = variables
         .iter()
@@ -254,32 +255,33 @@ pub fn read_csv(text: &str, variables: &[String]) -> Result<Vec<Vec<String>>, St
             let at = header.iter().position(|name| name.trim() == variable);
             at.ok_or_else(|| {
                 let known = header.join(", ");
-                format!("it has no column `{variable}`; its first line names {known}")
+                format!("it has no column `{variable}`; its first line names {known}").into()
             })
         })
-        .collect::<Result<Vec<usize>, String>>()?;
+        .collect::<Result<Vec<usize>, Problem>>()?;
     let rows = lines
         .map(|(line, mut cells)| {
             if cells.len() != header.len() {
                 let (found, expected) = (cells.len(), header.len());
                 return Err(format!(
                     "line {line} has {found} cells, the first line names {expected}"
-                ));
+                )
+                .into());
             }
             Ok(columns
                 .iter()
                 .map(|at| std::mem::take(&mut cells[*at]))
                 .collect())
         })
-        .collect::<Result<Vec<Vec<String>>, String>>()?;
+        .collect::<Result<Vec<Vec<String>>, Problem>>()?;
     if rows.is_empty() {
-        return Err("it has no row after its first line".to_owned());
+        return Err("it has no row after its first line".into());
     }
     Ok(rows)
 }
 
 /// Cells of each row that is not empty, with the line on which it begins.
-fn csv_rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
+fn csv_rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, Problem> {
     let mut rows = Vec::new();
     let mut cells = Vec::new();
     let mut cell = String::new();
@@ -291,7 +293,7 @@ fn csv_rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
                 let opened = line;
                 loop {
                     match letters.next() {
-                        None => return Err(format!("the quote on line {opened} has no end")),
+                        None => return Err(format!("the quote on line {opened} has no end").into()),
                         Some('"') if letters.next_if_eq(&'"').is_some() => cell.push('"'),
                         Some('"') => break,
                         Some(letter) => {
@@ -351,7 +353,7 @@ mod tests {
             ("a,b\n\"1,2", "the quote on line 2 has no end"),
         ] {
             let found = read_csv(text, &wanted).unwrap_err();
-            assert!(found.contains(message), "{found}");
+            assert!(found.message().contains(message), "{found}");
         }
     }
 }

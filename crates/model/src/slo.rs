@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,18 +108,18 @@ impl Figure {
 }
 
 impl FromStr for Slo {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bounds: Result<Vec<Bound>, String> = text.split(" and ").map(bound).collect();
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let bounds: Result<Vec<Bound>, Problem> = text.split(" and ").map(bound).collect();
         bounds.map(|bounds| Self { bounds })
     }
 }
 
 impl TryFrom<String> for Slo {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         text.parse()
     }
 }
@@ -151,12 +152,12 @@ impl fmt::Display for Slo {
     }
 }
 
-fn bound(text: &str) -> Result<Bound, String> {
+fn bound(text: &str) -> Result<Bound, Problem> {
     let text = text.trim();
     let Some((name, limit)) = text.split_once("<=") else {
         return Err(match text.contains(['<', '>', '=']) {
-            true => format!("{text:?} has another sign than `<=`"),
-            false => format!("{text:?} is no bound: it has no `<=`"),
+            true => format!("{text:?} has another sign than `<=`").into(),
+            false => format!("{text:?} is no bound: it has no `<=`").into(),
         });
     };
     let (name, limit) = (name.trim(), limit.trim());
@@ -174,7 +175,7 @@ fn bound(text: &str) -> Result<Bound, String> {
         Figure::Errors => share(limit).ok_or_else(|| format!("{limit:?} is no share"))?,
     };
     if figure == Figure::Errors && at_most >= 1.0 {
-        return Err(format!("{text:?} always holds: 0.1% is one in a thousand"));
+        return Err(format!("{text:?} always holds: 0.1% is one in a thousand").into());
     }
     Ok(Bound {
         figure,
@@ -229,7 +230,7 @@ mod tests {
     fn what_is_no_objective_is_a_sentence() {
         let check = |text: &str, expect: &str| {
             let message = text.parse::<Slo>().unwrap_err();
-            assert_eq!(message, expect);
+            assert_eq!(message, expect.into());
         };
         check("", "\"\" is no bound: it has no `<=`");
         check("fast", "\"fast\" is no bound: it has no `<=`");

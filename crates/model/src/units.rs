@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -24,17 +25,17 @@ pub(crate) struct DurationText(pub(crate) Duration);
 pub(crate) struct SizeText(pub(crate) u64);
 
 impl TryFrom<String> for DurationText {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         duration(&text).map(Self)
     }
 }
 
 impl TryFrom<String> for SizeText {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Problem> {
         size_bytes(&text).map(Self)
     }
 }
@@ -73,7 +74,7 @@ impl JsonSchema for SizeText {
 ///
 /// # Errors
 /// What is wrong, a lower-case fragment.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, Problem> {
     const UNITS_NS: [(&str, u64); 6] = [
         ("ns", 1),
         ("us", 1_000),
@@ -90,7 +91,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// What is wrong, a lower-case fragment.
-pub fn size_bytes(text: &str) -> Result<u64, String> {
+pub fn size_bytes(text: &str) -> Result<u64, Problem> {
     const UNITS_BYTES: [(&str, u64); 4] = [
         ("B", 1),
         ("KiB", 1 << 10),
@@ -106,7 +107,7 @@ fn with_unit(
     what: &str,
     is_number: impl Fn(char) -> bool,
     units: &[(&str, u64)],
-) -> Result<u64, String> {
+) -> Result<u64, Problem> {
     let end = text.find(|c| !is_number(c)).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
@@ -114,22 +115,22 @@ fn with_unit(
         .iter()
         .any(|digits| digits.is_empty() || digits.contains('.'))
     {
-        return Err(format!("{text:?} is not a {what}"));
+        return Err(format!("{text:?} is not a {what}").into());
     }
     let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(match unit {
-            "" => format!("{text:?} is a {what} without a unit"),
-            _ => format!("{text:?} is a {what} with the unknown unit {unit:?}"),
+            "" => format!("{text:?} is a {what} without a unit").into(),
+            _ => format!("{text:?} is a {what} with the unknown unit {unit:?}").into(),
         });
     };
     match scaled(whole, fraction.trim_end_matches('0'), *factor) {
-        Some((0, 0)) => Err(format!("the {what} {text:?} is zero")),
+        Some((0, 0)) => Err(format!("the {what} {text:?} is zero").into()),
         Some((value, 0)) => Ok(value),
         Some(_) => {
             let (smallest, _) = units[0];
-            Err(format!("the {what} {text:?} is finer than 1{smallest}"))
+            Err(format!("the {what} {text:?} is finer than 1{smallest}").into())
         }
-        None => Err(format!("the {what} {text:?} is too large")),
+        None => Err(format!("the {what} {text:?} is too large").into()),
     }
 }
 
@@ -150,7 +151,7 @@ mod tests {
     fn durations_may_have_a_fraction() {
         let check = |text: &str, expect: Result<u64, &str>| {
             let found = duration(text).map(|duration| u64::try_from(duration.as_nanos()).unwrap());
-            assert_eq!(found, expect.map_err(str::to_owned), "{text}");
+            assert_eq!(found, expect.map_err(Into::into), "{text}");
         };
         check("250ms", Ok(250_000_000));
         check("1.5s", Ok(1_500_000_000));
@@ -177,6 +178,6 @@ mod tests {
     fn sizes_are_whole() {
         assert_eq!(size_bytes("2KiB"), Ok(2048));
         let message = "\"1.5KiB\" is a size with the unknown unit \".5KiB\"";
-        assert_eq!(size_bytes("1.5KiB"), Err(message.to_owned()));
+        assert_eq!(size_bytes("1.5KiB"), Err(message.into()));
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
+
 /// A file or folder of this host at a path of a container, where it can only be read: what is
 /// measured must not change what belongs to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +16,10 @@ pub struct Volume {
 }
 
 impl FromStr for Volume {
-    type Err = String;
+    type Err = Problem;
 
     /// Reads `SOURCE:TARGET`.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match text.split_once(':') {
             Some((source, target)) if !source.is_empty() && target.starts_with('/') => Ok(Self {
                 source: source.to_owned(),
@@ -25,7 +27,8 @@ impl FromStr for Volume {
             }),
             _ => Err(format!(
                 "{text:?} is not SOURCE:TARGET with an absolute path of the container"
-            )),
+            )
+            .into()),
         }
     }
 }

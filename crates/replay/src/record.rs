@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1 as client;
@@ -240,10 +241,10 @@ impl Line {
                 drop(state);
                 Ok(passed_back(parts, body))
             }
-            Err(message) => {
-                let what = format!("{key}: the backend did not answer: {message}");
+            Err(problem) => {
+                let what = format!("{key}: the backend did not answer: {problem}");
                 *self.log.state().failures.entry(what).or_default() += 1;
-                Ok(bad_gateway(&message))
+                Ok(bad_gateway(problem.message()))
             }
         }
     }
@@ -251,7 +252,7 @@ impl Line {
     async fn ask(
         &self,
         request: Request<Full<Bytes>>,
-    ) -> Result<(hyper::http::response::Parts, Bytes), String> {
+    ) -> Result<(hyper::http::response::Parts, Bytes), Problem> {
         let mut sender = self.sender.lock().await;
         let usable = match sender.as_mut() {
             Some(sender) => sender.ready().await.is_ok(),
@@ -265,18 +266,18 @@ impl Line {
             None => sender.insert(self.connect().await?),
         };
         let answer = sender.send_request(request).await;
-        let (parts, body) = answer.map_err(|error| error.to_string())?.into_parts();
-        let body = body.collect().await.map_err(|error| error.to_string())?;
+        let (parts, body) = answer.map_err(Problem::new)?.into_parts();
+        let body = body.collect().await.map_err(Problem::new)?;
         Ok((parts, body.to_bytes()))
     }
 
-    async fn connect(&self) -> Result<client::SendRequest<Full<Bytes>>, String> {
+    async fn connect(&self) -> Result<client::SendRequest<Full<Bytes>>, Problem> {
         let stream = TcpStream::connect(self.upstream).await;
-        let stream = stream.map_err(|error| error.to_string())?;
+        let stream = stream.map_err(Problem::new)?;
         let _ = stream.set_nodelay(true);
         let (sender, connection) = client::handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| error.to_string())?;
+            .map_err(Problem::new)?;
         tokio::spawn(connection);
         Ok(sender)
     }

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -61,8 +62,18 @@ pub enum RecordingError {
         /// The line, from 1.
         line: usize,
         /// Why.
-        message: String,
+        message: Problem,
     },
+}
+
+impl From<RecordingError> for Problem {
+    fn from(error: RecordingError) -> Self {
+        let problem = Self::new(&error);
+        match error {
+            RecordingError::Empty(_) => problem.with_hint("make them with `bakeoff record`"),
+            _ => problem,
+        }
+    }
 }
 
 /// A line of the file.
@@ -203,10 +214,10 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, RecordingError> {
     Ok(files)
 }
 
-fn parse(text: &str) -> Result<(RequestKey, Recorded), String> {
-    let line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn parse(text: &str) -> Result<(RequestKey, Recorded), Problem> {
+    let line: Line = serde_json::from_str(text).map_err(Problem::new)?;
     if !(100..1000).contains(&line.status) {
-        return Err(format!("{} is not a status", line.status));
+        return Err(format!("{} is not a status", line.status).into());
     }
     let body = if line.body_base64.is_empty() {
         line.body.into_bytes()

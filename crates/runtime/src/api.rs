@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::load::CpuCounter;
@@ -244,39 +245,31 @@ pub enum StartError {
         program: String,
     },
     /// The group could not be made or its command not be executed.
-    #[error("{label}: {message}")]
-    Failed {
-        /// The group.
-        label: String,
-        /// The event.
-        message: String,
-        /// The remedy.
-        hint: Option<String>,
-    },
+    #[error("{0}")]
+    Failed(Problem),
 }
 
 impl StartError {
-    /// Returns the remedy, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::PortInUse { port, .. } => Some(format!(
+    pub(crate) fn failed(label: &str, why: impl Into<Problem>) -> Self {
+        Self::Failed(why.into().context(label))
+    }
+}
+
+impl From<StartError> for Problem {
+    fn from(error: StartError) -> Self {
+        let problem = Self::new(&error);
+        match error {
+            StartError::PortInUse { port, .. } => problem.with_hint(format!(
                 "end whatever listens on port {port}, or use --runtime docker"
             )),
-            Self::NoProgram { program, .. } if program.contains('/') => {
-                Some("was it built? `bakeoff build` says what is missing".to_owned())
+            StartError::NoProgram { program, .. } if program.contains('/') => {
+                problem.with_hint("was it built? `bakeoff build` says what is missing")
             }
-            Self::NoProgram { .. } => {
-                Some("install it, or name it with its folder: ./PROGRAM".to_owned())
+            StartError::NoProgram { .. } => {
+                problem.with_hint("install it, or name it with its folder: ./PROGRAM")
             }
-            Self::Failed { hint, .. } => hint.clone(),
+            StartError::Failed(problem) => problem,
         }
-    }
-
-    /// The failure of the run that it ends.
-    #[must_use]
-    pub fn failure(&self) -> Failure {
-        Failure::new(Stage::Start, self.to_string()).with_hints(self.hint())
     }
 }
 
@@ -329,36 +322,27 @@ pub enum ReadyError {
 }
 
 impl ReadyError {
-    /// Last lines of the log.
-    #[must_use]
-    pub fn log(&self) -> &str {
-        match self {
-            Self::Exited { log, .. }
-            | Self::NoListener { log, .. }
-            | Self::NoAnswer { log, .. } => log,
-        }
-    }
-
-    /// Returns the remedy, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Exited { exit, .. } if exit.oom_killed => {
-                Some("it needs more memory than its limit allows".to_owned())
-            }
-            Self::NoListener { hint, .. } => hint.clone(),
-            Self::Exited { .. } | Self::NoAnswer { .. } => None,
-        }
-    }
-
     /// The failure of the run that it ends.
     #[must_use]
-    pub fn failure(&self) -> Failure {
-        let oom_killed = matches!(self, Self::Exited { exit, .. } if exit.oom_killed);
-        Failure::new(Stage::Ready, self.to_string())
-            .with_oom_killed(oom_killed)
-            .with_evidence(self.log())
-            .with_hints(self.hint())
+    pub fn failure(self) -> Failure {
+        let oom_killed = matches!(&self, Self::Exited { exit, .. } if exit.oom_killed);
+        Failure::of(Stage::Ready, self).with_oom_killed(oom_killed)
+    }
+}
+
+impl From<ReadyError> for Problem {
+    fn from(error: ReadyError) -> Self {
+        let problem = Self::new(&error);
+        match error {
+            ReadyError::Exited { exit, log, .. } => problem
+                .with_hints(
+                    exit.oom_killed
+                        .then(|| "it needs more memory than its limit allows".to_owned()),
+                )
+                .with_evidence(log),
+            ReadyError::NoListener { hint, log, .. } => problem.with_hints(hint).with_evidence(log),
+            ReadyError::NoAnswer { log, .. } => problem.with_evidence(log),
+        }
     }
 }
 

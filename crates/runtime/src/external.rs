@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
@@ -26,13 +27,13 @@ const AGAIN: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone, Copy)]
 pub struct External;
 
-fn resolve(service: &ServiceUrl) -> Result<SocketAddr, String> {
+fn resolve(service: &ServiceUrl) -> Result<SocketAddr, Problem> {
     let mut found = (service.name(), service.port())
         .to_socket_addrs()
         .map_err(|error| format!("{} has no address: {error}", service.name()))?;
     found
         .next()
-        .ok_or_else(|| format!("{} has no address", service.name()))
+        .ok_or_else(|| format!("{} has no address", service.name()).into())
 }
 
 impl Runtime for External {
@@ -42,13 +43,9 @@ impl Runtime for External {
     ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
         Box::pin(async move {
             let asked_ns = monotonic_ns();
-            let failed = |message: String| StartError::Failed {
-                label: spec.label.clone(),
-                message,
-                hint: None,
-            };
+            let failed = |why: Problem| StartError::failed(&spec.label, why);
             let Some(service) = spec.service.clone() else {
-                return Err(failed("it has no `url` at which it runs".to_owned()));
+                return Err(failed("it has no `url` at which it runs".into()));
             };
             let path = format!("{}{}", service.prefix(), spec.ready_path);
             let host = service.host().to_owned();
@@ -64,7 +61,7 @@ impl Runtime for External {
             };
             let address = tokio::task::spawn_blocking(move || resolve(&service))
                 .await
-                .map_err(|error| failed(error.to_string()))?
+                .map_err(|error| failed(Problem::new(error)))?
                 .map_err(failed)?;
             let instance = ExternalInstance {
                 shared: Arc::new((spec.label.clone(), path)),

@@ -2,6 +2,8 @@
 //! that asking adds nothing to the time that is measured. Any response is one: an unknown method is
 //! answered as well. It has an empty message: some services answer no call without one.
 
+use bakeoff_base::problem::Problem;
+
 /// The beginning of every connection.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -44,7 +46,7 @@ pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
 ///
 /// # Errors
 /// The bytes are not HTTP/2.
-pub(crate) fn response(mut bytes: &[u8]) -> Result<bool, String> {
+pub(crate) fn response(mut bytes: &[u8]) -> Result<bool, Problem> {
     let mut is_first = true;
     while let Some((head, rest)) = bytes.split_at_checked(FRAME_HEAD) {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
@@ -52,7 +54,7 @@ pub(crate) fn response(mut bytes: &[u8]) -> Result<bool, String> {
         // A service begins with its settings.
         if is_first && (head[3] != SETTINGS || stream != 0) {
             let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
-            return Err(format!("an answer that is not HTTP/2, beginning {begin:?}"));
+            return Err(format!("an answer that is not HTTP/2, beginning {begin:?}").into());
         }
         is_first = false;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -105,7 +107,7 @@ mod tests {
         assert_eq!(response(&bytes[..bytes.len() - 1]), Ok(false));
         assert_eq!(response(&bytes), Ok(true));
         let error = response(b"HTTP/1.1 400 Bad Request\r\n").unwrap_err();
-        assert!(error.contains("not HTTP/2"), "{error}");
+        assert!(error.message().contains("not HTTP/2"), "{error}");
     }
 
     #[test]

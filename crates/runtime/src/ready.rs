@@ -229,7 +229,7 @@ impl Asked<'_> {
             true => match first_call::response(answer) {
                 Ok(true) => Some(Ok(200)),
                 Ok(false) => None,
-                Err(found) => Some(Err(Wrong::Found(found))),
+                Err(found) => Some(Err(Wrong::Found(found.to_string()))),
             },
             false => whole(answer, closed),
         }

@@ -2,6 +2,7 @@
 //! something about each of them. Pure; who sends the trials is not known here, so that `run` and
 //! `load` search alike.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::capacity::{
     Capacity, CapacityRange, CapacityRecord, Purpose, Rates, SearchEnd, TrialOutcome, TrialRecord,
     TrialVerdict,
@@ -95,16 +96,16 @@ impl Hunt {
     ///
     /// # Errors
     /// The closed load got nothing, or nothing that the stated rates have room for: a sentence.
-    pub fn new(capacity: &Capacity, steps: usize, closed_per_s: f64) -> Result<Self, String> {
+    pub fn new(capacity: &Capacity, steps: usize, closed_per_s: f64) -> Result<Self, Problem> {
         if closed_per_s <= 0.0 {
-            return Err("no request of the closed load before the search succeeded".to_owned());
+            return Err("no request of the closed load before the search succeeded".into());
         }
         let rates = capacity.rates.unwrap_or(Rates {
             from: closed_per_s * RANGE.0,
             to: closed_per_s * RANGE.1,
         });
         let start = (closed_per_s * START).max(rates.from).min(rates.to);
-        let track = |slo: &Slo| -> Result<Track, String> {
+        let track = |slo: &Slo| -> Result<Track, Problem> {
             let search = Search::new(rates.from, rates.to, start);
             let why = || format!("nothing lies between {}/s and {}/s", rates.from, rates.to);
             Ok(Track {
@@ -114,7 +115,7 @@ impl Hunt {
                 disturbance: None,
             })
         };
-        let tracks: Result<Vec<Track>, String> = capacity.slos.iter().map(track).collect();
+        let tracks: Result<Vec<Track>, Problem> = capacity.slos.iter().map(track).collect();
         Ok(Self {
             enough: Enough {
                 within: capacity.within,
@@ -335,6 +336,9 @@ mod tests {
     #[test]
     fn nothing_served_is_nothing_to_begin_with() {
         let why = Hunt::new(&capacity(&["p99 <= 10ms"]), 1, 0.0).unwrap_err();
-        assert!(why.contains("no request of the closed load"), "{why}");
+        assert!(
+            why.message().contains("no request of the closed load"),
+            "{why}"
+        );
     }
 }

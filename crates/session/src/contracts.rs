@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::failure::Failure;
 use bakeoff_model::load::{ClockOffset, LoadEvent, LoadSpec, StepCommand};
@@ -49,7 +50,7 @@ pub trait Client: Send + Sync {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, String>>;
+    ) -> BoxFuture<'a, Result<Answer, Problem>>;
 }
 
 /// A running backend, as far as a session needs it.
@@ -64,7 +65,7 @@ pub trait BackendProbe: Send + Sync {
     ///
     /// # Errors
     /// What went wrong.
-    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>>;
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>>;
 
     /// Returns the result of a query in the contender's database.
     ///
@@ -74,7 +75,7 @@ pub trait BackendProbe: Send + Sync {
         &'a self,
         contender: &'a str,
         query: &'a str,
-    ) -> BoxFuture<'a, Result<String, String>>;
+    ) -> BoxFuture<'a, Result<String, Problem>>;
 }
 
 /// Starts load generators.

@@ -8,7 +8,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::duration_ns;
 use bakeoff_model::flame_graph::{FlameDifference, FlameGraph, FlameOutcome};
@@ -75,7 +76,7 @@ pub(crate) fn layer_rules(suite: &Path) -> anyhow::Result<LayerRules> {
     match fs::read_to_string(&file) {
         Ok(text) => {
             let rules = LayerRules::with(&text);
-            rules.map_err(|error| anyhow!("{}: {error}", file.display()))
+            Ok(rules.map_err(|error| error.context(file.display()))?)
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(LayerRules::built_in()),
         Err(error) => Err(error).context(file.display().to_string()),
@@ -187,7 +188,7 @@ pub(crate) async fn draw_all(
 /// Draws what was sampled in a run, and how it differs from the reference, unless it is that.
 fn drawn(
     run: &PlannedRun,
-    stacks: Result<Stacks, String>,
+    stacks: Result<Stacks, Problem>,
     reference: Option<&(String, Stacks)>,
     rules: &LayerRules,
     results: &Path,
@@ -213,7 +214,9 @@ fn drawn(
                 },
             }
         }
-        Err(why) => FlameOutcome::Failed { why },
+        Err(why) => FlameOutcome::Failed {
+            why: why.to_string(),
+        },
     };
     Ok(FlameGraph {
         benchmark: run.benchmark.clone(),
@@ -286,8 +289,8 @@ fn remove_maps(processes: &[u32]) {
 }
 
 /// Starts the contenders, loads them and takes samples of all in the last step.
-async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>> {
-    let mut instances: Vec<Result<Box<dyn Instance>, String>> = Vec::new();
+async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, Problem>> {
+    let mut instances: Vec<Result<Box<dyn Instance>, Problem>> = Vec::new();
     for case in cases {
         instances.push(alive(parts, case).await);
     }
@@ -312,7 +315,7 @@ async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>
                 instance.stop(STOP_GRACE).await;
                 remove_maps(&processes);
                 let sampled = sampled.next();
-                sampled.unwrap_or_else(|| Err("it was not loaded".to_owned()))
+                sampled.unwrap_or_else(|| Err("it was not loaded".into()))
             }
             Err(why) => Err(why),
         });
@@ -321,21 +324,21 @@ async fn stacks(parts: &Parts<'_>, cases: &[Case]) -> Vec<Result<Stacks, String>
 }
 
 /// Starts a contender that tells `perf` the names of its functions.
-async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, String> {
-    let spec = case.startable().map_err(|failure| failure.to_string())?;
+async fn alive(parts: &Parts<'_>, case: &Case) -> Result<Box<dyn Instance>, Problem> {
+    let spec = case.startable().map_err(Problem::new)?;
     let spec = StartSpec {
         env: with_maps(&spec.env),
         ..spec.clone()
     };
     let started = start(parts.runtime, parts.backend, &spec).await;
-    let mut instance = started.map_err(|failure| failure.to_string())?;
+    let mut instance = started.map_err(Problem::new)?;
     let ready = await_ready(instance.as_mut(), &spec).await;
-    ready.map_err(|failure| failure.to_string())?;
+    ready.map_err(Problem::new)?;
     Ok(instance)
 }
 
 /// Loads contenders that are alive, and samples all of them in the last step.
-async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, String>> {
+async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, Problem>> {
     let mut samplings = Vec::new();
     let played = played(ons, &mut samplings).await;
     let mut stacks = Vec::new();
@@ -354,8 +357,8 @@ async fn loaded(ons: &mut [On<'_>]) -> Vec<Result<Stacks, String>> {
 
 async fn played(
     ons: &mut [On<'_>],
-    samplings: &mut Vec<Result<Sampling, String>>,
-) -> Result<(), String> {
+    samplings: &mut Vec<Result<Sampling, Problem>>,
+) -> Result<(), Problem> {
     let Some(first) = ons.first() else {
         return Ok(());
     };
@@ -369,7 +372,7 @@ async fn played(
     }
     loading.play(ons, &mut Unheard).await.map_err(said)?;
     match (0..ons.len()).find_map(|index| loading.lost(index)) {
-        Some(failure) => Err(failure.to_string()),
+        Some(failure) => Err(Problem::new(failure)),
         None => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_runtime::build;
 use bakeoff_runtime::sweep::RunFolder;
@@ -81,7 +82,7 @@ impl Tree {
             command.env("GIT_INDEX_FILE", &index);
             output(command)?.map_err(|said| {
                 let short = &self.commit;
-                anyhow::anyhow!("git cannot write the files of {short}: {said}")
+                said.context(format_args!("git cannot write the files of {short}"))
             })?;
         }
         Ok(())
@@ -120,7 +121,7 @@ pub(crate) fn repository(revision: &str, folder: &Path) -> anyhow::Result<PathBu
         let folder = folder.display();
         let hint = "name the folder that holds the suite as it was, with its suite.toml, or make \
                     the folder part of a repository";
-        match said.contains("not a git repository") {
+        match said.message().contains("not a git repository") {
             true => hinted(
                 format_args!(
                     "{revision}: no folder of that name has a suite.toml, and {folder} is in no \
@@ -173,7 +174,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Returns the output of git, or its complaint.
-pub(crate) fn output(mut command: Command) -> anyhow::Result<Result<String, String>> {
+pub(crate) fn output(mut command: Command) -> anyhow::Result<Result<String, Problem>> {
     let output = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => hinted(
             "a revision is named, and git is not installed",
@@ -184,6 +185,6 @@ pub(crate) fn output(mut command: Command) -> anyhow::Result<Result<String, Stri
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
     Ok(match output.status.success() {
         true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr)),
+        false => Err(text(&output.stderr).into()),
     })
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::conditions::{BackendName, RuntimeKind};
 use bakeoff_model::plan::{Plan, PlanOptions, PlannedRun, whole_runs};
@@ -21,18 +22,9 @@ const MEMORY_SHARE: f64 = 0.9;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abilities {
     /// Whether several contenders can be alive concurrently; otherwise why not, as a clause.
-    pub concurrent: Result<(), String>,
+    pub concurrent: Result<(), Problem>,
     /// Memory of the host; `None` where it is not known yet.
     pub memory_bytes: Option<u64>,
-}
-
-/// Why the contenders of a plan cannot take turns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Obstacle {
-    /// As a clause.
-    pub why: String,
-    /// The remedy.
-    pub hint: &'static str,
 }
 
 /// The plan on a host of these abilities. `left_out` takes runs out of a plan that cannot be made
@@ -55,7 +47,7 @@ pub fn planned(
     let plan = in_memory(plan, host.memory_bytes);
     match obstacle(&plan, host, suite) {
         None => Ok((plan, lines)),
-        Some(Obstacle { why, .. }) => made(&options.in_whole_runs(why)),
+        Some(obstacle) => made(&options.in_whole_runs(obstacle.to_string())),
     }
 }
 
@@ -92,10 +84,12 @@ fn fits(limits: u64, memory_bytes: u64) -> bool {
 pub(crate) fn must_be(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
     match obstacle(plan, host, suite) {
         None => Ok(()),
-        Some(Obstacle { why, hint }) => Err(hinted(
-            format_args!("head and base are compared in turns only, and {why}"),
-            hint,
-        )),
+        Some(why) => {
+            let message = format!("head and base are compared in turns only, and {why}");
+            Err(Problem::new(message)
+                .with_hints(why.hints().to_vec())
+                .into())
+        }
     }
 }
 
@@ -121,7 +115,7 @@ pub(crate) fn must_be_in_turns(plan: &Plan) -> anyhow::Result<()> {
 /// Returns the obstacle that keeps the contenders of a plan from taking turns, if there is one and
 /// they should.
 #[must_use]
-pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle> {
+pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Problem> {
     let largest = largest(plan)?;
     let can_have_ports = matches!(plan.runtime, RuntimeKind::Process | RuntimeKind::Docker);
     let has_own_ports = can_have_ports && finds_port(suite);
@@ -137,28 +131,26 @@ pub fn obstacle(plan: &Plan, host: &Abilities, suite: &Suite) -> Option<Obstacle
             }
             RuntimeKind::External => "use --runtime process or --runtime docker",
         };
-        let why = why.clone();
-        return Some(Obstacle { why, hint });
+        return Some(why.clone().with_hint(hint));
     }
     if let Some(why) = shared_database(plan) {
-        let hint = "choose one of its parameters";
-        return Some(Obstacle { why, hint });
+        return Some(Problem::new(why).with_hint("choose one of its parameters"));
     }
     let memory_bytes = host.memory_bytes?;
     too_large(&largest, memory_bytes, "this host's")
 }
 
 /// Returns the obstacle that contenders which are alive concurrently do not fit into memory.
-fn too_large(largest: &[&PlannedRun], memory_bytes: u64, whose: &str) -> Option<Obstacle> {
+fn too_large(largest: &[&PlannedRun], memory_bytes: u64, whose: &str) -> Option<Problem> {
     let limits = memory_limits(largest)?;
-    (!fits(limits, memory_bytes)).then(|| Obstacle {
-        why: format!(
+    (!fits(limits, memory_bytes)).then(|| {
+        let why = format!(
             "{} alive concurrently may take {}, which does not fit into {whose} {} of memory",
             counted(largest.len() as u64, "contender"),
             gib(limits),
             gib(memory_bytes)
-        ),
-        hint: "choose fewer with --contender, or lower `limits.memory`",
+        );
+        Problem::new(why).with_hint("choose fewer with --contender, or lower `limits.memory`")
     })
 }
 
@@ -173,7 +165,7 @@ pub(crate) fn must_fit(plan: &Plan, node: &str, memory_bytes: Option<u64>) -> an
         .and_then(|(largest, memory_bytes)| too_large(&largest, memory_bytes, &whose));
     match obstacle {
         None => Ok(()),
-        Some(Obstacle { why, hint }) => Err(hinted(why, hint)),
+        Some(obstacle) => Err(obstacle.into()),
     }
 }
 
@@ -315,7 +307,7 @@ mod tests {
     #[track_caller]
     fn check(plan: &Plan, concurrent: Result<(), &str>, expect: &str) {
         let host = Abilities {
-            concurrent: concurrent.map_err(str::to_owned),
+            concurrent: concurrent.map_err(Into::into),
             memory_bytes: Some(2 << 30),
         };
         let said = match must_be(plan, &host, &suite()) {

@@ -54,7 +54,7 @@ pub(crate) async fn found(cache: &Path) -> anyhow::Result<Engine> {
     let host = std::env::var("DOCKER_HOST").ok();
     Engine::find(host.as_deref(), cache)
         .await
-        .map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hint()))
+        .map_err(|error| anyhow::anyhow!("{error}\nhint: {}", error.hints().join("; ")))
 }
 
 /// Runs a conversation with an engine to its end.
@@ -218,7 +218,7 @@ impl Home {
             let host = self.host();
             match block_on(async { Ok(Engine::connect(&host).await) })? {
                 Ok(engine) => return Ok(engine),
-                Err(error) => reason = error,
+                Err(error) => reason = error.to_string(),
             }
             thread::sleep(Duration::from_millis(100));
         }

@@ -1,5 +1,6 @@
 //! The metric that a claim is about, of one case.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::published::{Claim, Metric as ClaimMetric};
 use bakeoff_stats::{Better, Criteria, Sample};
 
@@ -63,10 +64,10 @@ pub(super) fn measured(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
     figure: Figure,
-) -> Result<Measured, String> {
+) -> Result<Measured, Problem> {
     let found = measured_or_bound(summary, case, figure)?;
     match found.lower_bound {
-        true => Err(found.is_a_bound()),
+        true => Err(found.is_a_bound().into()),
         false => Ok(found),
     }
 }
@@ -75,7 +76,7 @@ fn measured_or_bound(
     summary: Option<&BenchmarkSummary>,
     case: &CaseData<'_>,
     figure: Figure,
-) -> Result<Measured, String> {
+) -> Result<Measured, Problem> {
     let label = case.label.clone();
     let none = || format!("{label} has no such number");
     let metric = match figure.metric {
@@ -95,7 +96,7 @@ fn measured_or_bound(
     let lower_bound = verdict.is_bound() && of_throughput.contains(&figure.metric);
     let failures_void_it = !matches!(figure.metric, ClaimMetric::FailedShare | ClaimMetric::Apdex);
     if failures_void_it && !verdict.ranks() && !verdict.is_bound() {
-        return Err(format!("{label} is {verdict}: its number proves nothing"));
+        return Err(format!("{label} is {verdict}: its number proves nothing").into());
     }
     Ok(Measured {
         label,
@@ -120,21 +121,21 @@ fn of_failures(
     case: &CaseData<'_>,
     figure: Figure,
     wanted: fn(u32) -> Wanted,
-) -> Result<Metric, String> {
+) -> Result<Metric, Problem> {
     let at = figure.at.unwrap_or_default();
     let found = metric::read_nth(case, wanted(at), figure.nth_step);
-    found.ok_or_else(|| format!("{} was not measured at {at} users", case.label))
+    found.ok_or_else(|| format!("{} was not measured at {at} users", case.label).into())
 }
 
 fn under_load(
     summary: &BenchmarkSummary,
     case: &CaseData<'_>,
     figure: Figure,
-) -> Result<Metric, String> {
+) -> Result<Metric, Problem> {
     let label = &case.label;
     let unranked = summary.unranked.iter().find(|one| one.label == *label);
     if let Some(unranked) = unranked {
-        return Err(format!("{label} has no number: {}", unranked.reason));
+        return Err(format!("{label} has no number: {}", unranked.reason).into());
     }
     let none = || format!("{label} has no such number");
     let row = summary.row(label).ok_or_else(none)?;
@@ -152,13 +153,14 @@ fn under_load(
         let mut steps = case.completed().flat_map(RunData::measured);
         steps.any(StepData::is_in_turns)
     };
-    found.ok_or_else(|| match figure.at {
+    let found = found.ok_or_else(|| match figure.at {
         Some(at) if figure.metric == ClaimMetric::P99 && in_turns() => format!(
             "{label} took turns, which have no p99 of their own at {at} connections: whole runs do"
         ),
         Some(at) => format!("{label} was not measured at {at} connections"),
         None => none(),
-    })
+    })?;
+    Ok(found)
 }
 
 /// CPU until the end of the warm-up steps beyond what as many requests cost later, s.
@@ -201,7 +203,7 @@ pub(super) fn named_or_bound(
     bound.ok_or_else(|| match why {
         Some(why) => Found {
             cases: 1,
-            ..Found::not_testable(why)
+            ..Found::not_testable(why.to_string())
         },
         None => Found::not_testable(format!("{label} was not run")),
     })

@@ -132,7 +132,7 @@ pub(super) fn best_of(cases: &Cases<'_, '_>, claim: &Claim, best: &str, among: &
     for (summary, case) in taking_part {
         match measured(*summary, case, Figure::of(claim)) {
             Ok(figure) => all.push(figure),
-            Err(why) => without.push((case.label.as_str(), why)),
+            Err(why) => without.push((case.label.as_str(), why.to_string())),
         }
     }
     let missing = missing(&all, &without, among);

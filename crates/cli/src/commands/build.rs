@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, BuildError, Built};
 use bakeoff_session::event::Observer as _;
@@ -103,7 +104,7 @@ fn print(
         Err(error @ BuildError::Missing { .. }) => writeln!(output, "skipped: {error}")?,
         Err(error) => {
             writeln!(output, "FAILED {error}")?;
-            for line in error.failure().details().lines() {
+            for line in Failure::of(Stage::Build, error).details().lines() {
                 writeln!(output, "  {line}")?;
             }
             return Ok(exit::CHECK_FAILED);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use bakeoff_import::har::{self, Choice};
 use bakeoff_import::{Described, http_file, openapi};
 use bakeoff_model::service_url::ServiceUrl;
@@ -20,12 +20,9 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
             true => fetched(place)?,
             false => text(Path::new(place))?,
         };
-        let described = openapi::read(&text, base);
-        return described
-            .map(Some)
-            .map_err(|message| anyhow!("{place}: {message}"));
+        let described = openapi::read(&text, base).map_err(|why| why.context(place))?;
+        return Ok(Some(described));
     }
-    let in_file = |file: &Path, message: String| anyhow!("{}: {message}", file.display());
     if let Some(file) = &source.har {
         let choice = Choice {
             host: args.host.clone(),
@@ -33,17 +30,13 @@ pub(crate) fn read(args: &ImportedArgs) -> anyhow::Result<Option<Described>> {
             writes: args.writes,
         };
         let described = har::read(&text(file)?, &choice);
-        return described
-            .map(Some)
-            .map_err(|message| in_file(file, message));
+        return Ok(Some(described.map_err(|why| why.context(file.display()))?));
     }
     let Some(file) = &source.requests else {
         return Ok(None);
     };
     let described = http_file::read(&text(file)?);
-    described
-        .map(Some)
-        .map_err(|message| in_file(file, message))
+    Ok(Some(described.map_err(|why| why.context(file.display()))?))
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {

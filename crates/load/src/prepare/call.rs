@@ -1,5 +1,6 @@
 //! Requests that are calls of gRPC: their messages encoded, and what their responses must be.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
 use bakeoff_model::check::Answer;
 use bakeoff_model::grpc;
@@ -33,12 +34,12 @@ impl Call {
     pub(super) fn new(
         schema: &Schema,
         request: &RequestSpec,
-    ) -> Result<(Self, RequestSpec), String> {
+    ) -> Result<(Self, RequestSpec), Problem> {
         if request.method != grpc::POST {
-            return Err(format!("the method of a call of gRPC is {}", grpc::POST));
+            return Err(format!("the method of a call of gRPC is {}", grpc::POST).into());
         }
         let Some(message) = request.body.as_text() else {
-            return Err("its body is not UTF-8, and messages are given as JSON".to_owned());
+            return Err("its body is not UTF-8, and messages are given as JSON".into());
         };
         let body = schema.encode(&request.path, message)?;
         let mut headers = request.headers.clone();
@@ -71,7 +72,7 @@ impl Call {
     ///
     /// # Errors
     /// The body is no message of the method.
-    pub(crate) fn decoded(&self, response: &Answer) -> Result<Answer, String> {
+    pub(crate) fn decoded(&self, response: &Answer) -> Result<Answer, Problem> {
         self.schema.decoded(&self.path, response.clone())
     }
 }

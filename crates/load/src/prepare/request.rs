@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::num::NonZero;
 use std::rc::Rc;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_grpc::Schema;
 use bakeoff_model::check::Expect;
 use bakeoff_model::load::{LoadSpec, Protocol, RequestSpec};
@@ -202,13 +203,13 @@ fn prepare(
             message: format!("request {name:?}: {message}"),
         })
     };
-    if let Err(message) = check(request) {
-        return fail(&message);
+    if let Err(problem) = check(request) {
+        return fail(problem.message());
     }
     let call = schema.map(|schema| Call::new(schema, request)).transpose();
     let (call, sent) = match call {
         Ok(call) => call.unzip(),
-        Err(message) => return fail(&message),
+        Err(problem) => return fail(problem.message()),
     };
     let request = sent.as_ref().unwrap_or(request);
     let head_only = request.method == "HEAD";
@@ -260,19 +261,19 @@ fn prepare(
 }
 
 /// Refuses what cannot be written as HTTP.
-fn check(request: &RequestSpec) -> Result<(), String> {
+fn check(request: &RequestSpec) -> Result<(), Problem> {
     if request.method.is_empty() || !request.method.bytes().all(is_token) {
-        return Err("the method is not a token".to_owned());
+        return Err("the method is not a token".into());
     }
     if !request.path.starts_with('/') && request.path != "*" {
-        return Err("the path does not begin with /".to_owned());
+        return Err("the path does not begin with /".into());
     }
     for (header, value) in &request.headers {
         if header.is_empty() || !header.bytes().all(is_token) {
-            return Err(format!("header name {header:?} is not a token"));
+            return Err(format!("header name {header:?} is not a token").into());
         }
         if value.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return Err(format!("header {header} has a line break in its value"));
+            return Err(format!("header {header} has a line break in its value").into());
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 use bakeoff_model::load::{self, LoadSpec, Protocol, RequestSpec};
 use bakeoff_model::scenario::{AfterFailure, Extract, Feed, Pause, Piece, RowOrder, pieces};
@@ -263,7 +264,7 @@ impl Script {
         request: usize,
         state: &mut UserState,
         response: &Answer,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         if self.cookies {
             take_cookies(&mut state.cookies, response);
         }

@@ -1,6 +1,7 @@
 //! One response as it comes, whatever protocol carries it: status, length, and when it is captured
 //! its headers and body. Bodies that nothing will look at are counted and thrown away.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 
 use super::sse::Events;
@@ -126,12 +127,14 @@ impl Response {
     ///
     /// # Errors
     /// A message, when its body was too long to be captured.
-    pub(crate) fn captured(&mut self) -> Option<Result<&Answer, String>> {
+    pub(crate) fn captured(&mut self) -> Option<Result<&Answer, Problem>> {
         let captured = self.captured.as_mut();
         let captured = captured.filter(|_| self.capture != Capture::Nothing)?;
         if captured.too_long {
             let bytes = self.body_bytes;
-            return Some(Err(format!("a body of {bytes} bytes is too long to check")));
+            return Some(Err(
+                format!("a body of {bytes} bytes is too long to check").into()
+            ));
         }
         captured.response.status = self.status;
         captured.response.grpc_status = self.grpc_status;

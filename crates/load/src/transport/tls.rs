@@ -5,6 +5,7 @@
 
 use std::io::{Read as _, Write as _};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{Protocol, Target};
 use bakeoff_model::tls::Tls;
 use bakeoff_tls::Client;
@@ -53,10 +54,10 @@ impl Settings {
     ///
     /// # Errors
     /// A message, when the settings do not allow one.
-    pub(crate) fn session(&self) -> Result<Session, String> {
+    pub(crate) fn session(&self) -> Result<Session, Problem> {
         let mut client =
             ClientConnection::new(self.client.config.clone(), self.client.name.clone())
-                .map_err(|error| error.to_string())?;
+                .map_err(Problem::new)?;
         client.set_buffer_limit(None);
         Ok(Session {
             client,
@@ -84,7 +85,7 @@ impl Session {
     ///
     /// # Errors
     /// A message, when it did not.
-    pub(crate) fn check_protocol(&self) -> Result<(), String> {
+    pub(crate) fn check_protocol(&self) -> Result<(), Problem> {
         let chosen = self.client.alpn_protocol();
         let Some(required) = self.required.filter(|required| chosen != Some(*required)) else {
             return Ok(());
@@ -94,7 +95,8 @@ impl Session {
             "the service chose {} instead of {} (ALPN)",
             chosen.map_or_else(|| "no protocol".to_owned(), name),
             name(required)
-        ))
+        )
+        .into())
     }
 
     /// Whether the other side sent close_notify: it sends nothing more. The end of the connection
@@ -108,16 +110,16 @@ impl Session {
     ///
     /// # Errors
     /// A message, when TLS fails. What [`Session::output`] then gives is the alert.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), String> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), Problem> {
         while !bytes.is_empty() {
             let read = self.client.read_tls(&mut bytes);
             let state = self.client.process_new_packets();
-            let state = state.map_err(|error| error.to_string())?;
+            let state = state.map_err(Problem::new)?;
             let before = plain.len();
             plain.resize(before + state.plaintext_bytes_to_read(), 0);
             if plain.len() > before {
                 let result = self.client.reader().read_exact(&mut plain[before..]);
-                result.map_err(|error| error.to_string())?;
+                result.map_err(Problem::new)?;
             }
             if state.peer_has_closed() && !self.is_closed {
                 self.is_closed = true;
@@ -127,7 +129,7 @@ impl Session {
                 // After the other side's close_notify nothing more is read.
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(Problem::new(error)),
             }
         }
         Ok(())

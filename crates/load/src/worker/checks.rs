@@ -1,6 +1,7 @@
 //! What a complete response is worth. The rules for a captured response are the model's, so that a
 //! check before the load and the same check during the load cannot disagree.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Answer, Expect};
 use bakeoff_model::grpc;
 use bakeoff_model::load::{ErrorClass, LoadSpec, Protocol, TimeUnit};
@@ -131,12 +132,12 @@ impl BodyChecks {
         let age_ns = age_ns(&response.prefix, unit, wall_ns().saturating_sub(late_ns));
         age_ns
             .map(Some)
-            .map_err(|message| (ErrorClass::WrongBody, message))
+            .map_err(|problem| (ErrorClass::WrongBody, problem.to_string()))
     }
 }
 
 /// Holds a captured response against its expectation, that of a call by the message in it.
-fn evaluate(request: &Prepared, expect: &Expect, response: &Answer) -> Result<(), String> {
+fn evaluate(request: &Prepared, expect: &Expect, response: &Answer) -> Result<(), Problem> {
     match &request.call {
         None => expect.evaluate(response),
         Some(call) => expect.evaluate(&call.decoded(response)?),
@@ -144,12 +145,12 @@ fn evaluate(request: &Prepared, expect: &Expect, response: &Answer) -> Result<()
 }
 
 /// Nanoseconds from the time in a message to `now_ns`, both since the Unix epoch.
-fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, String> {
+fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, Problem> {
     let shown = || String::from_utf8_lossy(&message[..message.len().min(40)]).into_owned();
     let digits = message.iter().skip_while(|byte| !byte.is_ascii_digit());
     let mut digits = digits.take_while(|byte| byte.is_ascii_digit()).peekable();
     if digits.peek().is_none() {
-        return Err(format!("no timestamp in the message {:?}", shown()));
+        return Err(format!("no timestamp in the message {:?}", shown()).into());
     }
     let count = digits.try_fold(0_u64, |count, digit| {
         count.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
@@ -157,7 +158,7 @@ fn age_ns(message: &[u8], unit: TimeUnit, now_ns: u64) -> Result<u64, String> {
     let sent_ns = count.and_then(|count| count.checked_mul(unit.nanoseconds()));
     let sent_ns = sent_ns.ok_or_else(|| format!("no timestamp in {:?}", shown()))?;
     if sent_ns > now_ns {
-        return Err(format!("the timestamp of {:?} is in the future", shown()));
+        return Err(format!("the timestamp of {:?} is in the future", shown()).into());
     }
     Ok(now_ns - sent_ns)
 }
@@ -200,7 +201,7 @@ mod tests {
         ] {
             match (age_ns(message.as_bytes(), unit, now_ns), age) {
                 (Ok(found), Ok(age)) => assert_eq!(found, age, "{message}"),
-                (Err(found), Err(text)) => assert!(found.contains(text), "{found}"),
+                (Err(found), Err(text)) => assert!(found.message().contains(text), "{found}"),
                 (found, _) => panic!("{message}: {found:?}"),
             }
         }

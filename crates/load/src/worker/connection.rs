@@ -127,7 +127,7 @@ impl Connection {
                 self.session = Some(Box::new(session));
                 self.stage = Stage::TlsHandshake;
             }
-            Some(Err(message)) => fail_tls(message, events),
+            Some(Err(message)) => fail_tls(message.to_string(), events),
         }
     }
 
@@ -164,7 +164,7 @@ impl Connection {
             Ok(false) => {}
             Err(message) => {
                 plain.clear();
-                fail_tls(message, events);
+                fail_tls(message.to_string(), events);
             }
         }
         // A service may speak first.

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
+
 /// One line for a stepwise load generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepCommand {
@@ -33,9 +35,9 @@ impl fmt::Display for StepCommand {
 }
 
 impl FromStr for StepCommand {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(line: &str) -> Result<Self, String> {
+    fn from_str(line: &str) -> Result<Self, Problem> {
         let go_at = || line.strip_prefix(GO_AT)?.parse().ok().map(Self::GoAt);
         match line {
             GO => Ok(Self::Go),
@@ -45,6 +47,7 @@ impl FromStr for StepCommand {
                     "{line:?} is no step command: write `go`, `again`, or `go at NS` with \
                      nanoseconds since the Unix epoch"
                 )
+                .into()
             }),
         }
     }
@@ -81,9 +84,9 @@ mod tests {
             "agian",
             " go",
         ] {
-            let message = line.parse::<StepCommand>().unwrap_err();
+            let problem = line.parse::<StepCommand>().unwrap_err();
             let expect = format!("{line:?} is no step command: write `go`");
-            assert!(message.starts_with(&expect), "{message}");
+            assert!(problem.message().starts_with(&expect), "{problem}");
         }
     }
 }

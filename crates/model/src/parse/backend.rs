@@ -96,9 +96,9 @@ fn settings(
         let hint = format!("only `replay` has a {key}");
         reading.complain(&place, &message, Some(hint));
     }
-    let delay = table.delay.as_deref().unwrap_or("none").parse();
+    let delay: Result<Delay, _> = table.delay.as_deref().unwrap_or("none").parse();
     ReplaySettings {
-        delay: delay.unwrap_or_else(|message: String| {
+        delay: delay.unwrap_or_else(|message| {
             let place = place.key("delay");
             reading.complain(&place, &format!("`{place}`: {message}"), None);
             Delay::None

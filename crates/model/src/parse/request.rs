@@ -106,9 +106,9 @@ pub(super) fn json_path(
     stars_wanted: usize,
 ) {
     match path.parse::<JsonPath>() {
-        Err(message) => {
+        Err(problem) => {
             let hint = "paths are like $.cities[0].name and $[\"any key\"]".to_owned();
-            reading.complain(place, &message, Some(hint));
+            reading.complain(place, problem.message(), Some(hint));
         }
         Ok(parsed) if parsed.stars() != stars_wanted => {
             let (rule, hint) = if stars_wanted == 0 {

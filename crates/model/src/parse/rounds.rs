@@ -68,8 +68,8 @@ fn round(reading: &mut Reading<'_>, place: &KeyPath, table: RoundTable) -> Round
     let backend_delay = table.backend_delay.as_deref().map(str::parse::<Delay>);
     let backend_delay = backend_delay.and_then(|delay| match delay {
         Ok(delay) => Some(delay),
-        Err(message) => {
-            reading.complain(&place.key("backend-delay"), &message, None);
+        Err(problem) => {
+            reading.complain(&place.key("backend-delay"), problem.message(), None);
             None
         }
     });

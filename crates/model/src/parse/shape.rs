@@ -132,18 +132,20 @@ impl<'s> Shape<'s, '_, '_> {
         let complaint = match schema["x-text"].as_str() {
             Some("duration") => units::duration(text).err().zip(Some(units::DURATION_HINT)),
             Some("size") => units::size_bytes(text).err().zip(Some(units::SIZE_HINT)),
-            Some("name") if !is_name(text) => Some((format!("{text:?} is not a name"), NAME_HINT)),
-            Some("path") if !is_path(text) => {
-                Some((format!("{} is not a request path", quote(text)), PATH_HINT))
+            Some("name") if !is_name(text) => {
+                Some((format!("{text:?} is not a name").into(), NAME_HINT))
             }
+            Some("path") if !is_path(text) => Some((
+                format!("{} is not a request path", quote(text)).into(),
+                PATH_HINT,
+            )),
             Some("regex") => Pattern::new(text).err().zip(Some(PATTERN_HINT)),
             Some("method") if !is_method(text) => {
-                Some((format!("{text:?} is not a method"), METHOD_HINT))
+                Some((format!("{text:?} is not a method").into(), METHOD_HINT))
             }
-            _ if text.is_empty() && shortest > 0 => Some((
-                "must not be empty".to_owned(),
-                "write at least one character",
-            )),
+            _ if text.is_empty() && shortest > 0 => {
+                Some(("must not be empty".into(), "write at least one character"))
+            }
             _ => None,
         };
         let Some((what, hint)) = complaint else {

@@ -7,6 +7,7 @@ mod sentences;
 
 use std::fmt;
 
+use bakeoff_base::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -250,9 +251,9 @@ impl From<Validity> for Written {
 }
 
 impl TryFrom<Written> for Validity {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: Written) -> Result<Self, Problem> {
         let mut reasons = written.reasons;
         if let Some(evidence) = written.evidence {
             reasons.push(Reason {
@@ -266,7 +267,8 @@ impl TryFrom<Written> for Validity {
             verdict => Err(format!(
                 "validity is {}, but the worst reason says {verdict}",
                 written.validity
-            )),
+            )
+            .into()),
         }
     }
 }

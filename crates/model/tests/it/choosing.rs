@@ -69,7 +69,7 @@ fn durations_and_sizes() {
         ),
     ];
     for (text, message) in bad {
-        assert_eq!(duration(text), Err(message.to_owned()));
+        assert_eq!(duration(text), Err(message.into()));
     }
     assert!(size_bytes("512MB").is_err());
 }

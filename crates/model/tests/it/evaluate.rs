@@ -16,7 +16,10 @@ fn check(expect: &Value, status: u16, body: &str) -> Option<String> {
         )],
         body: body.as_bytes().to_vec(),
     };
-    expect.evaluate(&answer).err()
+    expect
+        .evaluate(&answer)
+        .err()
+        .map(|problem| problem.to_string())
 }
 
 const CITY: &str = r#"{"id":101748111,"name":"Pilsen","tags":["a","b"],"featured":true}"#;

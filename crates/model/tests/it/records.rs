@@ -301,7 +301,10 @@ fn a_killed_run_keeps_what_was_whole() {
         );
     }
     let torn = record::read_run(&lines[0][..50]).unwrap_err();
-    assert_eq!(torn, "the run was killed before its first record was whole");
+    assert_eq!(
+        torn.to_string(),
+        "the run was killed before its first record was whole"
+    );
 }
 
 #[test]
@@ -309,10 +312,23 @@ fn what_is_no_run_is_refused_with_the_line() {
     let lines: Vec<&str> = FORMAT_1.split_inclusive('\n').collect();
     let (begin, end) = (lines[0], lines[lines.len() - 1]);
     let refusal = |lines: &[&str]| record::read_run(&lines.concat()).unwrap_err();
-    assert_eq!(refusal(&[end]), "line 1: the first record is not `begin`");
-    assert_eq!(refusal(&[begin, begin]), "line 2: a second `begin`");
-    assert_eq!(refusal(&[begin, end, end]), "line 3: a record after `end`");
-    assert!(refusal(&[begin, "{}\n", end]).starts_with("line 2: missing field `record`"));
+    assert_eq!(
+        refusal(&[end]).to_string(),
+        "line 1: the first record is not `begin`"
+    );
+    assert_eq!(
+        refusal(&[begin, begin]).to_string(),
+        "line 2: a second `begin`"
+    );
+    assert_eq!(
+        refusal(&[begin, end, end]).to_string(),
+        "line 3: a record after `end`"
+    );
+    assert!(
+        refusal(&[begin, "{}\n", end])
+            .message()
+            .starts_with("line 2: missing field `record`")
+    );
 }
 
 #[test]
@@ -320,7 +336,7 @@ fn a_newer_format_is_refused_whatever_it_holds() {
     let newer = "{\"record\":\"begin\",\"format\":3,\"something\":\"new\"}\n";
     assert_eq!(
         record::read_run(newer).unwrap_err(),
-        "format 3 is newer than 2, read it with a newer bakeoff"
+        "format 3 is newer than 2, read it with a newer bakeoff".into()
     );
 }
 

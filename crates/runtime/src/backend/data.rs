@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,21 +23,8 @@ const BULK_BYTES: usize = 8 << 20;
 /// How long one request may take; indexing large outlines is slow on a busy small host.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why data could not be loaded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: {message}")]
-pub struct LoadError {
-    /// The file or request.
-    what: String,
-    /// The event.
-    message: String,
-}
-
-fn fail(what: impl std::fmt::Display, message: impl std::fmt::Display) -> LoadError {
-    LoadError {
-        what: what.to_string(),
-        message: message.to_string(),
-    }
+fn fail(what: impl std::fmt::Display, message: impl std::fmt::Display) -> Problem {
+    Problem::new(message).context(what)
 }
 
 /// `mapping.json` of a suite.
@@ -64,7 +52,7 @@ struct Index {
 ///
 /// # Errors
 /// A file is not there or not what it should be, or the node refuses something.
-pub(super) async fn load(node: SocketAddr, folder: &Path) -> Result<Vec<String>, LoadError> {
+pub(super) async fn load(node: SocketAddr, folder: &Path) -> Result<Vec<String>, Problem> {
     let path = folder.join(MAPPING);
     let text = fs::read_to_string(&path).map_err(|error| fail(path.display(), error))?;
     let mapping: Mapping =
@@ -92,7 +80,7 @@ pub(super) async fn load(node: SocketAddr, folder: &Path) -> Result<Vec<String>,
     Ok(documents)
 }
 
-async fn create(node: SocketAddr, name: &str, index: &Index) -> Result<(), LoadError> {
+async fn create(node: SocketAddr, name: &str, index: &Index) -> Result<(), Problem> {
     let body = json!({
         "settings": index.settings,
         "mappings": index.mappings,
@@ -102,7 +90,7 @@ async fn create(node: SocketAddr, name: &str, index: &Index) -> Result<(), LoadE
     Ok(())
 }
 
-async fn send_bulk(node: SocketAddr, name: &str, bulk: &str) -> Result<(), LoadError> {
+async fn send_bulk(node: SocketAddr, name: &str, bulk: &str) -> Result<(), Problem> {
     let path = format!("/{name}/_bulk");
     let answer = call(node, "POST", &path, bulk).await?;
     let answer: Value = serde_json::from_slice(&answer).map_err(|error| fail(&path, error))?;
@@ -120,12 +108,7 @@ async fn send_bulk(node: SocketAddr, name: &str, bulk: &str) -> Result<(), LoadE
     }
 }
 
-async fn call(
-    node: SocketAddr,
-    method: &str,
-    path: &str,
-    body: &str,
-) -> Result<Vec<u8>, LoadError> {
+async fn call(node: SocketAddr, method: &str, path: &str, body: &str) -> Result<Vec<u8>, Problem> {
     let kind = if path.ends_with("/_bulk") {
         "application/x-ndjson"
     } else {
@@ -147,7 +130,7 @@ async fn call(
 }
 
 /// The bulk requests for a file of documents, and the documents' identities.
-fn bulks(file: &Path, id: &str) -> Result<(Vec<String>, Vec<String>), LoadError> {
+fn bulks(file: &Path, id: &str) -> Result<(Vec<String>, Vec<String>), Problem> {
     let (mut bulks, mut ids) = (vec![String::new()], Vec::new());
     for (index, line) in lines(file)?.enumerate() {
         let place = || format!("{}:{}", file.display(), index + 1);
@@ -176,7 +159,7 @@ fn bulks(file: &Path, id: &str) -> Result<(Vec<String>, Vec<String>), LoadError>
     Ok((bulks, ids))
 }
 
-fn lines(file: &Path) -> Result<impl Iterator<Item = io::Result<String>>, LoadError> {
+fn lines(file: &Path) -> Result<impl Iterator<Item = io::Result<String>>, Problem> {
     let opened = fs::File::open(file).map_err(|error| fail(file.display(), error))?;
     let reader: Box<dyn Read> = if file.extension().is_some_and(|ending| ending == "gz") {
         Box::new(GzDecoder::new(opened))

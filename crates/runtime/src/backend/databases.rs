@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bakeoff_base::problem::Problem;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::api::BoxFuture;
 
-use super::error::BackendError;
 use super::psql::{as_administrator, failed, output};
 use super::server::{PREFIX, Server};
 
@@ -61,7 +61,7 @@ pub(crate) trait Administrator: Debug + Send + Sync {
         &'a self,
         database: &'a str,
         statements: &'a str,
-    ) -> BoxFuture<'a, Result<String, BackendError>>;
+    ) -> BoxFuture<'a, Result<String, Problem>>;
 
     /// The first process of the server, which starts all others, where this host has it.
     fn process(&self) -> Option<u32>;
@@ -84,7 +84,7 @@ impl Databases {
 
     /// Makes the role, where contenders get one of ours, and the database that has the suite's
     /// schema, which is a file in this folder.
-    pub(crate) async fn fill_template(&self, data: &Path) -> Result<(), BackendError> {
+    pub(crate) async fn fill_template(&self, data: &Path) -> Result<(), Problem> {
         let schema = data.join(SCHEMA);
         let text = fs::read_to_string(&schema)
             .map_err(|error| failed(format!("{}: {error}", schema.display())))?;
@@ -109,7 +109,7 @@ impl Databases {
     ///
     /// # Errors
     /// The server refuses, or is gone.
-    pub async fn prepare(&self, contender: &str) -> Result<(), BackendError> {
+    pub async fn prepare(&self, contender: &str) -> Result<(), Problem> {
         let database = database_name(contender);
         match &self.server {
             Whose::Ours(ours) => {
@@ -130,7 +130,7 @@ impl Databases {
     ///
     /// # Errors
     /// There is no such database, or the query fails.
-    pub async fn query(&self, contender: &str, query: &str) -> Result<String, BackendError> {
+    pub async fn query(&self, contender: &str, query: &str) -> Result<String, Problem> {
         self.run(&database_name(contender), query).await
     }
 
@@ -170,7 +170,7 @@ impl Databases {
         self.run("postgres", "SELECT 1").await.is_ok()
     }
 
-    async fn run(&self, database: &str, statements: &str) -> Result<String, BackendError> {
+    async fn run(&self, database: &str, statements: &str) -> Result<String, Problem> {
         match &self.server {
             Whose::Ours(ours) => ours.run(database, statements).await,
             Whose::Theirs(server) => server.run(database, statements).await,
@@ -192,7 +192,7 @@ impl Administrator for Socket {
         &'a self,
         database: &'a str,
         statements: &'a str,
-    ) -> BoxFuture<'a, Result<String, BackendError>> {
+    ) -> BoxFuture<'a, Result<String, Problem>> {
         let folder = self.folder.display().to_string();
         let mut command = Command::new(&self.psql);
         command.args(as_administrator(&folder, self.port, database, statements));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Contender;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
@@ -17,16 +18,14 @@ use hyper::header::HOST;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::api::Runtime;
 use crate::build::{self, BuildOptions, Built};
 use crate::http::ask;
 use crate::process::ProcessRuntime;
 
 use super::count::Counter;
 use super::data;
-use super::error::BackendError;
 use super::options::{BackendOptions, Elasticsearch};
-use super::running::{Backend, address, spec};
+use super::running::{Backend, address, spec, started};
 
 const NAME: &str = "elasticsearch";
 
@@ -43,12 +42,8 @@ pub(super) async fn start(
     runtime: &ProcessRuntime,
     options: &BackendOptions,
     own: &Elasticsearch,
-) -> Result<Backend, BackendError> {
-    let missing = |missing| BackendError::Missing {
-        name: NAME,
-        missing,
-    };
-    let java = build::java(JDK).map_err(missing)?;
+) -> Result<Backend, Problem> {
+    let java = build::java(JDK).map_err(failed)?;
     let built = built(own).await?;
     let address = address(options, NAME)?;
     let data = runtime
@@ -58,7 +53,7 @@ pub(super) async fn start(
     let command = command(&java, &artifact.path, own.heap_mib, address, &data);
     let mut spec = spec(NAME, options, address, command);
     spec.workdir = built.workdir;
-    let instance = runtime.start(&spec).await?;
+    let instance = started(runtime, &spec).await?;
     let mut backend = Backend::of(NAME, address, instance).with_scratch(data);
     backend.await_ready(READY, answers).await?;
     let node = backend.local_address();
@@ -66,7 +61,11 @@ pub(super) async fn start(
     Ok(backend.with_counter(Counter::Statistics(node)))
 }
 
-async fn built(own: &Elasticsearch) -> Result<Built, BackendError> {
+fn failed(why: impl Into<Problem>) -> Problem {
+    why.into().context(format_args!("backend {NAME}"))
+}
+
+async fn built(own: &Elasticsearch) -> Result<Built, Problem> {
     let build_options = BuildOptions {
         cache: own.cache.clone(),
         suite: "backends".to_owned(),
@@ -75,10 +74,8 @@ async fn built(own: &Elasticsearch) -> Result<Built, BackendError> {
     Ok(build::build(&module(), &own.sources, &build_options).await?)
 }
 
-async fn fill(node: SocketAddr, folder: &Path, warm_up: Duration) -> Result<(), BackendError> {
-    let documents = data::load(node, folder)
-        .await
-        .map_err(|error| BackendError::Load { name: NAME, error })?;
+async fn fill(node: SocketAddr, folder: &Path, warm_up: Duration) -> Result<(), Problem> {
+    let documents = data::load(node, folder).await.map_err(failed)?;
     warm(node, documents, warm_up).await;
     Ok(())
 }
@@ -87,7 +84,7 @@ async fn fill(node: SocketAddr, folder: &Path, warm_up: Duration) -> Result<(), 
 ///
 /// # Errors
 /// It cannot be built here.
-pub async fn artifact(own: &Elasticsearch) -> Result<PathBuf, BackendError> {
+pub async fn artifact(own: &Elasticsearch) -> Result<PathBuf, Problem> {
     let built = built(own).await?;
     let artifact = built.artifact.expect("the module below names its artifact");
     Ok(artifact.path)
@@ -115,15 +112,11 @@ pub(crate) async fn prepare(
     node: SocketAddr,
     folder: &Path,
     warm_up: Duration,
-) -> Result<(), BackendError> {
+) -> Result<(), Problem> {
     let begun = Instant::now();
     while !answers(node).await {
         if begun.elapsed() > READY {
-            return Err(BackendError::NotReady {
-                name: NAME,
-                message: format!("not ready after {} s", READY.as_secs()),
-                log: String::new(),
-            });
+            return Err(failed(format!("not ready after {} s", READY.as_secs())));
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

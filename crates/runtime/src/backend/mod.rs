@@ -8,7 +8,6 @@ mod count;
 mod data;
 mod databases;
 pub mod elasticsearch;
-mod error;
 mod options;
 pub(crate) mod postgres;
 pub(crate) mod psql;
@@ -21,7 +20,6 @@ mod tests;
 
 pub(crate) use self::databases::Administrator;
 pub use self::databases::{Databases, database_name};
-pub use self::error::BackendError;
 pub use self::options::{BackendKind, BackendOptions, Elasticsearch, ReplayProcess};
 pub use self::running::Backend;
 pub(crate) use self::running::ReplayNotes;

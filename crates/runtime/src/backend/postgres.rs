@@ -14,17 +14,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::database_url::DatabaseUrl;
 
-use crate::api::Runtime;
 use crate::build::MissingToolchain;
 use crate::process::ProcessRuntime;
 
 use super::databases::{Databases, ROLE, Socket};
-use super::error::BackendError;
 use super::options::BackendOptions;
 use super::psql::{NAME, as_administrator, failed, output};
-use super::running::{Backend, address, spec};
+use super::running::{Backend, address, spec, started};
 use super::server::Server;
 
 /// How long it may take until it answers: 1 s on an idle host.
@@ -52,7 +51,7 @@ const FOLDER_IN_IMAGE: &str = "/tmp";
 pub(super) async fn start(
     runtime: &ProcessRuntime,
     options: &BackendOptions,
-) -> Result<Backend, BackendError> {
+) -> Result<Backend, Problem> {
     let programs = Programs::find()?;
     let address = address(options, NAME)?;
     let folder = runtime.folder().join(format!("{NAME}-{}", address.port()));
@@ -63,7 +62,7 @@ pub(super) async fn start(
     let command = command(&programs.postgres, &folder, address, owner);
     let mut spec = spec(NAME, options, address, command);
     spec.workdir.clone_from(&folder);
-    let instance = runtime.start(&spec).await?;
+    let instance = started(runtime, &spec).await?;
     let databases = Databases::ours(Socket {
         psql: programs.psql,
         folder: folder.clone(),
@@ -80,7 +79,7 @@ pub(super) async fn start(
 pub(super) async fn use_server(
     options: &BackendOptions,
     url: &DatabaseUrl,
-) -> Result<Backend, BackendError> {
+) -> Result<Backend, Problem> {
     let psql = on_path("psql").ok_or_else(|| missing("psql", "postgresql-client"))?;
     let password = url.password().map(str::to_owned);
     let password = password.or_else(|| std::env::var("PGPASSWORD").ok());
@@ -98,14 +97,11 @@ pub(super) async fn use_server(
     Ok(Backend::elsewhere(NAME, address).with_databases(databases))
 }
 
-fn missing(program: &str, package: &str) -> BackendError {
-    BackendError::Missing {
-        name: NAME,
-        missing: MissingToolchain {
-            name: program.to_owned(),
-            how: format!("install it (Debian: apt install {package}), or put it on the PATH"),
-        },
-    }
+fn missing(program: &str, package: &str) -> Problem {
+    failed(MissingToolchain {
+        name: program.to_owned(),
+        how: format!("install it (Debian: apt install {package}), or put it on the PATH"),
+    })
 }
 
 /// Where PostgreSQL's programs may be: the PATH, then where Debian puts them, the newest first.
@@ -131,15 +127,14 @@ struct Programs {
 
 impl Programs {
     /// Those on the PATH, else the newest where Debian puts them.
-    fn find() -> Result<Self, BackendError> {
-        Self::find_in(folders()).ok_or_else(|| BackendError::Missing {
-            name: NAME,
-            missing: MissingToolchain {
+    fn find() -> Result<Self, Problem> {
+        Self::find_in(folders()).ok_or_else(|| {
+            failed(MissingToolchain {
                 name: "postgresql".to_owned(),
                 how: "install PostgreSQL's server, version 13 or later (Debian: apt install \
                       postgresql), or put its `initdb`, `postgres` and `psql` on the PATH"
                     .to_owned(),
-            },
+            })
         })
     }
 
@@ -213,11 +208,7 @@ fn make_folder(folder: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     }
 }
 
-async fn initialise(
-    initdb: &Path,
-    folder: &Path,
-    owner: Option<Owner>,
-) -> Result<(), BackendError> {
+async fn initialise(initdb: &Path, folder: &Path, owner: Option<Owner>) -> Result<(), Problem> {
     let mut command = Command::new(initdb);
     command
         .args(INITDB)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::error::BackendError;
+use bakeoff_base::problem::Problem;
 
 /// The name by which suites call the backend.
 pub(super) const NAME: &str = "postgres";
@@ -51,7 +51,7 @@ pub(super) fn as_administrator(
 }
 
 /// Returns the output of a program; its complaint as an error.
-pub(super) async fn output(command: Command, name: &str) -> Result<String, BackendError> {
+pub(super) async fn output(command: Command, name: &str) -> Result<String, Problem> {
     let mut command = tokio::process::Command::from(command);
     command.stdin(Stdio::null()).kill_on_drop(true);
     let done = tokio::time::timeout(PROGRAM, command.output()).await;
@@ -65,9 +65,6 @@ pub(super) async fn output(command: Command, name: &str) -> Result<String, Backe
     Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned())
 }
 
-pub(crate) fn failed(message: String) -> BackendError {
-    BackendError::Failed {
-        name: NAME,
-        message,
-    }
+pub(crate) fn failed(why: impl Into<Problem>) -> Problem {
+    why.into().context(format_args!("backend {NAME}"))
 }

@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::resource::ResourceSample;
 
 use crate::Wire;
-use crate::api::{ContainerOptions, ExitInfo, Instance, StartError, StartSpec, StopReport};
+use crate::api::{
+    ContainerOptions, ExitInfo, Instance, Runtime as _, StartError, StartSpec, StopReport,
+};
 use crate::log::last_lines;
+use crate::process::ProcessRuntime;
 
 use super::count::Counter;
 use super::databases::Databases;
-use super::error::BackendError;
 use super::options::BackendOptions;
 use super::sessions;
 
@@ -45,21 +48,29 @@ impl std::fmt::Debug for Backend {
 }
 
 /// Where a backend will listen.
-pub(super) fn address(
-    options: &BackendOptions,
-    name: &'static str,
-) -> Result<SocketAddr, BackendError> {
+pub(super) fn address(options: &BackendOptions, name: &'static str) -> Result<SocketAddr, Problem> {
     if let Some(port) = options.port {
         return Ok(SocketAddr::new(options.listen, port));
     }
     // A process that takes the port in between is reported by the start as its holder.
     let free = TcpListener::bind((options.listen, 0)).and_then(|socket| socket.local_addr());
     free.map_err(|error| {
-        BackendError::Start(StartError::Failed {
-            label: format!("backend {name}"),
-            message: format!("cannot listen on {}: {error}", options.listen),
-            hint: None,
-        })
+        format!(
+            "backend {name}: cannot listen on {}: {error}",
+            options.listen
+        )
+        .into()
+    })
+}
+
+/// Starts the process of a backend. A remedy that is one for contenders is none here.
+pub(super) async fn started(
+    runtime: &ProcessRuntime,
+    spec: &StartSpec,
+) -> Result<Box<dyn Instance>, Problem> {
+    runtime.start(spec).await.map_err(|error| match error {
+        StartError::Failed(problem) => problem,
+        other => Problem::new(other),
     })
 }
 
@@ -141,7 +152,7 @@ impl Backend {
         &mut self,
         limit: Duration,
         ready: impl AsyncFn(SocketAddr) -> bool,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), Problem> {
         let asked = self.local_address();
         let waiting = async {
             loop {
@@ -160,11 +171,10 @@ impl Backend {
             Ok(Err(exit)) => format!("it {exit} before it was ready"),
             Err(_) => format!("not ready after {} s", limit.as_secs_f64()),
         };
-        Err(BackendError::NotReady {
-            name: self.name,
-            message,
-            log: last_lines(&self.logs()),
-        })
+        let log = last_lines(&self.logs());
+        let hint = (!log.is_empty()).then(|| format!("last lines of its log:\n{log}"));
+        let problem = Problem::new(message).context(format_args!("backend {}", self.name));
+        Err(problem.with_hints(hint))
     }
 
     /// The name by which suites call it.

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::database_url::DatabaseUrl;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
-use super::error::BackendError;
 use super::psql::{failed, output, psql};
 
 /// The beginning of names of our databases.
@@ -43,7 +43,7 @@ pub(super) struct Server {
 impl Server {
     /// Looks whether the server can be used, removes what a killed session left in it, and tells
     /// other sessions that it is in use.
-    pub(super) async fn claim(psql: PathBuf, url: DatabaseUrl) -> Result<Self, BackendError> {
+    pub(super) async fn claim(psql: PathBuf, url: DatabaseUrl) -> Result<Self, Problem> {
         let mut server = Self {
             psql,
             url,
@@ -67,7 +67,7 @@ impl Server {
         &self,
         database: &str,
         template: Option<&str>,
-    ) -> Result<(), BackendError> {
+    ) -> Result<(), Problem> {
         let template = template.map(|name| format!(" TEMPLATE \"{name}\""));
         let template = template.unwrap_or_default();
         self.drop_ours(database).await?;
@@ -86,7 +86,7 @@ impl Server {
     ///
     /// # Errors
     /// It is there, and was not made by us.
-    async fn drop_ours(&self, database: &str) -> Result<(), BackendError> {
+    async fn drop_ours(&self, database: &str) -> Result<(), Problem> {
         let comment = format!(
             "SELECT 'comment: ' || coalesce(shobj_description(oid, 'pg_database'), '') \
              FROM pg_database WHERE datname = '{database}'"
@@ -104,11 +104,7 @@ impl Server {
     }
 
     /// Runs statements; what they print.
-    pub(super) async fn run(
-        &self,
-        database: &str,
-        statements: &str,
-    ) -> Result<String, BackendError> {
+    pub(super) async fn run(&self, database: &str, statements: &str) -> Result<String, Problem> {
         let mut command = self.psql(database);
         command.args(["--set", "ON_ERROR_STOP=1", "--command", statements]);
         output(command, "psql").await
@@ -131,7 +127,7 @@ impl Server {
     }
 
     /// Whether a server listens, lets us in, and lets us make databases.
-    async fn check(&self) -> Result<(), BackendError> {
+    async fn check(&self) -> Result<(), Problem> {
         let question = "SELECT current_setting('server_version_num') || ' ' || rolsuper || ' ' || \
                         rolcreatedb FROM pg_roles WHERE rolname = current_user";
         let answer = match self.run(self.url.database(), question).await {
@@ -145,7 +141,7 @@ impl Server {
     }
 
     /// Drops what a session left that was killed.
-    async fn sweep(&self) -> Result<(), BackendError> {
+    async fn sweep(&self) -> Result<(), Problem> {
         let pattern = PREFIX.replace('_', "\\_");
         let marked = format!(
             "SELECT datname FROM pg_database WHERE datname LIKE '{pattern}%' \
@@ -168,7 +164,7 @@ impl Server {
     }
 
     /// Connects to the session's own database until the end.
-    async fn hold(&mut self) -> Result<(), BackendError> {
+    async fn hold(&mut self) -> Result<(), Problem> {
         let mut command = tokio::process::Command::from(self.psql(SESSION));
         command
             .stdin(Stdio::piped())
@@ -191,12 +187,8 @@ impl Server {
         Ok(())
     }
 
-    fn refused(&self, why: String, hint: String) -> BackendError {
-        BackendError::Server {
-            url: self.url.to_string(),
-            why,
-            hint,
-        }
+    fn refused(&self, why: String, hint: String) -> Problem {
+        Problem::new(why).context(&self.url).with_hint(hint)
     }
 }
 

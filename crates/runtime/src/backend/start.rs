@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_replay::Recording;
 
-use crate::api::Runtime;
 use crate::process::ProcessRuntime;
 
 use super::count::Counter;
 use super::elasticsearch;
-use super::error::BackendError;
 use super::options::{BackendKind, BackendOptions, ReplayProcess};
 use super::postgres;
-use super::running::{Backend, address, spec};
+use super::running::{Backend, address, spec, started};
 
 /// How long the replay backend may take until it accepts connections.
 const REPLAY_READY: Duration = Duration::from_secs(60);
@@ -22,10 +21,7 @@ const REPLAY_READY: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// It does not work; whatever had been started is stopped again.
-pub async fn start(
-    runtime: &ProcessRuntime,
-    options: &BackendOptions,
-) -> Result<Backend, BackendError> {
+pub async fn start(runtime: &ProcessRuntime, options: &BackendOptions) -> Result<Backend, Problem> {
     match &options.kind {
         BackendKind::Elasticsearch(own) => elasticsearch::start(runtime, options, own).await,
         BackendKind::Postgres => postgres::start(runtime, options).await,
@@ -38,15 +34,13 @@ async fn start_replay(
     runtime: &ProcessRuntime,
     options: &BackendOptions,
     own: &ReplayProcess,
-) -> Result<Backend, BackendError> {
+) -> Result<Backend, Problem> {
     // Here, because a mistake in a recording is better said now than by a process's log.
     Recording::read(&options.data)?;
     let address = address(options, "replay")?;
     let scratch = runtime.folder().join(format!("replay-{}", address.port()));
-    std::fs::create_dir_all(&scratch).map_err(|error| BackendError::Failed {
-        name: "replay",
-        message: format!("{}: {error}", scratch.display()),
-    })?;
+    std::fs::create_dir_all(&scratch)
+        .map_err(|error| format!("backend replay: {}: {error}", scratch.display()))?;
     let (unknown, count) = (scratch.join("unknown"), scratch.join("count"));
     let mut command: Vec<String> = vec![own.program.to_string_lossy().into_owned()];
     command.extend(
@@ -73,7 +67,7 @@ async fn start_replay(
         command.extend(["--queue".to_owned(), queue.to_string()]);
     }
     let spec = spec("replay", options, address, command);
-    let mut backend = Backend::of("replay", address, runtime.start(&spec).await?)
+    let mut backend = Backend::of("replay", address, started(runtime, &spec).await?)
         .with_scratch(scratch)
         .with_counter(Counter::Socket(count));
     backend.note_unknown(&unknown);

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use bakeoff_model::failure::{Failure, Stage};
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Contender;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -103,17 +103,15 @@ pub enum BuildError {
     },
     /// The build failed. The evidence is the command as one would type it, where one was run, and
     /// the last lines of its log.
-    #[error("{}", .0.message)]
-    Failed(Failure),
+    #[error("{0}")]
+    Failed(Problem),
 }
 
-impl BuildError {
-    /// The failure of the runs that need the build.
-    #[must_use]
-    pub fn failure(&self) -> Failure {
-        match self {
-            Self::Missing { .. } => Failure::new(Stage::Build, self.to_string()),
-            Self::Failed(failure) => failure.clone(),
+impl From<BuildError> for Problem {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Missing { .. } => Self::new(error),
+            BuildError::Failed(problem) => problem,
         }
     }
 }
@@ -220,7 +218,7 @@ impl LoggedCommand<'_> {
     /// # Errors
     /// It could not be started, failed, or took too long: a fragment that follows the name of
     /// the command.
-    pub async fn run(&self) -> Result<(), String> {
+    pub async fn run(&self) -> Result<(), Problem> {
         let program = self.words.first().map_or("", String::as_str);
         let log = File::create(self.log).and_then(|out| Ok((out.try_clone()?, out)));
         let log = log.map_err(|error| format!("has no log: {}: {error}", self.log.display()))?;
@@ -239,11 +237,11 @@ impl LoggedCommand<'_> {
         let _processes = CommandProcesses(id.and_then(Pid::from_raw));
         match tokio::time::timeout(self.limit, child.wait()).await {
             Ok(Ok(status)) if status.success() => Ok(()),
-            Ok(Ok(status)) => Err(format!("failed with {status}")),
-            Ok(Err(error)) => Err(format!("cannot be waited for: {error}")),
+            Ok(Ok(status)) => Err(format!("failed with {status}").into()),
+            Ok(Err(error)) => Err(format!("cannot be waited for: {error}").into()),
             Err(_) => {
                 let limit = self.limit.as_secs();
-                Err(format!("did not end within {limit} s and was ended"))
+                Err(format!("did not end within {limit} s and was ended").into())
             }
         }
     }
@@ -424,15 +422,15 @@ impl<'a> Job<'a> {
     fn broken(&self, path: &Path, error: &dyn std::fmt::Display) -> BuildError {
         let (name, path) = (&self.contender.name, path.display());
         let message = format!("{name}: cannot prepare its build: {path}: {error}");
-        BuildError::Failed(Failure::new(Stage::Build, message))
+        BuildError::Failed(message.into())
     }
 
     fn failed(&self, message: &str, hint: Option<String>) -> BuildError {
-        let message = format!("{}: {message}", self.contender.name);
         let command = self.contender.build.join(" ");
         let log = last_lines(&tail(&self.log_path()));
         BuildError::Failed(
-            Failure::new(Stage::Build, message)
+            Problem::new(message)
+                .context(&self.contender.name)
                 .with_evidence(format!("{command}\n{log}"))
                 .with_hints(hint),
         )

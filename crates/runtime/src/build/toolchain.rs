@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use bakeoff_base::problem::Problem;
+
 /// How a program is asked for its version; those that are not listed have none.
 const VERSION_ARGUMENTS: [(&[&str], &str); 3] = [
     (
@@ -40,6 +42,12 @@ pub struct MissingToolchain {
     pub name: String,
     /// One line that would enable it.
     pub how: String,
+}
+
+impl From<MissingToolchain> for Problem {
+    fn from(missing: MissingToolchain) -> Self {
+        Self::new(format_args!("{missing}: {}", missing.how))
+    }
 }
 
 /// Finds a toolchain by the name that contenders give it in `needs`: `rust`, `maven`, `jdk-17`,

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Limits;
 
 use super::QUOTA_PERIOD_US;
@@ -30,7 +31,7 @@ impl Group {
         name: &str,
         limits: Limits,
         cores: &[usize],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Problem> {
         let mut group = Self {
             version: hierarchy.version,
             dirs: Vec::new(),
@@ -43,10 +44,9 @@ impl Group {
                 Ok(()) => group.dirs.push((controller.clone(), dir)),
                 Err(_) if controller == UNIFIED => {}
                 Err(error) => {
-                    return Err(format!(
-                        "cannot make a group in {}: {error}",
-                        parent.display()
-                    ));
+                    return Err(
+                        format!("cannot make a group in {}: {error}", parent.display()).into(),
+                    );
                 }
             }
         }
@@ -95,7 +95,7 @@ impl Group {
         hierarchy: &Hierarchy,
         limits: Limits,
         cores: &[usize],
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         // A new cpuset is empty, and nothing may enter an empty one.
         for file in ["cpuset.mems", "cpuset.cpus"] {
             let parent = hierarchy.parent("cpuset").map(|dir| dir.join(file));
@@ -128,7 +128,7 @@ impl Group {
         }
     }
 
-    fn limit_v2(&self, limits: Limits, cores: &[usize]) -> Result<(), String> {
+    fn limit_v2(&self, limits: Limits, cores: &[usize]) -> Result<(), Problem> {
         // Without a cpuset controller the shim's affinity mask confines the group to its cores.
         if !cores.is_empty() && self.dir("cpuset").is_some() {
             self.set("cpuset", "cpuset.cpus", &list(cores))?;
@@ -148,20 +148,21 @@ impl Group {
         Ok(())
     }
 
-    fn set(&self, controller: &str, file: &str, value: &str) -> Result<(), String> {
+    fn set(&self, controller: &str, file: &str, value: &str) -> Result<(), Problem> {
         let dir = self
             .dir(controller)
             .ok_or_else(|| format!("no controller {controller}"))?;
         let path = dir.join(file);
-        fs::write(&path, value)
-            .map_err(|error| format!("cannot write {value:?} to {}: {error}", path.display()))
+        fs::write(&path, value).map_err(|error| {
+            format!("cannot write {value:?} to {}: {error}", path.display()).into()
+        })
     }
 
     /// Kills everything in the group and removes it.
     ///
     /// # Errors
     /// A sentence that names the folder that stays.
-    pub(crate) fn remove(&mut self) -> Result<(), String> {
+    pub(crate) fn remove(&mut self) -> Result<(), Problem> {
         self.removed = true;
         for dir in self.folders().collect::<Vec<_>>().into_iter().rev() {
             kill_group_dir(dir);
@@ -169,7 +170,7 @@ impl Group {
         let mut outcome = Ok(());
         for dir in self.folders() {
             if let Err(error) = remove_dir(dir) {
-                outcome = Err(format!("cannot remove {}: {error}", dir.display()));
+                outcome = Err(format!("cannot remove {}: {error}", dir.display()).into());
             }
         }
         outcome
@@ -326,7 +327,7 @@ mod tests {
         let error = Hierarchy::detect(&line, "0::/\n").unwrap_err();
         assert_eq!(
             error,
-            "no cgroup hierarchy with the controller cpu is mounted"
+            "no cgroup hierarchy with the controller cpu is mounted".into()
         );
         assert!(Hierarchy::detect("", "").is_err());
     }

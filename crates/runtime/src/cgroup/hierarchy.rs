@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
+
 use super::mounts::{Mount, dir_of, membership, mounts};
 use super::removal::remove_dir;
 
@@ -35,7 +37,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// A sentence that says what this host lacks.
-    pub(crate) fn detect(mountinfo: &str, own: &str) -> Result<Self, String> {
+    pub(crate) fn detect(mountinfo: &str, own: &str) -> Result<Self, Problem> {
         let mounts = mounts(mountinfo);
         let own = membership(own);
         if let Some(mount) = mounts.iter().find(|mount| is_full_v2(mount)) {
@@ -48,7 +50,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// A sentence that says what this host lacks.
-    pub(crate) fn of_this_host() -> Result<Self, String> {
+    pub(crate) fn of_this_host() -> Result<Self, Problem> {
         let mountinfo = fs::read_to_string("/proc/self/mountinfo")
             .map_err(|error| format!("cannot read /proc/self/mountinfo: {error}"))?;
         let own = fs::read_to_string("/proc/self/cgroup")
@@ -76,7 +78,7 @@ fn is_full_v2(mount: &Mount) -> bool {
     }
 }
 
-fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, String> {
+fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, Problem> {
     let mut parents = Vec::new();
     let mut points = Vec::new();
     for name in ["cpu", "cpuacct", "cpuset", "memory"] {
@@ -110,7 +112,7 @@ fn v1(mounts: &[Mount], own: &[(Vec<String>, String)]) -> Result<Hierarchy, Stri
 
 /// Version 2 allows controllers in a child only when its parent passes them on, and a parent with
 /// processes of its own cannot: so look from the own group upwards for the nearest one that can.
-fn v2(mount: &Mount, own: &[(Vec<String>, String)]) -> Result<Hierarchy, String> {
+fn v2(mount: &Mount, own: &[(Vec<String>, String)]) -> Result<Hierarchy, Problem> {
     let start = dir_of(mount, own)
         .filter(|dir| dir.is_dir())
         .unwrap_or_else(|| mount.point.clone());
@@ -135,11 +137,11 @@ fn v2(mount: &Mount, own: &[(Vec<String>, String)]) -> Result<Hierarchy, String>
             Err(reason) => refusal = refusal.or(Some(reason)),
         }
     }
-    Err(refusal.unwrap_or_else(|| "no cgroup of this session is visible".to_owned()))
+    Err(refusal.unwrap_or_else(|| "no cgroup of this session is visible".to_owned().into()))
 }
 
 /// Makes a group pass on cpu and memory, and cpuset where there is one.
-fn pass_on(dir: &Path) -> Result<Vec<String>, String> {
+fn pass_on(dir: &Path) -> Result<Vec<String>, Problem> {
     let available = words(&dir.join("cgroup.controllers"));
     let control = dir.join("cgroup.subtree_control");
     let passed = words(&control);
@@ -150,7 +152,7 @@ fn pass_on(dir: &Path) -> Result<Vec<String>, String> {
             if name == "cpuset" {
                 continue;
             }
-            return Err(format!("{} has no controller {name}", dir.display()));
+            return Err(format!("{} has no controller {name}", dir.display()).into());
         }
         if !has(&passed, name) {
             let outcome = fs::write(&control, format!("+{name}"));
@@ -158,10 +160,7 @@ fn pass_on(dir: &Path) -> Result<Vec<String>, String> {
                 if name == "cpuset" {
                     continue;
                 }
-                return Err(format!(
-                    "{} does not pass on {name}: {error}",
-                    dir.display()
-                ));
+                return Err(format!("{} does not pass on {name}: {error}", dir.display()).into());
             }
         }
         controllers.push(name.to_owned());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bollard::models::{
     ContainerCreateBody, ContainerInspectResponse, EndpointSettings, HostConfig,
     HostConfigLogConfig, Mount, MountType, NetworkingConfig, ResourcesUlimits,
@@ -163,31 +164,29 @@ pub(super) async fn create(
     engine: &Engine,
     label: &str,
     body: ContainerCreateBody,
-) -> Result<String, String> {
+) -> Result<String, Problem> {
     let options = CreateContainerOptions {
         name: Some(unique_name(label)),
         ..CreateContainerOptions::default()
     };
     let created = engine.docker.create_container(Some(options), body).await;
-    created
-        .map(|created| created.id)
-        .map_err(|error| plain(&error))
+    created.map(|created| created.id).map_err(plain)
 }
 
 /// Starts a container; the error is the engine's own word.
-pub(super) async fn start(engine: &Engine, id: &str) -> Result<(), String> {
+pub(super) async fn start(engine: &Engine, id: &str) -> Result<(), Problem> {
     let started = engine
         .docker
         .start_container(id, None::<StartContainerOptions>)
         .await;
-    started.map_err(|error| plain(&error))
+    started.map_err(plain)
 }
 
 /// Returns the engine's description of a container; `None` when there is no such.
 pub(super) async fn inspect(
     engine: &Engine,
     id: &str,
-) -> Result<Option<ContainerInspectResponse>, String> {
+) -> Result<Option<ContainerInspectResponse>, Problem> {
     let found = engine
         .docker
         .inspect_container(id, None::<InspectContainerOptions>)
@@ -195,7 +194,7 @@ pub(super) async fn inspect(
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(plain(&error)),
+        Err(error) => Err(plain(error)),
     }
 }
 
@@ -204,7 +203,7 @@ pub(super) async fn copy_output(
     engine: &Engine,
     id: &str,
     path: &Path,
-) -> Result<(Log, JoinHandle<()>), String> {
+) -> Result<(Log, JoinHandle<()>), Problem> {
     let log = Log::create(path)
         .map_err(|error| format!("cannot write the log {}: {error}", path.display()))?;
     let options = AttachContainerOptions {
@@ -214,7 +213,7 @@ pub(super) async fn copy_output(
         ..AttachContainerOptions::default()
     };
     let attached = engine.docker.attach_container(id, Some(options)).await;
-    let mut output = attached.map_err(|error| plain(&error))?.output;
+    let mut output = attached.map_err(plain)?.output;
     let writing = log.clone();
     let copying = tokio::spawn(async move {
         while let Some(Ok(part)) = output.next().await {
@@ -269,7 +268,7 @@ impl Engine {
     ///
     /// # Errors
     /// It cannot be executed, fails, or takes longer than a minute.
-    pub async fn output(&self, image: &str, command: &[String]) -> Result<String, String> {
+    pub async fn output(&self, image: &str, command: &[String]) -> Result<String, Problem> {
         let body = ContainerCreateBody {
             image: Some(image.to_owned()),
             entrypoint: Some(command.to_vec()),
@@ -284,12 +283,13 @@ impl Engine {
         let running = tokio::time::timeout(COMMAND_PATIENCE, self.run_to_end(&id)).await;
         let removed = remove_container(self, &id).await;
         let seconds = COMMAND_PATIENCE.as_secs();
-        let output = running.unwrap_or_else(|_| Err(format!("does not end within {seconds} s")));
+        let output =
+            running.unwrap_or_else(|_| Err(format!("does not end within {seconds} s").into()));
         let output = output.map_err(|error| format!("{}: {error}", command.join(" ")))?;
         removed.map(|()| output)
     }
 
-    async fn run_to_end(&self, id: &str) -> Result<String, String> {
+    async fn run_to_end(&self, id: &str) -> Result<String, Problem> {
         let options = AttachContainerOptions {
             stdout: true,
             stderr: true,
@@ -297,7 +297,7 @@ impl Engine {
             ..AttachContainerOptions::default()
         };
         let attached = self.docker.attach_container(id, Some(options)).await;
-        let mut parts = attached.map_err(|error| plain(&error))?.output;
+        let mut parts = attached.map_err(plain)?.output;
         start(self, id).await?;
         let mut output = Vec::new();
         while let Some(Ok(part)) = parts.next().await {
@@ -308,7 +308,7 @@ impl Engine {
         if exit.code == Some(0) {
             Ok(output)
         } else {
-            Err(format!("{exit}: {}", output.trim()))
+            Err(format!("{exit}: {}", output.trim()).into())
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::Enforcement;
 use bollard::Docker;
 use bollard::errors::Error;
@@ -31,24 +32,6 @@ pub struct Engine {
     missing: Vec<&'static str>,
 }
 
-/// No engine answers.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no Docker engine answers ({})", .tried.join("; "))]
-pub struct NoEngine {
-    /// The engines that were tried, each with the reason why it is not used.
-    pub tried: Vec<String>,
-}
-
-impl NoEngine {
-    /// Returns the remedy.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        "install Docker and start it, or set DOCKER_HOST to the address of an engine, of Docker or \
-         Podman"
-            .to_owned()
-    }
-}
-
 /// The socket of an engine that `cargo offline docker-engine start` made.
 #[must_use]
 pub fn own_socket(cache: &Path) -> PathBuf {
@@ -61,7 +44,7 @@ impl Engine {
     ///
     /// # Errors
     /// None answers. An engine that was named is not replaced by another one.
-    pub async fn find(docker_host: Option<&str>, cache: &Path) -> Result<Self, NoEngine> {
+    pub async fn find(docker_host: Option<&str>, cache: &Path) -> Result<Self, Problem> {
         let own = format!("unix://{}", own_socket(cache).display());
         let candidates = match docker_host.filter(|host| !host.is_empty()) {
             Some(host) => vec![host.to_owned()],
@@ -74,7 +57,12 @@ impl Engine {
                 Err(reason) => tried.push(format!("{host}: {reason}")),
             }
         }
-        Err(NoEngine { tried })
+        let tried = tried.join("; ");
+        let none = Problem::new(format_args!("no Docker engine answers ({tried})"));
+        Err(none.with_hint(
+            "install Docker and start it, or set DOCKER_HOST to the address of an engine, of \
+             Docker or Podman",
+        ))
     }
 
     /// Connects to one engine: `unix://PATH`, `tcp://HOST:PORT`, `http://HOST:PORT` or
@@ -82,19 +70,16 @@ impl Engine {
     ///
     /// # Errors
     /// It does not answer, in one line.
-    pub async fn connect(host: &str) -> Result<Self, String> {
+    pub async fn connect(host: &str) -> Result<Self, Problem> {
         let url = url(host)?;
         let way = match url.scheme() {
             "ssh" => Some(Arc::new(Forwarded::open(&url).await?)),
             _ => None,
         };
         let address = way.as_ref().map_or(host.to_owned(), |way| way.address());
-        let docker = Docker::connect_with_host(&address).map_err(|error| plain(&error))?;
-        let docker = docker
-            .negotiate_version()
-            .await
-            .map_err(|error| plain(&error))?;
-        let info = docker.info().await.map_err(|error| plain(&error))?;
+        let docker = Docker::connect_with_host(&address).map_err(plain)?;
+        let docker = docker.negotiate_version().await.map_err(plain)?;
+        let info = docker.info().await.map_err(plain)?;
         let abilities = [
             (info.cpu_cfs_quota, "the CPU quota"),
             (info.cpu_set, "the CPU set"),
@@ -185,32 +170,33 @@ fn is_far(url: &Url) -> bool {
 }
 
 /// The address of an engine.
-fn url(host: &str) -> Result<Url, String> {
+fn url(host: &str) -> Result<Url, Problem> {
     let url = Url::parse(host).map_err(|error| format!("not a URL: {error}"))?;
     match (url.scheme(), url.host_str().unwrap_or_default()) {
         ("unix", _) => Ok(url),
-        ("tcp" | "http" | "ssh", "") => Err("it names no host".to_owned()),
+        ("tcp" | "http" | "ssh", "") => Err("it names no host".into()),
         ("tcp" | "http" | "ssh", _) => Ok(url),
         (scheme, _) => Err(format!(
             "{scheme}:// is not spoken here; forward the engine's port and use tcp://"
-        )),
+        )
+        .into()),
     }
 }
 
 /// An error of the engine or of the way to it as one lower-case fragment.
-pub(crate) fn plain(error: &Error) -> String {
+pub(crate) fn plain(error: Error) -> Problem {
     match error {
-        Error::DockerResponseServerError { message, .. } => message.trim().to_owned(),
-        Error::DockerStreamError { error } => error.trim().to_owned(),
-        Error::SocketNotFoundError(path) => format!("there is no socket {path}"),
+        Error::DockerResponseServerError { message, .. } => message.trim().into(),
+        Error::DockerStreamError { error } => error.trim().into(),
+        Error::SocketNotFoundError(path) => format!("there is no socket {path}").into(),
         other => {
             let mut text = other.to_string();
-            let mut cause = std::error::Error::source(other);
+            let mut cause = std::error::Error::source(&other);
             while let Some(error) = cause {
                 text = error.to_string();
                 cause = error.source();
             }
-            text
+            text.into()
         }
     }
 }
@@ -243,9 +229,9 @@ mod tests {
             assert_eq!(is_elsewhere(host), expect, "{host}");
         }
         let refused = |host: &str| url(host).unwrap_err();
-        assert_eq!(refused("tcp://:2375"), "not a URL: empty host");
-        assert_eq!(refused("tcp:///x"), "it names no host");
-        assert!(refused("npipe://a").contains("npipe://"));
+        assert_eq!(refused("tcp://:2375"), "not a URL: empty host".into());
+        assert_eq!(refused("tcp:///x"), "it names no host".into());
+        assert!(refused("npipe://a").message().contains("npipe://"));
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::record::Host;
 use bollard::models::SystemInfo;
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
@@ -38,7 +39,7 @@ impl FarHost {
     ///
     /// # Errors
     /// It has no address, or cannot be connected to from here: then no load would reach it.
-    pub(super) async fn of(url: &Url, info: &SystemInfo) -> Result<Self, String> {
+    pub(super) async fn of(url: &Url, info: &SystemInfo) -> Result<Self, Problem> {
         let (name, port) = match url.scheme() {
             "ssh" => ssh::host_and_port(url).await?,
             _ => {
@@ -138,6 +139,9 @@ mod tests {
         assert!((1..1_000_000_000).contains(&round_trip_ns), "{far:?}");
         drop(listener);
         let error = FarHost::of(&url, &info).await.unwrap_err();
-        assert!(error.starts_with("load from here cannot reach"), "{error}");
+        assert!(
+            error.message().starts_with("load from here cannot reach"),
+            "{error}"
+        );
     }
 }

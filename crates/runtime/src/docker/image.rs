@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
 use bollard::body_full;
 use bollard::query_parameters::{BuildImageOptions, CreateImageOptions};
 use futures_util::StreamExt as _;
@@ -133,9 +134,9 @@ impl Engine {
     /// # Errors
     /// The base is missing, the artifact cannot be read, or the engine refuses.
     pub async fn assemble(&self, spec: &ImageSpec) -> Result<Image, ImageError> {
-        let failed = |message: String| ImageError::Failed {
+        let failed = |why: Problem| ImageError::Failed {
             contender: spec.contender.clone(),
-            message,
+            message: why.to_string(),
         };
         let base = base_reference(&spec.base);
         let base_id = self.base_id(spec, &base).await?;
@@ -152,8 +153,8 @@ impl Engine {
         let packing = tokio::task::spawn_blocking(move || Context::of_files(&base, &files));
         let context = packing
             .await
-            .map_err(|error| failed(error.to_string()))?
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| failed(Problem::new(error)))?
+            .map_err(|error| failed(Problem::new(error)))?;
         let digest = context.digest(&base_id);
         let reference = format!("{}:{}", repository(spec), &digest[..TAG_DIGITS]);
         if let Some(image) = self.image(&reference).await.map_err(failed)? {
@@ -173,21 +174,21 @@ impl Engine {
     ///
     /// # Errors
     /// It is neither here nor in its registry.
-    pub async fn image_or_pull(&self, reference: &str) -> Result<Image, String> {
+    pub async fn image_or_pull(&self, reference: &str) -> Result<Image, Problem> {
         if let Some(image) = self.image(reference).await? {
             return Ok(image);
         }
         self.pull(reference).await?;
         let image = self.image(reference).await?;
-        image.ok_or_else(|| "the engine pulled it and has it not".to_owned())
+        image.ok_or_else(|| "the engine pulled it and has it not".into())
     }
 
     /// The id of the base; one of a registry is pulled when it is not here.
     async fn base_id(&self, spec: &ImageSpec, base: &str) -> Result<String, ImageError> {
-        let missing = |message: String| ImageError::NoBase {
+        let missing = |why: Problem| ImageError::NoBase {
             contender: spec.contender.clone(),
             base: base.to_owned(),
-            message,
+            message: why.to_string(),
         };
         if base == EMPTY {
             return Ok(base.to_owned());
@@ -199,18 +200,18 @@ impl Engine {
         let image = self.image(base).await.map_err(missing)?;
         image
             .map(|image| image.id)
-            .ok_or_else(|| missing(base_hint(base)))
+            .ok_or_else(|| missing(base_hint(base).into()))
     }
 
     /// Looks an image up.
     ///
     /// # Errors
     /// The engine does not answer.
-    pub async fn image(&self, reference: &str) -> Result<Option<Image>, String> {
+    pub async fn image(&self, reference: &str) -> Result<Option<Image>, Problem> {
         let found = match self.docker.inspect_image(reference).await {
             Ok(found) => found,
             Err(error) if is_missing(&error) => return Ok(None),
-            Err(error) => return Err(plain(&error)),
+            Err(error) => return Err(plain(error)),
         };
         let config = found.config.unwrap_or_default();
         let exposed = config.exposed_ports.unwrap_or_default();
@@ -237,7 +238,7 @@ impl Engine {
         reference: &str,
         context: Context,
         labels: HashMap<String, String>,
-    ) -> Result<Image, String> {
+    ) -> Result<Image, Problem> {
         let options = BuildImageOptions {
             dockerfile: "Dockerfile".to_owned(),
             t: Some(reference.to_owned()),
@@ -255,13 +256,13 @@ impl Engine {
             Some(body_full(context.bytes.into()))
         ));
         while let Some(step) = building.next().await {
-            let step = step.map_err(|error| plain(&error))?;
+            let step = step.map_err(plain)?;
             if let Some(message) = step.error_detail.and_then(|detail| detail.message) {
-                return Err(message);
+                return Err(message.into());
             }
         }
         let image = self.image(reference).await?;
-        image.ok_or_else(|| format!("the engine built {reference} and has it not"))
+        image.ok_or_else(|| format!("the engine built {reference} and has it not").into())
     }
 
     /// Makes the image of this program, with the libraries that it needs and recordings.
@@ -272,8 +273,8 @@ impl Engine {
         &self,
         program: &Path,
         recordings: Option<&Path>,
-    ) -> Result<Image, String> {
-        let libraries = libraries(program).map_err(|error| error.to_string())?;
+    ) -> Result<Image, Problem> {
+        let libraries = libraries(program).map_err(Problem::new)?;
         let mut files = vec![(program.to_owned(), PROGRAM.to_owned())];
         for library in libraries {
             let inside = library.display().to_string();
@@ -286,8 +287,8 @@ impl Engine {
         let folder = recordings.map(|folder| (folder.to_owned(), RECORDINGS.to_owned()));
         files.extend(folder);
         let packing = tokio::task::spawn_blocking(move || Context::of_files(EMPTY, &files));
-        let context = packing.await.map_err(|error| error.to_string())?;
-        let context = context.map_err(|error| error.to_string())?;
+        let context = packing.await.map_err(Problem::new)?;
+        let context = context.map_err(Problem::new)?;
         let digest = context.digest(EMPTY);
         let reference = format!("bakeoff/program:{}", &digest[..TAG_DIGITS]);
         match self.image(&reference).await? {
@@ -300,27 +301,27 @@ impl Engine {
     ///
     /// # Errors
     /// The engine does not have it, or the file cannot be written.
-    pub async fn save(&self, reference: &str, archive: &Path) -> Result<(), String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", archive.display());
+    pub async fn save(&self, reference: &str, archive: &Path) -> Result<(), Problem> {
+        let failed = |error: std::io::Error| Problem::new(error).context(archive.display());
         let mut file = tokio::fs::File::create(archive).await.map_err(failed)?;
         let mut saving = std::pin::pin!(self.docker.export_image(reference));
         while let Some(part) = saving.next().await {
-            let part = part.map_err(|error| plain(&error))?;
+            let part = part.map_err(plain)?;
             file.write_all(&part).await.map_err(failed)?;
         }
         file.flush().await.map_err(failed)
     }
 
-    async fn pull(&self, reference: &str) -> Result<(), String> {
+    async fn pull(&self, reference: &str) -> Result<(), Problem> {
         let options = CreateImageOptions {
             from_image: Some(with_tag(reference)),
             ..CreateImageOptions::default()
         };
         let mut pulling = std::pin::pin!(self.docker.create_image(Some(options), None, None));
         while let Some(step) = pulling.next().await {
-            let step = step.map_err(|error| plain(&error))?;
+            let step = step.map_err(plain)?;
             if let Some(message) = step.error_detail.and_then(|detail| detail.message) {
-                return Err(message);
+                return Err(message.into());
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ use std::future::Future;
 use std::thread;
 
 pub use self::context::Context;
-pub use self::engine::{Engine, NoEngine, is_elsewhere, own_socket};
+pub use self::engine::{Engine, is_elsewhere, own_socket};
 pub use self::far_host::FarHost;
 pub use self::image::{
     Image, ImageError, ImageSpec, artifact_in_image, base_hint, base_reference, java_in_image,

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::InspectNetworkOptions;
@@ -75,10 +76,10 @@ impl DockerRuntime {
 
     async fn bridge(&self) -> Result<&Bridge, StartError> {
         let making = self.network.get_or_try_init(|| make_bridge(&self.engine));
-        making.await.map_err(|message| StartError::Failed {
-            label: "network".to_owned(),
-            message: format!("cannot make a network: {message}"),
-            hint: Some("`docker network prune` removes unused networks".to_owned()),
+        making.await.map_err(|problem| {
+            let problem = problem.context("cannot make a network");
+            let hint = "`docker network prune` removes unused networks";
+            StartError::failed("network", problem.with_hint(hint))
         })
     }
 
@@ -87,8 +88,8 @@ impl DockerRuntime {
         loop {
             let choice = known.load(Ordering::Relaxed);
             match self.try_start(spec, choices[choice]).await {
-                Err(StartError::Failed { message, .. })
-                    if refused_nofile(&message) && choice + 1 < choices.len() =>
+                Err(StartError::Failed(problem))
+                    if refused_nofile(problem.message()) && choice + 1 < choices.len() =>
                 {
                     known.store(choice + 1, Ordering::Relaxed);
                 }
@@ -103,12 +104,12 @@ impl DockerRuntime {
         nofile: Option<i64>,
     ) -> Result<DockerInstance, StartError> {
         let asked_ns = monotonic_ns();
-        let failed = |message: String| failed(&spec.label, message);
+        let failed = |why: Problem| StartError::failed(&spec.label, why);
         let Some(reference) = &spec.image else {
-            return Err(failed("it has no image".to_owned()));
+            return Err(failed("it has no image".into()));
         };
         let image = self.engine.image(reference).await.map_err(failed)?;
-        let image = image.ok_or_else(|| failed(format!("there is no image {reference}")))?;
+        let image = image.ok_or_else(|| failed(format!("there is no image {reference}").into()))?;
         let network = match self.engine.far {
             None => &self.bridge().await?.name,
             Some(_) => "host",
@@ -157,9 +158,9 @@ impl DockerRuntime {
     async fn await_begin(
         &self,
         id: &str,
-        mut started: oneshot::Receiver<Result<(), String>>,
+        mut started: oneshot::Receiver<Result<(), Problem>>,
         created_ns: u64,
-    ) -> Result<Begun, String> {
+    ) -> Result<Begun, Problem> {
         let give_up = GiveUp(Arc::new(AtomicBool::new(self.engine.far.is_some())));
         let (watched, giving_up) = (id.to_owned(), Arc::clone(&give_up.0));
         let mut watching =
@@ -204,7 +205,7 @@ impl DockerRuntime {
         network: &str,
         id: &str,
         begun: &Begun,
-    ) -> Result<SocketAddr, String> {
+    ) -> Result<SocketAddr, Problem> {
         if let Some(far) = &self.engine.far {
             return Ok(SocketAddr::new(far.address, spec.port));
         }
@@ -265,7 +266,7 @@ impl Drop for DockerRuntime {
     }
 }
 
-async fn make_bridge(engine: &Engine) -> Result<Bridge, String> {
+async fn make_bridge(engine: &Engine) -> Result<Bridge, Problem> {
     let name = unique_name("net");
     let request = NetworkCreateRequest {
         name: name.clone(),
@@ -274,12 +275,12 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, String> {
         ..NetworkCreateRequest::default()
     };
     let made = engine.docker.create_network(request).await;
-    made.map_err(|error| plain(&error))?;
+    made.map_err(plain)?;
     let found = engine
         .docker
         .inspect_network(&name, None::<InspectNetworkOptions>)
         .await;
-    let found = found.map_err(|error| plain(&error))?;
+    let found = found.map_err(plain)?;
     let ranges = found.ipam.and_then(|ipam| ipam.config).unwrap_or_default();
     let gateway = ranges
         .into_iter()
@@ -289,8 +290,8 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, String> {
 }
 
 /// Returns the engine's response to a start.
-fn told(outcome: Result<Result<(), String>, oneshot::error::RecvError>) -> Result<(), String> {
-    outcome.unwrap_or_else(|_| Err("the start was broken off".to_owned()))
+fn told(outcome: Result<Result<(), Problem>, oneshot::error::RecvError>) -> Result<(), Problem> {
+    outcome.unwrap_or_else(|_| Err("the start was broken off".into()))
 }
 
 /// A container whose program has begun.
@@ -313,7 +314,7 @@ impl Begun {
 
 /// Starts a container and waits for its end, beside everything else.
 struct Life {
-    started: oneshot::Receiver<Result<(), String>>,
+    started: oneshot::Receiver<Result<(), Problem>>,
     exit: watch::Receiver<Option<ExitInfo>>,
     waiter: JoinHandle<()>,
 }
@@ -371,12 +372,4 @@ impl Drop for Unfinished {
 /// When a process began, monotonic ns, rounded down by up to 10 ms.
 fn started_ns(pid: u32) -> Option<u64> {
     Some(Stat::of(pid)?.start_ticks.saturating_mul(TICK_NS))
-}
-
-fn failed(label: &str, message: String) -> StartError {
-    StartError::Failed {
-        label: label.to_owned(),
-        message,
-        hint: None,
-    }
 }

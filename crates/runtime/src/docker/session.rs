@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bollard::query_parameters::{
     ListContainersOptions, ListNetworksOptions, RemoveContainerOptions,
 };
@@ -37,7 +38,7 @@ pub(super) async fn sweep(engine: &Engine) -> Result<Vec<String>, SweepError> {
 /// begun to remove can neither be removed nor is it gone.
 async fn persist<F>(remove: impl Fn() -> F, what: &str) -> Result<(), SweepError>
 where
-    F: Future<Output = Result<(), String>>,
+    F: Future<Output = Result<(), Problem>>,
 {
     let mut outcome = remove().await;
     for _ in 0..ATTEMPTS {
@@ -47,11 +48,14 @@ where
         tokio::time::sleep(PAUSE).await;
         outcome = remove().await;
     }
-    outcome.map_err(|message| fail(what.to_owned(), message))
+    outcome.map_err(|why| fail(what.to_owned(), why))
 }
 
-fn fail(what: String, message: String) -> SweepError {
-    SweepError { what, message }
+fn fail(what: String, why: Problem) -> SweepError {
+    SweepError {
+        what,
+        message: why.to_string(),
+    }
 }
 
 fn filters() -> Option<HashMap<String, Vec<String>>> {
@@ -66,7 +70,7 @@ async fn dead_containers(engine: &Engine) -> Result<Vec<(String, String)>, Sweep
         ..ListContainersOptions::default()
     };
     let found = engine.docker.list_containers(Some(options)).await;
-    let found = found.map_err(|error| fail("containers".to_owned(), plain(&error)))?;
+    let found = found.map_err(|error| fail("containers".to_owned(), plain(error)))?;
     let dead = found
         .into_iter()
         .filter(|container| container.labels.as_ref().is_some_and(is_dead));
@@ -82,7 +86,7 @@ async fn dead_containers(engine: &Engine) -> Result<Vec<(String, String)>, Sweep
 async fn dead_networks(engine: &Engine) -> Result<Vec<String>, SweepError> {
     let options = ListNetworksOptions { filters: filters() };
     let found = engine.docker.list_networks(Some(options)).await;
-    let found = found.map_err(|error| fail("networks".to_owned(), plain(&error)))?;
+    let found = found.map_err(|error| fail("networks".to_owned(), plain(error)))?;
     let dead = found
         .into_iter()
         .filter(|network| network.labels.as_ref().is_some_and(is_dead));
@@ -90,22 +94,22 @@ async fn dead_networks(engine: &Engine) -> Result<Vec<String>, SweepError> {
 }
 
 /// Kills a container if it lives, and removes it; one that is gone already is a success.
-pub(super) async fn remove_container(engine: &Engine, id: &str) -> Result<(), String> {
+pub(super) async fn remove_container(engine: &Engine, id: &str) -> Result<(), Problem> {
     let options = RemoveContainerOptions {
         force: true,
         v: true,
         ..RemoveContainerOptions::default()
     };
     match engine.docker.remove_container(id, Some(options)).await {
-        Err(error) if !is_missing(&error) => Err(plain(&error)),
+        Err(error) if !is_missing(&error) => Err(plain(error)),
         _ => Ok(()),
     }
 }
 
 /// Removes a network; one that is gone already is a success.
-pub(super) async fn remove_network(engine: &Engine, name: &str) -> Result<(), String> {
+pub(super) async fn remove_network(engine: &Engine, name: &str) -> Result<(), Problem> {
     match engine.docker.remove_network(name).await {
-        Err(error) if !is_missing(&error) => Err(plain(&error)),
+        Err(error) if !is_missing(&error) => Err(plain(error)),
         _ => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use url::Url;
@@ -35,10 +36,10 @@ impl Forwarded {
     ///
     /// # Errors
     /// There is no `ssh`, or its own words.
-    pub(super) async fn open(url: &Url) -> Result<Self, String> {
-        let folder = RunFolder::temporary().map_err(|error| error.to_string())?;
+    pub(super) async fn open(url: &Url) -> Result<Self, Problem> {
+        let folder = RunFolder::temporary().map_err(Problem::new)?;
         let log = folder.path().join("ssh.log");
-        let errors = fs::File::create(&log).map_err(|error| error.to_string())?;
+        let errors = fs::File::create(&log).map_err(Problem::new)?;
         let mut command = Command::new("ssh");
         command.args(["-T", "-o", "BatchMode=yes", "-o", "ControlPath=none"]);
         command.args(["-o", "ExitOnForwardFailure=yes"]);
@@ -80,7 +81,7 @@ impl Forwarded {
         if opened != Ok(true) {
             let said = fs::read_to_string(&log).unwrap_or_default();
             let last = said.trim().lines().last().unwrap_or("it does not answer");
-            return Err(format!("ssh: {}", last.trim()));
+            return Err(format!("ssh: {}", last.trim()).into());
         }
         Ok(Self { _ssh: ssh, folder })
     }
@@ -96,7 +97,7 @@ fn socket_in(folder: &RunFolder) -> PathBuf {
 }
 
 /// Returns the host's name as the user's configuration of `ssh` has it, and the port there.
-pub(super) async fn host_and_port(url: &Url) -> Result<(String, u16), String> {
+pub(super) async fn host_and_port(url: &Url) -> Result<(String, u16), Problem> {
     let mut command = Command::new("ssh");
     command.arg("-G").arg("--").arg(destination(url)?);
     let output = command.output().await;
@@ -109,11 +110,11 @@ pub(super) async fn host_and_port(url: &Url) -> Result<(String, u16), String> {
 }
 
 /// `USER@HOST` for the command line.
-fn destination(url: &Url) -> Result<String, String> {
+fn destination(url: &Url) -> Result<String, Problem> {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     match (url.username(), host) {
-        (_, "") => Err("it names no host".to_owned()),
+        (_, "") => Err("it names no host".into()),
         ("", host) => Ok(host.to_owned()),
         (user, host) => Ok(format!("{user}@{host}")),
     }
@@ -131,7 +132,7 @@ mod tests {
             ("ssh://bench", Ok("bench")),
             ("ssh://root@bench:2222/run/docker.sock", Ok("root@bench")),
             ("ssh://me@[fd00::1]", Ok("me@fd00::1")),
-            ("ssh:///x", Err("it names no host".to_owned())),
+            ("ssh:///x", Err("it names no host".into())),
         ] {
             let found = destination(&Url::parse(url).unwrap());
             assert_eq!(found, expect.map(str::to_owned), "{url}");

@@ -1,5 +1,6 @@
 //! Folded stacks as a picture. Pure.
 
+use bakeoff_base::problem::Problem;
 use inferno::differential;
 use inferno::flamegraph::{self, Options};
 
@@ -13,7 +14,7 @@ pub(super) fn samples(folded: &str) -> u64 {
     counts.sum()
 }
 
-pub(super) fn svg(stacks: &Stacks, title: &str) -> Result<Vec<u8>, String> {
+pub(super) fn svg(stacks: &Stacks, title: &str) -> Result<Vec<u8>, Problem> {
     let mut options = Options::default();
     title.clone_into(&mut options.title);
     options.subtitle = Some(format!("{} samples by {}", stacks.samples, stacks.sampler));
@@ -30,7 +31,7 @@ pub(super) fn svg_of_difference(
     stacks: &Stacks,
     from: &Stacks,
     title: &str,
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, Problem> {
     let undrawn = |error: &dyn std::fmt::Display| format!("the stacks cannot be drawn: {error}");
     let options = differential::Options {
         normalize: true,

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
+
 use super::RECORDING;
 use super::program::{found, said};
 
@@ -16,7 +18,7 @@ const DEPTH: &str = "512";
 const EVENT: &str = "jdk.ExecutionSample";
 
 /// Begins a recording. The settings `profile` take samples every 10 ms.
-pub(super) async fn start(java: &Path, process: u32) -> Result<(), String> {
+pub(super) async fn start(java: &Path, process: u32) -> Result<(), Problem> {
     let process = process.to_string();
     let jcmd = tool(java, "jcmd")?;
     let depth = format!("stackdepth={DEPTH}");
@@ -30,12 +32,13 @@ pub(super) async fn start(java: &Path, process: u32) -> Result<(), String> {
         false => Err(format!(
             "its JVM records nothing: {}",
             super::program::one_line(&answer)
-        )),
+        )
+        .into()),
     }
 }
 
 /// Ends the recording: its stacks.
-pub(super) async fn stop(java: &Path, process: u32, scratch: &Path) -> Result<String, String> {
+pub(super) async fn stop(java: &Path, process: u32, scratch: &Path) -> Result<String, Problem> {
     let process = process.to_string();
     let (recording, text) = (scratch.join("recording.jfr"), scratch.join("stacks"));
     let file = format!("filename={}", recording.display());
@@ -45,15 +48,15 @@ pub(super) async fn stop(java: &Path, process: u32, scratch: &Path) -> Result<St
     let args = [&args[..], &[recording.as_os_str()]].concat();
     said(&tool(java, "jfr")?, &args, Some(&text)).await?;
     let folding = tokio::task::spawn_blocking(move || fold(BufReader::new(File::open(text)?)));
-    let folded = folding.await.map_err(|error| error.to_string())?;
-    folded.map_err(|error| format!("what jfr printed cannot be read: {error}"))
+    let folded = folding.await.map_err(Problem::new)?;
+    folded.map_err(|error| format!("what jfr printed cannot be read: {error}").into())
 }
 
 /// A tool of the JDK that runs the program, or of another one.
-fn tool(java: &Path, name: &str) -> Result<PathBuf, String> {
-    let missing =
-        || format!("its Java has no {name}, and none is on the PATH; a JDK has it (not a JRE)");
-    found(name, java.parent()).ok_or_else(missing)
+fn tool(java: &Path, name: &str) -> Result<PathBuf, Problem> {
+    found(name, java.parent()).ok_or_else(|| {
+        format!("its Java has no {name}, and none is on the PATH; a JDK has it (not a JRE)").into()
+    })
 }
 
 /// Stacks out of what `jfr print` writes: blocks `stackTrace = [` with a frame a line, the

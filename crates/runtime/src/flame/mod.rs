@@ -15,6 +15,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use inferno::collapse::Collapse as _;
 use inferno::collapse::perf::{Folder, Options};
 use rustix::process::{Pid, Signal, kill_process};
@@ -76,12 +77,12 @@ impl Sampling {
     ///
     /// # Errors
     /// Why they cannot be sampled, as a sentence.
-    pub async fn begin(processes: &[u32]) -> Result<Self, String> {
-        let scratch = RunFolder::temporary().map_err(|error| error.to_string())?;
+    pub async fn begin(processes: &[u32]) -> Result<Self, Problem> {
+        let scratch = RunFolder::temporary().map_err(Problem::new)?;
         let by = match processes.iter().find_map(|process| jvm(*process)) {
             Some((process, java)) => jvm_sampler(process, java).await?,
             None if processes.is_empty() => {
-                return Err("none of its processes can be seen from this host".to_owned());
+                return Err("none of its processes can be seen from this host".into());
             }
             None => Sampler::Perf(perf(processes, scratch.path()).await?),
         };
@@ -92,7 +93,7 @@ impl Sampling {
     ///
     /// # Errors
     /// Why that is nothing, as a sentence.
-    pub async fn end(self) -> Result<Stacks, String> {
+    pub async fn end(self) -> Result<Stacks, Problem> {
         let scratch = self.scratch.path();
         let (folded, sampler) = match self.by {
             Sampler::Perf(child) => (perf_stacks(child, scratch).await?, "perf"),
@@ -111,7 +112,7 @@ impl Sampling {
         };
         let samples = draw::samples(&folded);
         if samples == 0 {
-            return Err(format!("{sampler} saw nothing at work"));
+            return Err(format!("{sampler} saw nothing at work").into());
         }
         Ok(Stacks {
             folded,
@@ -127,7 +128,7 @@ impl Stacks {
     ///
     /// # Errors
     /// Why it cannot be drawn.
-    pub fn svg_of_difference(&self, from: &Self, title: &str) -> Result<Vec<u8>, String> {
+    pub fn svg_of_difference(&self, from: &Self, title: &str) -> Result<Vec<u8>, Problem> {
         draw::svg_of_difference(self, from, title)
     }
 
@@ -135,7 +136,7 @@ impl Stacks {
     ///
     /// # Errors
     /// Why it cannot be drawn.
-    pub fn svg(&self, title: &str) -> Result<Vec<u8>, String> {
+    pub fn svg(&self, title: &str) -> Result<Vec<u8>, Problem> {
         draw::svg(self, title)
     }
 }
@@ -146,7 +147,7 @@ fn jvm(process: u32) -> Option<(u32, PathBuf)> {
     (program.file_name() == Some(OsStr::new("java"))).then_some((process, program))
 }
 
-async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, String> {
+async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, Problem> {
     if let Some(program) = found("asprof", None) {
         let process_text = process.to_string();
         let args = ["start", "-e", "cpu", &process_text].map(OsStr::new);
@@ -158,9 +159,9 @@ async fn jvm_sampler(process: u32, java: PathBuf) -> Result<Sampler, String> {
 }
 
 /// Starts `perf` on processes with all that they start.
-async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, String> {
+async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, Problem> {
     if let Some(missing) = perf_is_missing() {
-        return Err(missing.to_owned());
+        return Err(missing.to_owned().into());
     }
     let list: Vec<String> = processes.iter().map(u32::to_string).collect();
     let (data, list) = (data_of(scratch), list.join(","));
@@ -181,11 +182,11 @@ async fn perf(processes: &[u32], scratch: &Path) -> Result<Child, String> {
     tokio::time::sleep(REFUSAL).await;
     match child.try_wait() {
         Ok(None) => Ok(child),
-        Ok(Some(_)) | Err(_) => Err(format!("perf refuses: {}", log_text(scratch))),
+        Ok(Some(_)) | Err(_) => Err(format!("perf refuses: {}", log_text(scratch)).into()),
     }
 }
 
-async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, String> {
+async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, Problem> {
     let process = child.id().and_then(|id| i32::try_from(id).ok());
     if let Some(process) = process.and_then(Pid::from_raw) {
         // It writes its file when it is interrupted; that it has ended already, the wait says.
@@ -194,18 +195,15 @@ async fn perf_stacks(mut child: Child, scratch: &Path) -> Result<String, String>
     let ended = tokio::time::timeout(END_LIMIT, child.wait()).await;
     let data = data_of(scratch);
     if ended.is_err() || !data.is_file() {
-        return Err(format!(
-            "perf did not write its samples: {}",
-            log_text(scratch)
-        ));
+        return Err(format!("perf did not write its samples: {}", log_text(scratch)).into());
     }
     let text = scratch.join("stacks");
     let args = ["script", "--no-inline", "-F", FIELDS, "-i"].map(OsStr::new);
     let args = [&args[..], &[data.as_os_str()]].concat();
     said(Path::new("perf"), &args, Some(&text)).await?;
     let folding = tokio::task::spawn_blocking(move || folded(&text));
-    let folded = folding.await.map_err(|error| error.to_string())?;
-    folded.map_err(|error| format!("what perf wrote cannot be read: {error}"))
+    let folded = folding.await.map_err(Problem::new)?;
+    folded.map_err(|error| format!("what perf wrote cannot be read: {error}").into())
 }
 
 /// Folds the output of `perf script`.
@@ -233,6 +231,6 @@ fn log_text(scratch: &Path) -> String {
     program::one_line(&text)
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+fn read(path: &Path) -> Result<String, Problem> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use tokio::process::{Child, Command};
 
 /// How long a program may take for what ends by itself.
@@ -29,7 +30,7 @@ pub(super) async fn said(
     program: &Path,
     args: &[&OsStr],
     into: Option<&Path>,
-) -> Result<String, String> {
+) -> Result<String, Problem> {
     let name = program.display();
     let output: Stdio = match into {
         Some(path) => {
@@ -60,11 +61,11 @@ pub(super) async fn said(
         "{}\n{text}",
         String::from_utf8_lossy(&ended.stderr)
     ));
-    Err(format!("{name} failed ({}): {complaint}", ended.status))
+    Err(format!("{name} failed ({}): {complaint}", ended.status).into())
 }
 
 /// Starts a program that ends when it is told to; all that it prints goes into a file.
-pub(super) fn spawned(program: &Path, args: &[&OsStr], log: &Path) -> Result<Child, String> {
+pub(super) fn spawned(program: &Path, args: &[&OsStr], log: &Path) -> Result<Child, Problem> {
     let file = File::create(log).and_then(|file| Ok((file.try_clone()?, file)));
     let (out, err) = file.map_err(|error| format!("{}: {error}", log.display()))?;
     let mut command = Command::new(program);
@@ -77,7 +78,7 @@ pub(super) fn spawned(program: &Path, args: &[&OsStr], log: &Path) -> Result<Chi
         .process_group(0)
         .kill_on_drop(true);
     let child = command.spawn();
-    child.map_err(|error| format!("{} cannot be started: {error}", program.display()))
+    child.map_err(|error| format!("{} cannot be started: {error}", program.display()).into())
 }
 
 /// A complaint of several lines as one, without what would not fit.

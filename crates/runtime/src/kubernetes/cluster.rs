@@ -163,6 +163,7 @@ fn client(config: &Config) -> Result<Client, ClusterError> {
 
 #[cfg(test)]
 mod tests {
+    use bakeoff_base::problem::Problem;
     use serde_json::json;
 
     use crate::kubernetes::mocked::{cluster, status};
@@ -197,7 +198,8 @@ mod tests {
             error.to_string(),
             "cannot list the nodes: nodes is forbidden"
         );
-        let hint = error.hint().unwrap();
+        let problem = Problem::from(error);
+        let hint = &problem.hints()[0];
         assert!(hint.contains("bakeoff kubernetes manifest"), "{hint}");
     }
 }

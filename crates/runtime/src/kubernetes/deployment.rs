@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Limits;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, EnvVar, PodSpec};
@@ -24,7 +25,7 @@ pub struct DeploymentName {
 }
 
 impl FromStr for DeploymentName {
-    type Err = String;
+    type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts: Vec<&str> = text.split('/').collect();
@@ -37,7 +38,8 @@ impl FromStr for DeploymentName {
         if namespace.is_empty() || parts.iter().any(is_empty) {
             return Err(format!(
                 "{text:?} names no Deployment; write NAMESPACE/NAME, or NAMESPACE/NAME/CONTAINER"
-            ));
+            )
+            .into());
         }
         Ok(Self {
             namespace: namespace.to_owned(),
@@ -106,12 +108,12 @@ impl Cluster {
 }
 
 fn refused(what: &str, error: &kube::Error) -> ClusterError {
-    let refused = ClusterError::of(what, error);
     match error {
-        kube::Error::Api(status) if status.code == 403 => refused.with_hint(
-            "this user must be allowed to `get` deployments and configmaps in that namespace",
-        ),
-        _ => refused,
+        kube::Error::Api(status) if status.code == 403 => ClusterError::without_hint(what, error)
+            .with_hint(
+                "this user must be allowed to `get` deployments and configmaps in that namespace",
+            ),
+        _ => ClusterError::of(what, error),
     }
 }
 
@@ -332,6 +334,7 @@ fn lacking(pod: &PodSpec, container: &Container) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use bakeoff_base::problem::Problem;
     use std::collections::BTreeMap;
 
     use bakeoff_model::suite::Limits;
@@ -470,12 +473,7 @@ mod tests {
             error.to_string(),
             "cannot read the ConfigMap shop/settings: forbidden"
         );
-        assert!(
-            error
-                .hint()
-                .unwrap()
-                .contains("`get` deployments and configmaps")
-        );
+        assert!(Problem::from(error).hints()[0].contains("`get` deployments and configmaps"));
     }
 
     #[test]
@@ -487,11 +485,11 @@ mod tests {
             "the Deployment shop/web has 2 containers"
         );
         assert_eq!(
-            error.hint(),
-            Some("name one of them, as in deployment:shop/web/app: app, proxy")
+            Problem::from(error).hints(),
+            ["name one of them, as in deployment:shop/web/app: app, proxy"]
         );
         let error = container(&pod, &name("shop/web/none")).unwrap_err();
-        assert_eq!(error.hint(), Some("it has app, proxy"));
+        assert_eq!(Problem::from(error).hints(), ["it has app, proxy"]);
     }
 
     #[test]

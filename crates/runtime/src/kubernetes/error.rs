@@ -1,7 +1,9 @@
 //! What a cluster refuses, in sentences.
 
+use std::fmt;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use kube::client::UpgradeConnectionError;
 
 /// How long the API server may be away: it takes half a minute to come back.
@@ -11,36 +13,29 @@ pub(super) const AWAY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that the cluster did not do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{problem}")]
 pub struct ClusterError {
-    message: String,
-    hint: Option<String>,
+    problem: Problem,
     /// No user of this authority may do it, or there is no place for it.
     is_refusal: bool,
 }
 
 impl ClusterError {
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(problem: impl Into<Problem>) -> Self {
         Self {
-            message: message.into(),
-            hint: None,
+            problem: problem.into(),
             is_refusal: false,
         }
     }
 
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+    pub(super) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+        self.problem = self.problem.with_hint(hint);
         self
     }
 
     /// Returns the error of the API server in an attempt to do `what`.
     pub(super) fn of(what: &str, error: &kube::Error) -> Self {
-        let refused =
-            matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));
-        let failed = Self {
-            is_refusal: refused,
-            ..Self::new(format!("cannot {what}: {}", plain(error)))
-        };
+        let failed = Self::without_hint(what, error);
         match error {
             kube::Error::Api(status) if status.code == 403 => failed.with_hint(
                 "give this user what `bakeoff kubernetes manifest` prints, or more of the quota",
@@ -53,15 +48,25 @@ impl ClusterError {
         }
     }
 
+    /// Returns the same without the usual hint, where there is a better one.
+    pub(super) fn without_hint(what: &str, error: &kube::Error) -> Self {
+        let refused =
+            matches!(error, kube::Error::Api(status) if [403, 404].contains(&status.code));
+        Self {
+            is_refusal: refused,
+            ..Self::new(format!("cannot {what}: {}", plain(error)))
+        }
+    }
+
     /// Whether asking again would not help: one may not, or what it is in is not there.
     pub(super) fn is_refusal(&self) -> bool {
         self.is_refusal
     }
+}
 
-    /// Returns the remedy, where there is one.
-    #[must_use]
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
+impl From<ClusterError> for Problem {
+    fn from(error: ClusterError) -> Self {
+        error.problem
     }
 }
 

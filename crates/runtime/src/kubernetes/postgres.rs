@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::LogParams;
@@ -10,7 +11,7 @@ use kube::api::LogParams;
 use crate::api::BoxFuture;
 use crate::backend::postgres::{READY, psql_in_image};
 use crate::backend::psql::failed;
-use crate::backend::{Administrator, BackendError, Databases};
+use crate::backend::{Administrator, Databases};
 
 use super::error::ClusterError;
 use super::exec::output;
@@ -35,11 +36,11 @@ impl Administrator for InPod {
         &'a self,
         database: &'a str,
         statements: &'a str,
-    ) -> BoxFuture<'a, Result<String, BackendError>> {
+    ) -> BoxFuture<'a, Result<String, Problem>> {
         Box::pin(async move {
             let command = psql_in_image(PORT, database, statements);
             let done = output(&self.pods, &self.name, &command).await;
-            done.map_err(|error| failed(error.to_string()))
+            done.map_err(failed)
         })
     }
 
@@ -68,7 +69,7 @@ pub(super) async fn databases(
         tokio::time::sleep(POLL).await;
     }
     let filled = databases.fill_template(data).await;
-    filled.map_err(|error| ClusterError::new(error.to_string()))?;
+    filled.map_err(ClusterError::new)?;
     Ok(databases)
 }
 

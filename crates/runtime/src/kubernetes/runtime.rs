@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::nodes::Nodes as Placed;
@@ -190,7 +191,7 @@ impl KubernetesRuntime {
         headers: &[(String, String)],
         body: &[u8],
         limit: Duration,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer, Problem> {
         let request = Request {
             to,
             method: method.to_owned(),
@@ -208,11 +209,11 @@ impl KubernetesRuntime {
                 status,
                 grpc_status: None,
                 headers,
-                body: STANDARD.decode(body).map_err(|error| error.to_string())?,
+                body: STANDARD.decode(body).map_err(Problem::new)?,
             }),
-            Ok(Reply::NoResponse(why)) => Err(why),
-            Ok(_) => Err("the Pod replied to another question".to_owned()),
-            Err(error) => Err(error.to_string()),
+            Ok(Reply::NoResponse(why)) => Err(why.into()),
+            Ok(_) => Err("the Pod replied to another question".into()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -432,11 +433,7 @@ impl Runtime for KubernetesRuntime {
     ) -> BoxFuture<'a, Result<Box<dyn Instance>, StartError>> {
         Box::pin(async move {
             let started = self.start_pod(spec).await;
-            let instance = started.map_err(|error| StartError::Failed {
-                label: spec.label.clone(),
-                message: error.to_string(),
-                hint: error.hint().map(str::to_owned),
-            })?;
+            let instance = started.map_err(|error| StartError::failed(&spec.label, error))?;
             Ok(Box::new(instance) as Box<dyn Instance>)
         })
     }

@@ -8,6 +8,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::load::CpuCounter;
 use bakeoff_model::record::Startup;
 use bakeoff_model::resource::ResourceSample;
@@ -131,10 +132,10 @@ impl Shared {
     }
 
     /// The stamp of the shim: when the program was executed, or why it was not.
-    fn stamp(&self) -> Result<u64, String> {
+    fn stamp(&self) -> Result<u64, Problem> {
         let text = fs::read_to_string(&self.stamp).unwrap_or_default();
         match text.strip_prefix("error ") {
-            Some(reason) => Err(reason.to_owned()),
+            Some(reason) => Err(reason.to_owned().into()),
             None => Ok(text.trim().parse().unwrap_or(self.created_ns)),
         }
     }
@@ -208,7 +209,10 @@ impl Shared {
                 label,
                 exit: self.exit().unwrap_or_default(),
                 after: Duration::from_nanos(monotonic_ns().saturating_sub(self.asked_ns)),
-                log: self.stamp().err().unwrap_or_else(|| self.log()),
+                log: match self.stamp() {
+                    Ok(_) => self.log(),
+                    Err(why) => why.to_string(),
+                },
             },
             Unanswered::NoListener => {
                 let hint = Some(self.listener_hint());
@@ -270,7 +274,7 @@ impl ProcessInstance {
 
     /// Waits until the process has the network that it was promised: before that, its address
     /// belongs to anybody. Blocking.
-    pub(super) fn await_network(&mut self) -> Result<(), String> {
+    pub(super) fn await_network(&mut self) -> Result<(), Problem> {
         let shared = &self.shared;
         if shared.line.is_none() {
             return Ok(());
@@ -281,10 +285,10 @@ impl ProcessInstance {
                 return shared.stamp().map(drop);
             }
             if let Some(exit) = shared.exit() {
-                return Err(format!("{exit} before its network was there"));
+                return Err(format!("{exit} before its network was there").into());
             }
             if began.elapsed() > NETWORK_LIMIT {
-                return Err("it did not get a network of its own".to_owned());
+                return Err("it did not get a network of its own".into());
             }
             std::thread::sleep(NETWORK_POLL);
         }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::suite::Limits;
 
@@ -59,7 +60,7 @@ struct Inner {
     options: ProcessOptions,
     folder: RunFolder,
     /// Where groups are made, or why none can be.
-    hierarchy: Result<Hierarchy, String>,
+    hierarchy: Result<Hierarchy, Problem>,
     /// Where each process has a network of its own.
     network: Option<Network>,
 }
@@ -80,7 +81,7 @@ impl ProcessRuntime {
     /// # Errors
     /// A sentence that says what is not permitted here, or that the temporary folder could not be
     /// made.
-    pub fn side_by_side(options: ProcessOptions) -> Result<Self, String> {
+    pub fn side_by_side(options: ProcessOptions) -> Result<Self, Problem> {
         let network = Network::of_this_session()?;
         let runtime = Self::with(options, Hierarchy::of_this_host(), Some(network))
             .map_err(|error| format!("no folder for temporary files can be made: {error}"))?;
@@ -91,15 +92,15 @@ impl ProcessRuntime {
     ///
     /// # Errors
     /// Why not, as a clause.
-    pub fn can_be_side_by_side(options: ProcessOptions) -> Result<(), String> {
+    pub fn can_be_side_by_side(options: ProcessOptions) -> Result<(), Problem> {
         match Self::side_by_side(options) {
             Ok(_) => Ok(()),
             Err(_) if !rustix::process::geteuid().is_root() => {
-                Err("without root contenders have no network of their own".to_owned())
+                Err("without root contenders have no network of their own".into())
             }
-            Err(reason) => Err(format!(
-                "contenders have no network of their own here ({reason})"
-            )),
+            Err(reason) => {
+                Err(format!("contenders have no network of their own here ({reason})").into())
+            }
         }
     }
 
@@ -116,12 +117,12 @@ impl ProcessRuntime {
     /// # Errors
     /// The temporary folder could not be made.
     pub fn unlimited(options: ProcessOptions, reason: &str) -> io::Result<Self> {
-        Self::with(options, Err(reason.to_owned()), None)
+        Self::with(options, Err(reason.to_owned().into()), None)
     }
 
     fn with(
         options: ProcessOptions,
-        found: Result<Hierarchy, String>,
+        found: Result<Hierarchy, Problem>,
         network: Option<Network>,
     ) -> io::Result<Self> {
         let folder = RunFolder::make(&options.run_base)?;
@@ -162,7 +163,7 @@ impl Runtime for ProcessRuntime {
             let label = spec.label.clone();
             let started = tokio::task::spawn_blocking(move || inner.start(&spec, asked_ns)).await;
             let instance = started.map_err(|error| {
-                failed(&label, format!("the start task was cancelled: {error}"))
+                StartError::failed(&label, format!("the start task was cancelled: {error}"))
             })??;
             Ok(Box::new(instance) as Box<dyn Instance>)
         })
@@ -175,7 +176,7 @@ impl Runtime for ProcessRuntime {
                 Version::V2 => Enforcement::CgroupV2,
             },
             Err(reason) => Enforcement::Unlimited {
-                reason: reason.clone(),
+                reason: reason.to_string(),
             },
         }
     }
@@ -222,7 +223,7 @@ impl Inner {
         let group = match &self.hierarchy {
             Ok(hierarchy) => Some(
                 Group::make(hierarchy, &name, spec.limits, &spec.cores)
-                    .map_err(|message| failed(label, message))?,
+                    .map_err(|message| StartError::failed(label, message))?,
             ),
             Err(_) => None,
         };
@@ -236,16 +237,17 @@ impl Inner {
             command: spec.command.iter().map(OsString::from).collect(),
         };
         let (output, writer) = Output::to_file(&spec.log_path).map_err(|error| {
-            failed(
+            StartError::failed(
                 label,
                 format!("cannot write the log {}: {error}", spec.log_path.display()),
             )
         })?;
-        let command = self
-            .command(spec, &order, writer)
-            .map_err(|error| failed(label, format!("cannot pass on a pipe: {error}")))?;
-        let child = spawner::spawn(command)
-            .map_err(|error| failed(label, format!("cannot start a process: {error}")))?;
+        let command = self.command(spec, &order, writer).map_err(|error| {
+            StartError::failed(label, format!("cannot pass on a pipe: {error}"))
+        })?;
+        let child = spawner::spawn(command).map_err(|error| {
+            StartError::failed(label, format!("cannot start a process: {error}"))
+        })?;
         let created_ns = monotonic_ns();
         // Without this note a sweep still finds the group; only its hosts without groups need it.
         let _ = self.folder.note_started(child.id());
@@ -272,7 +274,7 @@ impl Inner {
         });
         instance
             .await_network()
-            .map_err(|message| failed(label, message))?;
+            .map_err(|message| StartError::failed(label, message))?;
         Ok(instance)
     }
 
@@ -293,23 +295,15 @@ impl Inner {
     }
 }
 
-fn failed(label: &str, message: String) -> StartError {
-    StartError::Failed {
-        label: label.to_owned(),
-        message,
-        hint: None,
-    }
-}
-
 /// Says before anything is made that a command cannot be executed.
 fn executable(spec: &StartSpec, path: Option<OsString>) -> Result<(), StartError> {
     let label = &spec.label;
     if !spec.workdir.is_dir() {
         let message = format!("its folder {} does not exist", spec.workdir.display());
-        return Err(failed(label, message));
+        return Err(StartError::failed(label, message));
     }
     let Some(program) = spec.command.first() else {
-        return Err(failed(label, "its command is empty".to_owned()));
+        return Err(StartError::failed(label, "its command is empty".to_owned()));
     };
     let is_executable = |path: &Path| {
         fs::metadata(path)
@@ -351,11 +345,11 @@ pub fn port_is_free(label: &str, port: u16) -> Result<(), StartError> {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(in_use(None)),
-        Err(error) => Err(StartError::Failed {
-            label: label.to_owned(),
-            message: format!("port {port} cannot be used: {error}"),
-            hint: (error.kind() == io::ErrorKind::PermissionDenied)
-                .then(|| "run as root, or use a port from 1024 on".to_owned()),
-        }),
+        Err(error) => {
+            let hint = (error.kind() == io::ErrorKind::PermissionDenied)
+                .then(|| "run as root, or use a port from 1024 on".to_owned());
+            let problem = Problem::new(format_args!("port {port} cannot be used: {error}"));
+            Err(StartError::failed(label, problem.with_hints(hint)))
+        }
     }
 }

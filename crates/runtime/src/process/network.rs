@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use bakeoff_base::problem::Problem;
 use rustix::thread::UnshareFlags;
 
 use super::netlink::Netlink;
@@ -52,7 +53,7 @@ impl Network {
     ///
     /// # Errors
     /// A sentence why they are not.
-    pub(super) fn of_this_session() -> Result<Self, String> {
+    pub(super) fn of_this_session() -> Result<Self, Problem> {
         let tried = thread::spawn(|| unshared().and_then(|()| Netlink::open()?.switch_on("lo")));
         let tried = tried.join();
         let outcome = tried.unwrap_or_else(|_| Err(io::Error::other("the attempt panicked")));

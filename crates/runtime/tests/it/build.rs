@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{BUILD_LIMIT, BuildError, BuildOptions, build, toolchain};
 
@@ -125,10 +126,10 @@ async fn what_is_wrong_with_a_build_is_said() {
         "shell-1/variant: its build failed with exit status: 4"
     );
     assert_eq!(
-        failure.evidence,
+        failure.evidence(),
         "sh -c echo one; echo two >&2; exit 4\none\ntwo"
     );
-    assert!(failure.hints[0].starts_with("the whole log is "));
+    assert!(failure.hints()[0].starts_with("the whole log is "));
 
     let error = fails(&contender("true")).await;
     assert_eq!(
@@ -214,7 +215,8 @@ async fn a_build_that_hangs_is_ended_with_all_its_processes() {
         error.to_string(),
         "shell-1/variant: its build did not end within 1 s and was ended"
     );
-    let evidence = error.failure().evidence;
+    let problem = Problem::from(error);
+    let evidence = problem.evidence();
     let child = evidence.lines().last().unwrap();
     let state = PathBuf::from(format!("/proc/{child}/stat"));
     let gone = || fs::read_to_string(&state).map_or(true, |stat| stat.contains(") Z "));

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::{Enforcement, TrafficPath};
 use bakeoff_model::resource::ResourceSample;
 use bakeoff_model::suite::Limits;
@@ -306,8 +307,8 @@ async fn too_much_memory_is_named() {
     let error = instance.await_ready(LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("out of memory"), "{error}");
     assert_eq!(
-        error.hint().as_deref(),
-        Some("it needs more memory than its limit allows")
+        Problem::from(error).hints(),
+        ["it needs more memory than its limit allows"]
     );
     let report = instance.stop(LIMIT).await;
     assert!(report.exit.oom_killed && !report.graceful, "{report:?}");
@@ -359,7 +360,8 @@ async fn a_contender_that_listens_on_loopback_gets_a_hint() {
         .await_ready(Duration::from_secs(1))
         .await
         .unwrap_err();
-    let hint = error.hint().unwrap();
+    let problem = Problem::from(error);
+    let hint = &problem.hints()[0];
     assert!(
         hint.contains("127.0.0.1:8080") && hint.ends_with("not on 0.0.0.0:8080"),
         "{hint}"
@@ -373,10 +375,10 @@ async fn what_cannot_be_started_is_said() {
         return;
     };
     let missing = bench.runtime.start(&bench.spec(&["/app/no-such"])).await;
-    let Err(StartError::Failed { message, .. }) = missing else {
+    let Err(StartError::Failed(problem)) = missing else {
         panic!("it started");
     };
-    assert!(message.contains("/app/no-such"), "{message}");
+    assert!(problem.message().contains("/app/no-such"), "{problem}");
     let mut spec = bench.spec(&SERVE);
     spec.image = Some("bakeoff/no-such:1".to_owned());
     let Err(error) = bench.runtime.start(&spec).await else {
@@ -435,7 +437,10 @@ async fn usual_programs_run_on_debian() {
         .output(&bench.image, &[&shell[..], &["4".to_owned()]].concat())
         .await;
     let error = output.unwrap_err();
-    assert!(error.ends_with("exited with code 4: contender"), "{error}");
+    assert!(
+        error.message().ends_with("exited with code 4: contender"),
+        "{error}"
+    );
     instance.stop(LIMIT).await;
 }
 

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::backend::{
-    Backend, BackendError, BackendKind, BackendOptions, Databases, database_name, start,
+    Backend, BackendKind, BackendOptions, Databases, database_name, start,
 };
 
 use crate::support::{Bench, announce};
@@ -48,7 +49,7 @@ fn options(bench: &Bench, data: &Path) -> BackendOptions {
 }
 
 /// Runs a statement as the contender does: over TCP, with its own name and password.
-fn as_contender(backend: &Backend, contender: &str, statement: &str) -> Result<String, String> {
+fn as_contender(backend: &Backend, contender: &str, statement: &str) -> Result<String, Problem> {
     let (address, database) = (backend.address(), database_name(contender));
     let url = format!("postgres://bakeoff:bakeoff@{address}/{database}");
     let output = Command::new("psql")
@@ -59,7 +60,7 @@ fn as_contender(backend: &Backend, contender: &str, statement: &str) -> Result<S
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     match output.status.success() {
         true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr)),
+        false => Err(text(&output.stderr).into()),
     }
 }
 
@@ -98,7 +99,10 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
         as_contender(&backend, contender, INSERT).unwrap();
     }
     let doubled = as_contender(&backend, one, INSERT).unwrap_err();
-    assert!(doubled.contains("users_login_lowercase"), "{doubled}");
+    assert!(
+        doubled.message().contains("users_login_lowercase"),
+        "{doubled}"
+    );
 
     // Emptied, although a client is connected; the other one is not touched.
     let mut disconnected = connect(&backend, one);
@@ -110,7 +114,7 @@ async fn every_contender_has_a_database_that_can_be_emptied() {
     let fsync = held(&backend).query(one, "SHOW fsync").await.unwrap();
     assert_eq!(fsync, "on");
     let refused = as_contender(&backend, other, "CREATE DATABASE mine").unwrap_err();
-    assert!(refused.contains("permission denied"), "{refused}");
+    assert!(refused.message().contains("permission denied"), "{refused}");
 
     let mut usage = backend.sample().await;
     assert!(!usage.threads.is_empty(), "its processes are not read");
@@ -180,7 +184,7 @@ async fn session_on(
     data: &Path,
     server: &Backend,
     login: &str,
-) -> Result<Backend, BackendError> {
+) -> Result<Backend, Problem> {
     let url: DatabaseUrl = format!("postgres://{login}@{}", server.address())
         .parse()
         .unwrap();
@@ -292,7 +296,7 @@ async fn a_server_that_cannot_be_used_is_said_with_its_reason() {
         let error = session_on(&bench, &data, &server, login).await.unwrap_err();
         let place = format!("postgres://{user}@{address}/postgres: {why}");
         assert_eq!(error.to_string(), place);
-        let said = error.hint().unwrap();
+        let said = &error.hints()[0];
         assert!(said.contains(hint), "{said}");
     }
     let before = databases(&server).await;

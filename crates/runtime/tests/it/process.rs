@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::suite::Limits;
 use bakeoff_runtime::http::{AskError, ask};
 use bakeoff_runtime::meter::Meter;
@@ -172,8 +173,8 @@ async fn too_much_memory_is_named() {
     let text = "test/one: was ended by signal 9, out of memory";
     assert!(error.to_string().starts_with(text), "{error}");
     assert_eq!(
-        error.hint().unwrap(),
-        "it needs more memory than its limit allows"
+        Problem::from(error).hints(),
+        ["it needs more memory than its limit allows"]
     );
     let memory = instance.sample().await.resources.memory.unwrap();
     assert!(
@@ -202,21 +203,20 @@ async fn what_is_wrong_is_said() {
             .starts_with("test/one: exited with code 3 after 0."),
         "{error}"
     );
-    assert_eq!(error.log(), "no config");
+    assert_eq!(Problem::from(error).evidence(), "no config");
 
     let error = not_ready(&["sleep", "100"], short).await;
     assert_eq!(error.to_string(), "test/one: not ready after 0.7 s");
     assert!(
-        error
-            .hint()
-            .unwrap()
+        Problem::from(error).hints()[0]
             .starts_with("it opened no port; it must listen on 0.0.0.0:")
     );
 
     let elsewhere = free_port();
     let address = format!("127.0.0.1:{elsewhere}");
     let error = not_ready(&["CONTENDER", "serve", &address], short).await;
-    let hint = error.hint().unwrap();
+    let problem = Problem::from(error);
+    let hint = &problem.hints()[0];
     let expect = format!("it listens on 127.0.0.1:{elsewhere}, not on 0.0.0.0:");
     assert!(hint.starts_with(&expect), "{hint}");
 

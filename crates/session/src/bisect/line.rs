@@ -43,9 +43,10 @@ impl Line {
             &folder,
             &["log", "--first-parent", "--reverse", format, &range],
         );
-        let listed = output(listed)?.map_err(|said| anyhow::anyhow!("git log {range}: {said}"))?;
+        let listed =
+            output(listed)?.map_err(|said| said.context(format_args!("git log {range}")))?;
         let title = git(&folder, &["log", "-1", format, &from]);
-        let title = output(title)?.map_err(|said| anyhow::anyhow!("git log {from}: {said}"))?;
+        let title = output(title)?.map_err(|said| said.context(format_args!("git log {from}")))?;
         let commits = title.lines().chain(listed.lines()).map(|line| {
             let (commit, title) = line.split_once(' ').unwrap_or((line, ""));
             Commit {

@@ -6,7 +6,7 @@ use bakeoff_model::suite::Limits;
 use bakeoff_runtime::kubernetes::{Cluster, Deployed};
 
 use super::order::{Duel, Service, ServiceImage, USUAL_LIMITS, common_port};
-use crate::hint::{hinted, of_cluster};
+use crate::hint::{hinted, with_hints};
 
 /// Returns the duel with images in the place of Deployments, and what the user should know about
 /// the copies, a sentence each. Sides that are images of their own get the environment, the entry
@@ -23,13 +23,13 @@ pub(super) async fn look_up(duel: &Duel) -> anyhow::Result<(Duel, Vec<String>)> 
     }
     let settings = duel.cluster.clone().unwrap_or_default();
     let cluster = Cluster::find(settings.context.as_deref()).await;
-    let cluster = cluster.map_err(of_cluster)?;
+    let cluster = cluster.map_err(with_hints)?;
     let mut first: Option<(String, Deployed)> = None;
     for side in &mut found.sides {
         let Service::Deployment(name) = &side.service else {
             continue;
         };
-        let mut deployed = cluster.deployed(name).await.map_err(of_cluster)?;
+        let mut deployed = cluster.deployed(name).await.map_err(with_hints)?;
         // The environment that the user gives to all is the stronger one.
         deployed.env.retain(|name, _| !duel.env.contains_key(name));
         secrets(&duel.env, &side.name, &deployed)?;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Expect;
 use bakeoff_model::conditions::{RuntimeKind, TrafficPath};
-use bakeoff_model::failure::{Failure, Stage};
 use bakeoff_model::record::Cores;
 use bakeoff_runtime::sweep::RunFolder;
 use bakeoff_runtime::{Instance, ReadyError, StartError, StartSpec};
@@ -109,7 +109,7 @@ async fn no_turns(
             Ok(instance) => instance,
             // The port of its own, which whole runs do not need.
             Err(error @ StartError::PortInUse { .. }) => return Ok(Some(error.to_string())),
-            Err(error) => return Err(not_started(&error).into()),
+            Err(error) => return Err(not_started(error).into()),
         };
         let ready = instance.await_ready(limit).await;
         instance.stop(STOP_GRACE).await;
@@ -135,7 +135,7 @@ fn unreachable_in_turns(error: &ReadyError) -> String {
 fn start_spec(duel: &Duel, testbed: &Testbed, name: &str) -> anyhow::Result<StartSpec> {
     let contender = testbed.contender(name).expect("the suite has every side");
     let spec = testbed.start_spec(contender, &BTreeMap::new(), duel.limits, name);
-    spec.map_err(|failure| failed(&failure))
+    spec.map_err(failed)
 }
 
 /// Returns the responses of a side to each request, and how long it took to become ready.
@@ -146,11 +146,11 @@ async fn ask_side(
 ) -> Result<(Vec<Answers>, Duration), Unprepared> {
     let spec = start_spec(duel, testbed, name)?;
     let started = testbed.runtime().start(&spec).await;
-    let mut instance = started.map_err(|error| not_started(&error))?;
+    let mut instance = started.map_err(not_started)?;
     let asked = Instant::now();
     let ready = instance.await_ready(spec.start_timeout).await;
     let took = asked.elapsed();
-    let ready = ready.map_err(|error| not_ready(duel, testbed, &error));
+    let ready = ready.map_err(|error| not_ready(duel, testbed, error));
     ready.map_err(Unprepared::Services)?;
     let answers = ask_all(duel, testbed.client(), instance.as_ref(), name).await;
     instance.stop(STOP_GRACE).await;
@@ -159,13 +159,13 @@ async fn ask_side(
 }
 
 /// A command that names no program is a slip in it: a duel builds nothing.
-fn not_started(error: &StartError) -> anyhow::Error {
-    match error {
+fn not_started(error: StartError) -> anyhow::Error {
+    match &error {
         StartError::NoProgram { program, .. } if program.contains('/') => hinted(
             error,
             "is the path right? It is looked for from this folder",
         ),
-        _ => failed(&error.failure()),
+        _ => failed(error),
     }
 }
 
@@ -191,15 +191,9 @@ async fn ask_twice(
 ) -> anyhow::Result<Answers> {
     let to = Destination::of(instance);
     let check = request.check(Expect::default());
-    let unanswered = |why: String| {
-        let words = &request.name;
-        failed(
-            &Failure::new(
-                Stage::Verify,
-                format!("{name}: no answer to {words}: {why}"),
-            )
-            .with_evidence(instance.logs()),
-        )
+    let unanswered = |why: Problem| {
+        let what = format!("{name}: no answer to {}", request.name);
+        failed(why.context(what).with_evidence(instance.logs()))
     };
     let first = verify::ask(client, &to, &check).await;
     let first = first.map_err(unanswered)?;
@@ -212,33 +206,33 @@ async fn ask_twice(
 }
 
 /// A service that runs and does not become ready mostly listens elsewhere, or has no such path.
-fn not_ready(duel: &Duel, testbed: &Testbed, error: &ReadyError) -> anyhow::Error {
-    let mut failure = error.failure();
+fn not_ready(duel: &Duel, testbed: &Testbed, error: ReadyError) -> anyhow::Error {
     let (port, path) = (duel.port(), &duel.ready_path);
     let is_ours = testbed.runtime().traffic_path() != TrafficPath::External;
-    match error {
-        ReadyError::NoListener { .. } if is_ours => failure.hints.push(format!(
+    let hint = match &error {
+        ReadyError::NoListener { .. } if is_ours => Some(format!(
             "it finds the port {port} in PORT; --port names another"
         )),
-        ReadyError::NoAnswer { .. } if duel.grpc.is_some() => failure.hints.push(format!(
+        ReadyError::NoAnswer { .. } if duel.grpc.is_some() => Some(format!(
             "it must answer a call of {path}, without TLS; --ready names another method"
         )),
-        ReadyError::NoAnswer { .. } => failure.hints.push(format!(
+        ReadyError::NoAnswer { .. } => Some(format!(
             "it must answer GET {path} with 200 or 404; --ready names another path"
         )),
-        _ => {}
-    }
-    failed(&failure)
+        _ => None,
+    };
+    failed(Problem::from(error).with_hints(hint))
 }
 
-/// The failure with the end of its log, and with its hints as one.
-fn failed(failure: &Failure) -> anyhow::Error {
-    let log: Vec<&str> = failure.evidence.lines().collect();
+/// The problem with the end of its log, and with its hints as one.
+fn failed(problem: impl Into<Problem>) -> anyhow::Error {
+    let problem = problem.into();
+    let log: Vec<&str> = problem.evidence().lines().collect();
     let log = log[log.len().saturating_sub(LOG_LINES)..].iter();
     let log: String = log.map(|line| format!("\n    {line}")).collect();
-    let message = format!("{}{log}", failure.message);
-    match failure.hints.is_empty() {
+    let message = format!("{problem}{log}");
+    match problem.hints().is_empty() {
         true => anyhow::Error::msg(message),
-        false => hinted(message, failure.hints.join("; ")),
+        false => hinted(message, problem.hints().join("; ")),
     }
 }

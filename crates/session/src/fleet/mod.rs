@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::load::{LoadEvent, LoadSpec, Part, StepCommand};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -61,7 +62,7 @@ struct Heard {
     part: usize,
     load: Box<dyn RunningLoad>,
     /// An event, or why there will be none, a lower-case fragment.
-    event: Result<LoadEvent, String>,
+    event: Result<LoadEvent, Problem>,
 }
 
 #[async_trait(?Send)]
@@ -116,9 +117,9 @@ fn slice_max(spec: &LoadSpec) -> Duration {
 async fn listen(part: usize, mut load: Box<dyn RunningLoad>, silence_max: Duration) -> Heard {
     let event = match tokio::time::timeout(silence_max, load.next()).await {
         Ok(Ok(Some(event))) => Ok(event),
-        Ok(Ok(None)) => Err("its output ended before its load did".to_owned()),
-        Ok(Err(error)) => Err(format!("{error:#}")),
-        Err(_) => Err(format!("silent for {} s", silence_max.as_secs())),
+        Ok(Ok(None)) => Err("its output ended before its load did".into()),
+        Ok(Err(error)) => Err(format!("{error:#}").into()),
+        Err(_) => Err(format!("silent for {} s", silence_max.as_secs()).into()),
     };
     Heard { part, load, event }
 }
@@ -220,7 +221,7 @@ impl FleetLoad {
                 // Dropping one ends it.
                 self.members[part] = self.merge.lives(part).then_some(load);
             }
-            Err(why) => self.merge.lose(part, &why),
+            Err(why) => self.merge.lose(part, why.message()),
         }
         Ok(())
     }

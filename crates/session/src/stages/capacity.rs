@@ -69,7 +69,7 @@ async fn search(
         .filter(|slice| slice.load.step + 1 == steps);
     let closed: Totals = last.map(|slice| &slice.load).collect();
     let hunt = Hunt::new(capacity, steps, closed.requests_per_s());
-    let mut hunt = hunt.map_err(|why| Failure::new(Stage::Load, why))?;
+    let mut hunt = hunt.map_err(|why| Failure::of(Stage::Load, why))?;
     for (slo, rate_per_s) in to_confirm(capacity, former) {
         let step = capacity.step(rate_per_s, Purpose::Confirmation);
         let measured = trial(loading, on, step, hunt.next_step(), observer).await?;

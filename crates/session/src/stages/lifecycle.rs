@@ -242,7 +242,14 @@ async fn logs_requests(parts: &Parts<'_>, instance: &dyn Instance) -> CheckRecor
     };
     match parts.client.ask(&Destination::of(instance), &canary).await {
         Ok(_) => logged(instance, name, CANARY, begun).await,
-        Err(message) => record(name, begun, CheckOutcome::ConnErr { message }, None),
+        Err(problem) => record(
+            name,
+            begun,
+            CheckOutcome::ConnErr {
+                message: problem.to_string(),
+            },
+            None,
+        ),
     }
 }
 

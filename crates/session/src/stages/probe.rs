@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::conditions::TrafficPath;
 use bakeoff_model::failure::Stage;
@@ -52,10 +53,12 @@ pub(crate) async fn measure(
                 operations: probe.operations,
                 cpu_ns,
             }),
-            Err(assertion) => Record::Check(CheckRecord {
+            Err(problem) => Record::Check(CheckRecord {
                 group: GROUP.to_owned(),
                 name: probe.name.clone(),
-                outcome: CheckOutcome::Bad { assertion },
+                outcome: CheckOutcome::Bad {
+                    assertion: problem.to_string(),
+                },
                 duration_ns: elapsed_ns(begun),
                 value: None,
             }),
@@ -66,20 +69,19 @@ pub(crate) async fn measure(
 }
 
 /// CPU time of all operations of a probe, ns.
-async fn cpu_ns(runtime: &dyn Runtime, start: &StartSpec) -> Result<u64, String> {
-    let started = runtime.start(start).await;
-    let mut instance = started.map_err(|error| error.to_string())?;
+async fn cpu_ns(runtime: &dyn Runtime, start: &StartSpec) -> Result<u64, Problem> {
+    let mut instance = runtime.start(start).await?;
     let ended = tokio::time::timeout(LIMIT, end(instance.as_mut())).await;
     instance.stop(Duration::ZERO).await;
     match ended {
         Ok(Ok(())) => said(&instance.logs()),
         Ok(Err(message)) => Err(message),
-        Err(_) => Err(format!("still running after {} s", LIMIT.as_secs())),
+        Err(_) => Err(format!("still running after {} s", LIMIT.as_secs()).into()),
     }
 }
 
 /// Waits for the end of a probe, which must be a good one.
-async fn end(instance: &mut dyn Instance) -> Result<(), String> {
+async fn end(instance: &mut dyn Instance) -> Result<(), Problem> {
     let exit = loop {
         match instance.exited().await {
             Some(exit) => break exit,
@@ -91,17 +93,17 @@ async fn end(instance: &mut dyn Instance) -> Result<(), String> {
     }
     let log = instance.logs();
     let last = last_line(&log).unwrap_or_default();
-    Err(format!("{exit}: {last}"))
+    Err(format!("{exit}: {last}").into())
 }
 
 /// The CPU time that a probe says, ns: seconds, on its last line.
-fn said(log: &str) -> Result<u64, String> {
+fn said(log: &str) -> Result<u64, Problem> {
     let line = last_line(log).ok_or("it prints nothing")?;
     let seconds: Option<f64> = line.parse().ok();
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     match time.map(|time| u64::try_from(time.as_nanos())) {
         Some(Ok(ns)) if ns > 0 => Ok(ns),
-        _ => Err(format!("its last line is not a time in seconds: {line:?}")),
+        _ => Err(format!("its last line is not a time in seconds: {line:?}").into()),
     }
 }
 
@@ -139,7 +141,7 @@ mod tests {
                 Err("its last line is not a time in seconds: \"1 s\""),
             ),
         ] {
-            assert_eq!(said(log), expect.map_err(str::to_owned), "{log:?}");
+            assert_eq!(said(log), expect.map_err(Into::into), "{log:?}");
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text;
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::conditions::TrafficPath;
@@ -90,7 +91,7 @@ pub(crate) async fn before<'a>(
     let mut before = Vec::new();
     for rows in wanted(parts, case) {
         let found = count(backend, &contender, rows).await;
-        before.push((rows, found.map_err(|why| failure(&why))?));
+        before.push((rows, found.map_err(|why| failure(why.message()))?));
     }
     Ok((!before.is_empty()).then_some(Counted {
         backend,
@@ -133,12 +134,19 @@ pub(crate) async fn after(
         let begun = Instant::now();
         let of_request = requests.0.get(&rows.request).copied().unwrap_or_default();
         let (outcome, value) = match count(backend, &contender, rows).await {
-            Err(message) => (CheckOutcome::ConnErr { message }, None),
+            Err(problem) => (
+                CheckOutcome::ConnErr {
+                    message: problem.to_string(),
+                },
+                None,
+            ),
             Ok(found) => {
                 let added = found.saturating_sub(was);
                 let outcome = match judge(&rows.request, of_request, added) {
                     Ok(()) => CheckOutcome::Good,
-                    Err(assertion) => CheckOutcome::Bad { assertion },
+                    Err(problem) => CheckOutcome::Bad {
+                        assertion: problem.to_string(),
+                    },
                 };
                 (outcome, Some(rows_text(added)))
             }
@@ -165,7 +173,7 @@ fn failure(why: &str) -> Failure {
 }
 
 /// Returns the result of a query.
-async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Result<i64, String> {
+async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Result<i64, Problem> {
     let found = backend.query(contender, &rows.query).await;
     let found = found.map_err(|why| format!("rows cannot be counted: {why}"))?;
     found.trim().parse().map_err(|_| {
@@ -173,11 +181,12 @@ async fn count(backend: &dyn BackendProbe, contender: &str, rows: &Rows) -> Resu
             "rows cannot be counted: {:?} finds {found:?}, which is no whole number",
             rows.query
         )
+        .into()
     })
 }
 
 /// Whether this number of rows are right; a sentence when they are not.
-fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), String> {
+fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), Problem> {
     let Outcomes {
         successes,
         unanswered,
@@ -196,7 +205,8 @@ fn judge(request: &str, of_request: Outcomes, added: i64) -> Result<(), String> 
     Err(format!(
         "{successes} of `{request}` answered with success{open}, but {} added: {what}",
         rows_text(added)
-    ))
+    )
+    .into())
 }
 
 /// A difference of two counts with its noun; below zero where rows were taken away.
@@ -216,7 +226,8 @@ mod tests {
                 unanswered,
             };
             let judged = judge("register", of_request, added);
-            assert_eq!(judged.err().unwrap_or_default(), expect);
+            let said = judged.map_or_else(|problem| problem.to_string(), |()| String::new());
+            assert_eq!(said, expect);
         };
         check(0, 0, 0, "");
         check(1000, 0, 1000, "");

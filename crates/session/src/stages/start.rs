@@ -27,10 +27,10 @@ pub async fn start(
 ) -> Result<Box<dyn Instance>, Failure> {
     if let Some(backend) = backend {
         let prepared = backend.prepare(&spec.label).await;
-        prepared.map_err(|message| Failure::new(Stage::Start, message))?;
+        prepared.map_err(|problem| Failure::of(Stage::Start, problem))?;
     }
     let started = runtime.start(spec).await;
-    started.map_err(|error| error.failure())
+    started.map_err(|error| Failure::of(Stage::Start, error))
 }
 
 /// Waits for the first valid response.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Answer, Check, CheckOutcome};
 use bakeoff_model::duration_ns;
 use bakeoff_model::record::CheckRecord;
@@ -17,7 +18,7 @@ pub(crate) async fn ask(
     client: &dyn Client,
     to: &Destination,
     check: &Check,
-) -> Result<Answer, String> {
+) -> Result<Answer, Problem> {
     let Some(host) = &to.host else {
         return client.ask(to, check).await;
     };
@@ -30,10 +31,14 @@ pub(crate) async fn ask(
 pub async fn check(client: &dyn Client, to: &Destination, check: &Check) -> CheckRecord {
     let begun = Instant::now();
     let outcome = match ask(client, to, check).await {
-        Err(message) => CheckOutcome::ConnErr { message },
+        Err(problem) => CheckOutcome::ConnErr {
+            message: problem.to_string(),
+        },
         Ok(answer) => match check.expect.evaluate(&answer) {
             Ok(()) => CheckOutcome::Good,
-            Err(assertion) => CheckOutcome::Bad { assertion },
+            Err(problem) => CheckOutcome::Bad {
+                assertion: problem.to_string(),
+            },
         },
     };
     CheckRecord {

@@ -103,8 +103,7 @@ fn read_file(path: &Path) -> anyhow::Result<Option<RunRecords>> {
     if !text.contains('\n') {
         return Ok(None);
     }
-    let run = record::read_run(&text)
-        .map_err(|message| anyhow::anyhow!("{}: {message}", path.display()))?;
+    let run = record::read_run(&text).map_err(|problem| problem.context(path.display()))?;
     Ok(Some(run))
 }
 

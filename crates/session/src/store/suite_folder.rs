@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use bakeoff_base::problem::Problem;
 use bakeoff_base::text::counted;
 use bakeoff_model::diagnostic::{self, Diagnostic, SourceFile};
 use bakeoff_model::parse::{self, SuiteSources};
@@ -105,7 +106,7 @@ fn fill_feeds(path: &Path, suite: &mut Suite) -> anyhow::Result<()> {
             else {
                 continue;
             };
-            let text = fs::read_to_string(path.join(&*file)).map_err(|error| error.to_string());
+            let text = fs::read_to_string(path.join(&*file)).map_err(Problem::new);
             let found = text.and_then(|text| {
                 *digest = parse::digest_with(digest, file, text.as_bytes());
                 scenario::read_csv(&text, variables)

@@ -1,5 +1,6 @@
 //! Whether contenders can take turns: several are alive concurrently then.
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_runtime::host;
 use bakeoff_runtime::kubernetes::ClusterSettings;
@@ -29,18 +30,18 @@ pub(crate) fn memory_bytes(runtime: RuntimeKind) -> Option<u64> {
     }
 }
 
-fn concurrent(runtime: RuntimeKind, cluster: &ClusterSettings) -> Result<(), String> {
+fn concurrent(runtime: RuntimeKind, cluster: &ClusterSettings) -> Result<(), Problem> {
     match runtime {
         // They listen on the same port.
         RuntimeKind::Process => match process_options() {
             Ok(options) => ProcessRuntime::can_be_side_by_side(options),
-            Err(error) => Err(format!("{error:#}")),
+            Err(error) => Err(format!("{error:#}").into()),
         },
         RuntimeKind::Kubernetes if cluster.load_pods() > 1 => {
-            Err("several load generators load one contender at a time".to_owned())
+            Err("several load generators load one contender at a time".into())
         }
         RuntimeKind::Docker if engine_is_elsewhere() => {
-            Err("containers of another host share its network".to_owned())
+            Err("containers of another host share its network".into())
         }
         // Each has an address of its own.
         RuntimeKind::Docker | RuntimeKind::Kubernetes | RuntimeKind::External => Ok(()),

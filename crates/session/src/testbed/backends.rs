@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::database_url::DatabaseUrl;
 use bakeoff_model::resource::ResourceSample;
@@ -19,7 +20,7 @@ use bakeoff_runtime::process::ProcessRuntime;
 use bakeoff_runtime::{BoxFuture, build};
 
 use crate::contracts::BackendProbe;
-use crate::hint::{hinted, with_hint};
+use crate::hint::hinted;
 
 /// How long a real backend is asked before contenders call it.
 const WARM_UP: Duration = Duration::from_secs(10);
@@ -134,11 +135,7 @@ pub(super) async fn start_here(
             .canonicalize()?
             .join(format!("backend-{name}.log")),
     };
-    let started = backend::start(process, &options).await;
-    let backend = started.map_err(|error| {
-        let hint = error.hint();
-        with_hint(error, hint)
-    })?;
+    let backend = backend::start(process, &options).await?;
     let listens = backend.address();
     let address = match wanted.server {
         None => SocketAddr::new(reach, listens.port()),
@@ -181,7 +178,7 @@ impl BackendProbe for LocalBackend {
         Box::pin(async { self.backend.unknown_requests() })
     }
 
-    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>> {
         Box::pin(prepare(self.databases(), contender))
     }
 
@@ -189,7 +186,7 @@ impl BackendProbe for LocalBackend {
         &'a self,
         contender: &'a str,
         query: &'a str,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, Problem>> {
         Box::pin(self::query(self.databases(), contender, query))
     }
 }
@@ -217,7 +214,7 @@ impl BackendProbe for BackendPod {
         Box::pin(Self::unknown_requests(self))
     }
 
-    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>> {
         Box::pin(prepare(Self::databases(self), contender))
     }
 
@@ -225,26 +222,24 @@ impl BackendProbe for BackendPod {
         &'a self,
         contender: &'a str,
         query: &'a str,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, Problem>> {
         Box::pin(self::query(Self::databases(self), contender, query))
     }
 }
 
 /// Empties the contender's database; of other backends contenders only read.
-async fn prepare(databases: Option<&Databases>, contender: &str) -> Result<(), String> {
-    let Some(databases) = databases else {
-        return Ok(());
-    };
-    let prepared = databases.prepare(contender).await;
-    prepared.map_err(|error| error.to_string())
+async fn prepare(databases: Option<&Databases>, contender: &str) -> Result<(), Problem> {
+    match databases {
+        Some(databases) => databases.prepare(contender).await,
+        None => Ok(()),
+    }
 }
 
 async fn query(
     databases: Option<&Databases>,
     contender: &str,
     query: &str,
-) -> Result<String, String> {
+) -> Result<String, Problem> {
     let databases = databases.ok_or("it has no databases")?;
-    let found = databases.query(contender, query).await;
-    found.map_err(|error| error.to_string())
+    databases.query(contender, query).await
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_runtime::BoxFuture;
 use bakeoff_runtime::http::{self, Question};
@@ -22,7 +23,7 @@ impl Client for HttpClient {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, String>> {
+    ) -> BoxFuture<'a, Result<Answer, Problem>> {
         Box::pin(async move {
             let schema = to.wire.grpc.as_ref();
             let encoded = schema.map(|schema| schema.encode(&check.path, &check.body));
@@ -34,7 +35,7 @@ impl Client for HttpClient {
                 body: encoded.as_deref().unwrap_or(check.body.as_bytes()),
             };
             let asking = http::ask_over(&to.wire, to.address, question, RESPONSE_LIMIT);
-            let answer = asking.await.map_err(|error| error.to_string())?;
+            let answer = asking.await.map_err(Problem::new)?;
             match schema {
                 Some(schema) => schema.decoded(&check.path, answer),
                 None => Ok(answer),

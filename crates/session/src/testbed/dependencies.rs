@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::dependency::Dependency;
 use bakeoff_model::resource::{Memory, ResourceSample};
 use bakeoff_runtime::backend::Databases;
@@ -246,7 +247,7 @@ impl BackendProbe for RunningDependencies {
         }
     }
 
-    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), String>> {
+    fn prepare<'a>(&'a self, contender: &'a str) -> BoxFuture<'a, Result<(), Problem>> {
         Box::pin(async move {
             self.reset().await.map_err(|error| format!("{error:#}"))?;
             match &self.backend {
@@ -260,10 +261,10 @@ impl BackendProbe for RunningDependencies {
         &'a self,
         contender: &'a str,
         query: &'a str,
-    ) -> BoxFuture<'a, Result<String, String>> {
+    ) -> BoxFuture<'a, Result<String, Problem>> {
         match &self.backend {
             Some(backend) => backend.query(contender, query),
-            None => Box::pin(async { Err("it has no databases".to_owned()) }),
+            None => Box::pin(async { Err("it has no databases".into()) }),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use bakeoff_model::suite::Contender;
 use bakeoff_runtime::build::{self, Built};
 use bakeoff_runtime::docker::{
@@ -11,7 +11,7 @@ use bakeoff_runtime::docker::{
 use bakeoff_runtime::kubernetes::{ClusterSettings, NodeImage, PodImage};
 
 use super::contender::{Ready, resolve};
-use crate::hint::{hinted, of_cluster as plain};
+use crate::hint::{hinted, with_hints};
 
 /// How images come to the nodes of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,14 +46,16 @@ impl Delivery {
                 let name = reference.replace(['/', ':'], "-");
                 let archive = folder.join(format!("{name}.tar"));
                 let saved = engine.save(reference, &archive).await;
-                saved.map_err(|why| anyhow!("image {reference} cannot be saved: {why}"))?;
+                saved.map_err(|why| {
+                    why.context(format_args!("image {reference} cannot be saved"))
+                })?;
                 let image = PodImage {
                     reference: reference.to_owned(),
                     archive: archive.clone(),
                 };
                 let command = command.clone();
                 let loading = tokio::task::spawn_blocking(move || image.load(&command));
-                let loaded = loading.await?.map_err(plain);
+                let loaded = loading.await?.map_err(with_hints);
                 // Archives are as large as a JDK; they go one by one.
                 let _ = tokio::fs::remove_file(&archive).await;
                 loaded
@@ -103,14 +105,14 @@ pub(super) async fn push_program(
     prefix: &str,
 ) -> anyhow::Result<NodeImage> {
     let image = engine.of_program(program, recordings.as_deref()).await;
-    let image = image.map_err(|why| anyhow!("cannot make an image of this program: {why}"))?;
+    let image = image.map_err(|why| why.context("cannot make an image of this program"))?;
     push(engine, &image.reference, prefix).await
 }
 
 /// Looks an image up, and pulls it where the engine lacks it.
 pub(super) async fn pulled(engine: &Engine, reference: &str) -> anyhow::Result<Image> {
     let found = engine.image_or_pull(reference).await;
-    found.map_err(|why| anyhow!("image {reference} cannot be pulled: {why}"))
+    Ok(found.map_err(|why| why.context(format_args!("image {reference} cannot be pulled")))?)
 }
 
 /// The image that a contender is, or its artifact put on its base image.
@@ -187,6 +189,5 @@ pub(crate) fn engine_is_elsewhere() -> bool {
 
 pub(crate) async fn find_engine() -> anyhow::Result<Engine> {
     let host = std::env::var("DOCKER_HOST").ok();
-    let found = Engine::find(host.as_deref(), &build::cache_dir()).await;
-    found.map_err(|error| hinted(&error, error.hint()))
+    Ok(Engine::find(host.as_deref(), &build::cache_dir()).await?)
 }

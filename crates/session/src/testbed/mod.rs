@@ -1,6 +1,8 @@
 //! The test bed on which contenders are put: the runtime, the built contenders, the backend, the
 //! load generator. Shared by everything that starts contenders.
 
+use bakeoff_base::problem::Problem;
+
 mod abilities;
 mod backends;
 pub mod builds;
@@ -35,7 +37,6 @@ use crate::clock;
 use crate::contracts::{BackendProbe, Client, LoadGenerator};
 use crate::event::{Event, Observer};
 use crate::grpc;
-use crate::hint::Hinted;
 use crate::options::SessionOptions;
 use crate::store::suite_folder::SuiteFolder;
 pub use abilities::abilities;
@@ -229,16 +230,16 @@ impl Testbed {
         let folder = self.folder.contender_folder(contender);
         let built = build::build_and_tell(contender, &folder, &build_options(self.suite()), begun)
             .await
-            .map_err(|error| error.failure())?;
+            .map_err(|error| Failure::of(Stage::Build, error))?;
         let options = self.jvm_options();
         self.platform
             .make_ready(&self.suite().name, contender, built, options)
             .await
             .map_err(|error| {
-                let hint = error.downcast_ref::<Hinted>();
-                let hint = hint.map(|hinted| hinted.hint().to_owned());
+                let hints = error.downcast_ref::<Problem>().map(Problem::hints);
                 let message = format!("{}: {error:#}", contender.name);
-                Failure::new(Stage::Build, message).with_hints(hint)
+                Failure::new(Stage::Build, message)
+                    .with_hints(hints.unwrap_or_default().iter().cloned())
             })
     }
 

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use bakeoff_runtime::process::{ProcessOptions, ProcessRuntime, port_is_free};
 use bakeoff_runtime::{Runtime as _, StartError, sweep};
 
-use crate::hint::with_hint;
+use crate::hint::{hinted, with_hints};
 use crate::revision::trees_folder;
 
 /// Removes what dead sessions left on this host; one line a thing.
@@ -37,11 +37,8 @@ pub(super) fn process_options() -> anyhow::Result<ProcessOptions> {
 
 /// Fails where processes could not listen on a port, with what to do where another one does.
 pub(crate) fn free(label: &str, port: u16, taken: &str) -> anyhow::Result<()> {
-    port_is_free(label, port).map_err(|error| {
-        let hint = match &error {
-            StartError::PortInUse { .. } => Some(taken.to_owned()),
-            _ => error.hint(),
-        };
-        with_hint(error, hint)
+    port_is_free(label, port).map_err(|error| match error {
+        StartError::PortInUse { .. } => hinted(error, taken),
+        other => with_hints(other),
     })
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::capacity::{CapacityRange, CapacityRecord, SearchEnd};
 use bakeoff_model::check::{Answer, Check, CheckOutcome, Expect};
 use bakeoff_model::conditions::{BackendName, Enforcement, RuntimeKind, TrafficPath};
@@ -216,7 +217,7 @@ impl Client for FakeClient {
         &'a self,
         _: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, String>> {
+    ) -> BoxFuture<'a, Result<Answer, Problem>> {
         let metrics = self.0.metrics;
         let is_asked = check.path == "/metrics";
         if is_asked {
@@ -456,11 +457,11 @@ fn found_before(run: &PlannedRun) -> anyhow::Result<Vec<CapacityRecord>> {
 }
 
 /// A backend with databases that gives these answers to queries, one after the other.
-pub(super) struct FakeBackend(Mutex<VecDeque<Result<String, String>>>);
+pub(super) struct FakeBackend(Mutex<VecDeque<Result<String, Problem>>>);
 
 impl FakeBackend {
     pub(super) fn finding(answers: &[Result<&str, &str>]) -> Self {
-        let owned = |answer: &Result<&str, &str>| answer.map(str::to_owned).map_err(str::to_owned);
+        let owned = |answer: &Result<&str, &str>| answer.map(str::to_owned).map_err(Problem::from);
         Self(Mutex::new(answers.iter().map(owned).collect()))
     }
 }
@@ -474,11 +475,11 @@ impl BackendProbe for FakeBackend {
         Box::pin(async { Vec::new() })
     }
 
-    fn prepare<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), String>> {
+    fn prepare<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), Problem>> {
         Box::pin(async { Ok(()) })
     }
 
-    fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
+    fn query<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<String, Problem>> {
         let answer = self.0.lock().unwrap().pop_front();
         Box::pin(async move { answer.expect("as many answers as the test expects") })
     }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use bakeoff_base::problem::Problem;
 use bakeoff_model::conditions::RuntimeKind;
 use bakeoff_model::plan::Plan;
 use bakeoff_model::suite::Suite;
@@ -119,11 +120,11 @@ fn with(
 /// Everything that a host of this runtime may be able to do.
 fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
     let concurrent = match runtime {
-        RuntimeKind::Process => vec![Ok(()), Err("there is no root".to_owned())],
-        RuntimeKind::Kubernetes => vec![Ok(()), Err("there are several load Pods".to_owned())],
+        RuntimeKind::Process => vec![Ok(()), Err("there is no root".into())],
+        RuntimeKind::Kubernetes => vec![Ok(()), Err("there are several load Pods".into())],
         RuntimeKind::Docker | RuntimeKind::External => vec![Ok(())],
     };
-    let of = |concurrent: &Result<(), String>| {
+    let of = |concurrent: &Result<(), Problem>| {
         let concurrent = concurrent.clone();
         MEMORY_BYTES.map(|memory_bytes| Abilities {
             concurrent: concurrent.clone(),
@@ -136,7 +137,7 @@ fn hosts(runtime: RuntimeKind) -> Vec<Abilities> {
 fn can_be_made(plan: &Plan, host: &Abilities, suite: &Suite) -> anyhow::Result<()> {
     ensure!(!plan.runs.is_empty(), "nothing would be run");
     match together::obstacle(plan, host, suite) {
-        Some(obstacle) => bail!("there can be no turns: {}", obstacle.why),
+        Some(obstacle) => bail!("there can be no turns: {obstacle}"),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::parse::is_name;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_session::duel::{self, Service, ServiceImage};
@@ -15,9 +16,9 @@ const SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 pub(crate) struct Side(pub(crate) duel::Side);
 
 impl FromStr for Side {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(typed: &str) -> Result<Self, String> {
+    fn from_str(typed: &str) -> Result<Self, Problem> {
         let (name, text) = typed.split_once('=').ok_or(
             "no `=` in it; write NAME=COMMAND, as in 'go=./server', or NAME=image:IMAGE, or \
              NAME=compose:SERVICE, or NAME=deployment:NAMESPACE/NAME, or NAME=url:URL",
@@ -26,7 +27,8 @@ impl FromStr for Side {
             return Err(format!(
                 "{name:?} is not a name: use letters, digits, `-`, `_` and `.`, the first a letter \
                  or digit"
-            ));
+            )
+            .into());
         }
         let (name, text) = (name.to_owned(), text.trim().to_owned());
         let service = service(&text)?;
@@ -39,10 +41,10 @@ impl FromStr for Side {
     }
 }
 
-fn service(text: &str) -> Result<Service, String> {
+fn service(text: &str) -> Result<Service, Problem> {
     if let Some(image) = text.strip_prefix("image:") {
         return match image {
-            "" => Err("no image after `image:`".to_owned()),
+            "" => Err("no image after `image:`".into()),
             _ => Ok(Service::Image(ServiceImage {
                 reference: image.to_owned(),
                 ..ServiceImage::default()
@@ -51,7 +53,7 @@ fn service(text: &str) -> Result<Service, String> {
     }
     if let Some(service) = text.strip_prefix("compose:") {
         return match service {
-            "" => Err("no service after `compose:`".to_owned()),
+            "" => Err("no service after `compose:`".into()),
             _ => Ok(Service::Compose(service.to_owned())),
         };
     }
@@ -62,13 +64,11 @@ fn service(text: &str) -> Result<Service, String> {
         let url = ServiceUrl::new(url).map_err(|error| error.message)?;
         return match url.prefix() {
             "" => Ok(Service::Url(url)),
-            path => Err(format!(
-                "the URL goes on after the port; write {path} in --get"
-            )),
+            path => Err(format!("the URL goes on after the port; write {path} in --get").into()),
         };
     }
     match words(text)? {
-        words if words.is_empty() => Err("no command after the `=`".to_owned()),
+        words if words.is_empty() => Err("no command after the `=`".into()),
         words => Ok(Service::Command(words)),
     }
 }
@@ -78,29 +78,31 @@ fn service(text: &str) -> Result<Service, String> {
 pub(crate) struct CommandWords(pub(crate) Vec<String>);
 
 impl FromStr for CommandWords {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         match words(text)? {
-            words if words.is_empty() => Err("no command in it".to_owned()),
+            words if words.is_empty() => Err("no command in it".into()),
             words => Ok(Self(words)),
         }
     }
 }
 
 /// Splits a command into words, as a shell does; refuses what only a shell understands.
-fn words(text: &str) -> Result<Vec<String>, String> {
+fn words(text: &str) -> Result<Vec<String>, Problem> {
     let words = shlex::split(text).ok_or("a quote or a backslash in it has no end")?;
     if let Some(word) = words.first().filter(|word| is_assignment(word)) {
         return Err(format!(
             "`{word}` sets a variable, as only a shell does; write --env {word}, which all of them \
              get, or env {word} before the command"
-        ));
+        )
+        .into());
     }
     if let Some(word) = words.iter().find(|word| SHELL.contains(&word.as_str())) {
         return Err(format!(
             "`{word}` is a shell's, and no shell runs this; write sh -c '...' if one is meant"
-        ));
+        )
+        .into());
     }
     Ok(words)
 }
@@ -168,8 +170,8 @@ mod tests {
             ("a=url:localhost:80", "begins with http://"),
             ("a=url:http://a/b", "write /b in --get"),
         ] {
-            let message = typed.parse::<Side>().unwrap_err();
-            assert!(message.contains(text), "{typed}: {message}");
+            let problem = typed.parse::<Side>().unwrap_err();
+            assert!(problem.message().contains(text), "{typed}: {problem}");
         }
     }
 }

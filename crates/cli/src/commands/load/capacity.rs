@@ -44,7 +44,7 @@ pub(super) fn search(args: &LoadArgs) -> anyhow::Result<u8> {
         )])?;
     }
     let hunt = Hunt::new(&capacity, 1, closed_per_s);
-    let mut hunt = hunt.map_err(|why| anyhow::anyhow!("{}: {why}", args.url))?;
+    let mut hunt = hunt.map_err(|why| why.context(&args.url))?;
     while let Some(rate_per_s) = hunt.next_rate().filter(|_| !stop.is_stopped()) {
         let step = capacity.step(rate_per_s, Purpose::Search);
         let loads = play(&spec, &step, &stop)?;

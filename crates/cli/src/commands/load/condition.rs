@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bakeoff_base::number::as_f64;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::{parse, slo};
 
 use super::summary::Summary;
@@ -28,9 +29,9 @@ enum Figure {
 }
 
 impl FromStr for Condition {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         let wrong = || "not a condition: write p99>50ms, errors>0.1% or rate<1000".to_owned();
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
@@ -50,7 +51,7 @@ impl FromStr for Condition {
                 true => "errors>5% is one in twenty".to_owned(),
                 false => format!("write {text}% for percent"),
             };
-            return Err(format!("more than all requests: {meant}"));
+            return Err(format!("more than all requests: {meant}").into());
         }
         Ok(Self {
             text: text.to_owned(),
@@ -130,8 +131,8 @@ mod tests {
     #[test]
     fn what_no_figure_can_be_is_refused() {
         let check = |text: &str, expect: &str| {
-            let message = text.parse::<Condition>().unwrap_err();
-            assert!(message.contains(expect), "{text}: {message}");
+            let problem = text.parse::<Condition>().unwrap_err();
+            assert!(problem.message().contains(expect), "{text}: {problem}");
         };
         for wrong in ["", "p99", "p0>1ms", "p99>fast", "speed>1", "rate<many"] {
             check(wrong, "not a condition");

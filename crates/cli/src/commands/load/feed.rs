@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::load::RequestSpec;
 use bakeoff_model::scenario::{
     AfterFailure, Connect, Feed, Piece, RowOrder, Scenario, is_variable, pieces, read_csv,
@@ -20,9 +21,9 @@ const SYNTAX: &str =
 pub(crate) struct FeedArg(Feed);
 
 impl FromStr for FeedArg {
-    type Err = String;
+    type Err = Problem;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Problem> {
         feed(text).map(Self)
     }
 }
@@ -97,12 +98,12 @@ fn with_rows(mut feed: Feed) -> anyhow::Result<Feed> {
     {
         let text = std::fs::read_to_string(&*file).with_context(|| format!("--feed {file}"))?;
         *rows =
-            read_csv(&text, variables).map_err(|why| anyhow::anyhow!("--feed {file}: {why}"))?;
+            read_csv(&text, variables).map_err(|why| why.context(format_args!("--feed {file}")))?;
     }
     Ok(feed)
 }
 
-fn feed(text: &str) -> Result<Feed, String> {
+fn feed(text: &str) -> Result<Feed, Problem> {
     let wrong = || format!("not a feed: {SYNTAX}");
     let (names, value) = text.split_once('=').ok_or_else(wrong)?;
     let variables: Vec<String> = names
@@ -110,9 +111,7 @@ fn feed(text: &str) -> Result<Feed, String> {
         .map(|name| name.trim().to_owned())
         .collect();
     if let Some(name) = variables.iter().find(|name| !is_variable(name)) {
-        return Err(format!(
-            "{name:?} cannot be the name of a variable: {SYNTAX}"
-        ));
+        return Err(format!("{name:?} cannot be the name of a variable: {SYNTAX}").into());
     }
     if let Some(file) = value.strip_prefix('@') {
         return Ok(Feed::Csv {
@@ -137,12 +136,12 @@ fn feed(text: &str) -> Result<Feed, String> {
         to => Some(to.parse().map_err(|_| wrong())?),
     };
     if to.is_some_and(|to| to < from) {
-        return Err("the last number is before the first".to_owned());
+        return Err("the last number is before the first".into());
     }
     match (random, to) {
         (false, to) => Ok(Feed::Sequence { variable, from, to }),
         (true, Some(to)) => Ok(Feed::Random { variable, from, to }),
-        (true, None) => Err(wrong()),
+        (true, None) => Err(wrong().into()),
     }
 }
 

@@ -91,7 +91,7 @@ fn encoded(rest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bakeoff_session::hint::Hinted;
+    use bakeoff_base::problem::Problem;
 
     use super::read;
 
@@ -146,7 +146,7 @@ mod tests {
     fn what_is_no_url_is_a_sentence() {
         let check = |text: &str, expect: &str| {
             let error = read(text).unwrap_err();
-            let hint = error.downcast_ref::<Hinted>().unwrap().hint();
+            let hint = &error.downcast_ref::<Problem>().unwrap().hints()[0];
             let message = format!("{error}: {hint}");
             assert!(message.contains(expect), "{text}: {message}");
             assert!(!message.contains("secret"), "{text}: {message}");

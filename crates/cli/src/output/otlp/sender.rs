@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::Answer;
 use bakeoff_model::service_url::ServiceUrl;
 use bakeoff_model::tls::Tls;
@@ -115,11 +116,11 @@ impl Collector {
         }
     }
 
-    async fn send(&self, export: &ExportMetricsServiceRequest) -> Result<(), String> {
+    async fn send(&self, export: &ExportMetricsServiceRequest) -> Result<(), Problem> {
         let place = (self.url.name().to_owned(), self.url.port());
         let resolving = tokio::task::spawn_blocking(move || place.to_socket_addrs());
-        let found = resolving.await.map_err(|error| error.to_string())?;
-        let mut found = found.map_err(|error| error.to_string())?;
+        let found = resolving.await.map_err(Problem::new)?;
+        let mut found = found.map_err(Problem::new)?;
         let address = found.next().ok_or("it has no address")?;
         let wire = Wire {
             tls: self.url.is_tls().then(Tls::default),
@@ -127,7 +128,7 @@ impl Collector {
         };
         let body = match self.encoding {
             Encoding::Protobuf => export.encode_to_vec(),
-            Encoding::Json => serde_json::to_vec(export).map_err(|error| error.to_string())?,
+            Encoding::Json => serde_json::to_vec(export).map_err(Problem::new)?,
         };
         let question = Question {
             method: "POST",
@@ -137,13 +138,13 @@ impl Collector {
         };
         match http::ask_over(&wire, address, question, LIMIT).await {
             Ok(answer) if answer.status < 300 => self.taken(&answer),
-            Ok(answer) => Err(format!("status {}", answer.status)),
-            Err(error) => Err(error.to_string()),
+            Ok(answer) => Err(format!("status {}", answer.status).into()),
+            Err(error) => Err(Problem::new(error)),
         }
     }
 
     /// Whether all was taken: a collector may answer that it rejected some of the numbers.
-    fn taken(&self, answer: &Answer) -> Result<(), String> {
+    fn taken(&self, answer: &Answer) -> Result<(), Problem> {
         let response = match self.encoding {
             Encoding::Protobuf => ExportMetricsServiceResponse::decode(answer.body.as_slice()).ok(),
             Encoding::Json => serde_json::from_slice(&answer.body).ok(),
@@ -158,7 +159,8 @@ impl Collector {
             Some(partial) => Err(format!(
                 "it rejected {} of the numbers: {}",
                 partial.rejected_data_points, partial.error_message
-            )),
+            )
+            .into()),
             None => Ok(()),
         }
     }

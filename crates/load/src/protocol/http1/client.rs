@@ -88,7 +88,7 @@ impl Protocol for Client {
                 return bytes.len();
             }
             Err(message) => {
-                events.push(ProtocolEvent::bad_framing(message));
+                events.push(ProtocolEvent::bad_framing(message.to_string()));
                 return bytes.len();
             }
         }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use bakeoff_base::problem::Problem;
+
 use crate::protocol::token::is_token;
 
 /// Headers that one response may have; more is refused as bad framing.
@@ -148,7 +150,7 @@ pub(crate) fn parse(
     bytes: &[u8],
     head_only: bool,
     keep: Option<&mut Vec<(String, String)>>,
-) -> Result<Option<Head>, String> {
+) -> Result<Option<Head>, Problem> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
     let length = match response.parse(bytes) {
@@ -156,11 +158,11 @@ pub(crate) fn parse(
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(error) => {
             if is_http2(bytes) {
-                return Err("the service speaks HTTP/2, not HTTP/1.1".to_owned());
+                return Err("the service speaks HTTP/2, not HTTP/1.1".into());
             }
             let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
             let line = String::from_utf8_lossy(&line[..line.len().min(60)]);
-            return Err(format!("{error}; the response begins with {line:?}"));
+            return Err(format!("{error}; the response begins with {line:?}").into());
         }
     };
     let status = response.code.unwrap_or(0);
@@ -208,7 +210,7 @@ impl Fields {
         }
     }
 
-    fn add(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+    fn add(&mut self, name: &str, value: &[u8]) -> Result<(), Problem> {
         let words = || value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
         if name.eq_ignore_ascii_case("content-length") {
             let length = length_of(value).ok_or_else(|| {
@@ -235,7 +237,7 @@ impl Fields {
     }
 
     /// RFC 9112, 6.3, in its order.
-    fn framing(&self, status: u16, head_only: bool) -> Result<Framing, String> {
+    fn framing(&self, status: u16, head_only: bool) -> Result<Framing, Problem> {
         if head_only || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Length(0));
         }

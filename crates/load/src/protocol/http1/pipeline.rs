@@ -123,7 +123,7 @@ impl Protocol for Pipeline {
                     rest = &rest[rest.len() - after..];
                     self.complete(received_ns, events);
                 }
-                Err(message) => self.fail(ProtocolEvent::bad_framing(message), events),
+                Err(message) => self.fail(ProtocolEvent::bad_framing(message.to_string()), events),
             }
         }
         bytes.len()

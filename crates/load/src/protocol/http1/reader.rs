@@ -1,5 +1,7 @@
 //! One response after the other out of a stream of bytes.
 
+use bakeoff_base::problem::Problem;
+
 use super::chunked::Chunked;
 use super::head::{self, Framing, Head, LastHead};
 use crate::protocol::response::{Capture, Response};
@@ -78,7 +80,7 @@ impl Reader {
     /// # Errors
     /// A message, when they are not HTTP.
     #[inline]
-    pub(crate) fn feed(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Progress, String> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Progress, Problem> {
         self.response.begun = true;
         if !matches!(self.stage, Stage::Head) {
             return self.feed_body(bytes);
@@ -97,7 +99,7 @@ impl Reader {
     }
 
     /// The slow path: heads in pieces, interim responses, everything unusual.
-    fn feed_head(&mut self, bytes: &[u8]) -> Result<Progress, String> {
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<Progress, Problem> {
         if !self.partial.is_empty() {
             // Only what may still belong to a head of allowed length is copied.
             let room = (HEAD_MAX + 1).saturating_sub(self.partial.len());
@@ -119,7 +121,7 @@ impl Reader {
                 return self.feed_body(&bytes[used - before..]);
             }
             if bytes.len() > room {
-                return Err(too_long());
+                return Err(too_long().into());
             }
             self.partial.extend_from_slice(&partial[used..]);
             return Ok(Progress::More);
@@ -136,13 +138,13 @@ impl Reader {
 
     /// Reads heads until a final one; `false` when more bytes are needed. `used` counts what was
     /// taken.
-    fn parse_heads(&mut self, bytes: &[u8], used: &mut usize) -> Result<bool, String> {
+    fn parse_heads(&mut self, bytes: &[u8], used: &mut usize) -> Result<bool, Problem> {
         loop {
             let rest = &bytes[*used..];
             let head = head::parse(rest, self.head_only, self.response.headers())?;
             let head_bytes = head.as_ref().map_or(rest.len(), |head| head.bytes);
             if self.head_bytes + head_bytes > HEAD_MAX {
-                return Err(too_long());
+                return Err(too_long().into());
             }
             let Some(head) = head else { return Ok(false) };
             self.head_bytes += head.bytes;
@@ -154,7 +156,7 @@ impl Reader {
                     self.take_head(&head);
                     return Ok(true);
                 }
-                status => return Err(format!("status {status} does not exist")),
+                status => return Err(format!("status {status} does not exist").into()),
             }
         }
     }
@@ -171,7 +173,7 @@ impl Reader {
     }
 
     #[inline]
-    fn feed_body(&mut self, bytes: &[u8]) -> Result<Progress, String> {
+    fn feed_body(&mut self, bytes: &[u8]) -> Result<Progress, Problem> {
         let progress = self.feed_framed(bytes)?;
         if progress == Progress::More && self.response.events_left() == Some(0) {
             // What the service goes on to send belongs to no request.
@@ -182,7 +184,7 @@ impl Reader {
     }
 
     #[inline]
-    fn feed_framed(&mut self, bytes: &[u8]) -> Result<Progress, String> {
+    fn feed_framed(&mut self, bytes: &[u8]) -> Result<Progress, Problem> {
         let response = &mut self.response;
         let mut take = |data: &[u8]| response.take_body(data);
         let used = match &mut self.stage {

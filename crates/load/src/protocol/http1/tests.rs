@@ -199,6 +199,6 @@ fn a_service_that_speaks_http2_is_known_by_its_first_frame() {
         reader.begin(false, Capture::Nothing);
         reader.feed(bytes, &mut LastHead::default()).unwrap_err()
     };
-    assert!(message(settings).contains("speaks HTTP/2"));
-    assert!(message(&settings[..8]).contains("begins with"));
+    assert!(message(settings).message().contains("speaks HTTP/2"));
+    assert!(message(&settings[..8]).message().contains("begins with"));
 }

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
+use bakeoff_base::problem::Problem;
 use bakeoff_model::dependency::Dependency;
 use tokio::process::Command;
 
@@ -66,7 +67,7 @@ pub(crate) async fn look_up(
     let dotenv = fs::read_to_string(folder.join(".env")).unwrap_or_default();
     let dotenv = variables_of(&dotenv);
     let variable = |name: &str| env::var(name).ok().or_else(|| dotenv.get(name).cloned());
-    let document = document(&text).map_err(|why| anyhow!("{}: {why}", path.display()))?;
+    let document = document(&text).map_err(|why| why.context(path.display()))?;
     let reading = Reading {
         folder,
         variable: &variable,
@@ -75,7 +76,7 @@ pub(crate) async fn look_up(
         let Service::Compose(name) = &side.service else {
             continue;
         };
-        let refused = |why: String| {
+        let refused = |why: Problem| {
             hinted(
                 format_args!("{}: {}: {why}", side.name, path.display()),
                 "start it yourself, and name it NAME=url:URL: checked and loaded, not limited",

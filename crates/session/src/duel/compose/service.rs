@@ -7,6 +7,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bakeoff_base::problem::Problem;
 use bakeoff_import::scalar::as_text;
 use bakeoff_model::volume::Volume;
 use serde_json::{Map, Value};
@@ -82,12 +83,12 @@ pub(super) struct Build {
 }
 
 /// A file as one value, anchors and merges resolved.
-pub(super) fn document(text: &str) -> Result<Value, String> {
+pub(super) fn document(text: &str) -> Result<Value, Problem> {
     let yaml: Result<serde_norway::Value, _> = serde_norway::from_str(text);
     let mut yaml = yaml.map_err(|error| format!("no YAML: {error}"))?;
     let merged = yaml.apply_merge();
     merged.map_err(|error| format!("no YAML: {error}"))?;
-    serde_json::to_value(yaml).map_err(|error| format!("no compose file: {error}"))
+    serde_json::to_value(yaml).map_err(|error| format!("no compose file: {error}").into())
 }
 
 /// Reads services of one file.
@@ -99,17 +100,17 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    pub(super) fn service(&self, document: &Value, name: &str) -> Result<Composed, String> {
+    pub(super) fn service(&self, document: &Value, name: &str) -> Result<Composed, Problem> {
         let services = document.get("services").and_then(Value::as_object);
         let services = services.ok_or("no compose file: it has no `services`")?;
         let Some(Value::Object(service)) = services.get(name) else {
             let list: Vec<&str> = services.keys().map(String::as_str).collect();
-            return Err(format!("no service {name}; it has {}", list.join(", ")));
+            return Err(format!("no service {name}; it has {}", list.join(", ")).into());
         };
         let service: Map<String, Value> = service
             .iter()
             .map(|(key, value)| Ok((key.clone(), self.filled(value)?)))
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<_, Problem>>()?;
         refuse(&service, name)?;
         let mut env = BTreeMap::new();
         for path in self.env_files(&service)? {
@@ -134,7 +135,7 @@ impl Reading<'_> {
         &self,
         document: &Value,
         composed: &Composed,
-    ) -> Result<Vec<(String, Composed)>, String> {
+    ) -> Result<Vec<(String, Composed)>, Problem> {
         let mut found: Vec<(String, Composed)> = Vec::new();
         let mut path: Vec<String> = Vec::new();
         self.collect(document, composed, &mut path, &mut found)?;
@@ -147,10 +148,10 @@ impl Reading<'_> {
         composed: &Composed,
         path: &mut Vec<String>,
         found: &mut Vec<(String, Composed)>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         for name in &composed.depends_on {
             if path.contains(name) {
-                return Err(format!("{name} depends on itself"));
+                return Err(format!("{name} depends on itself").into());
             }
             if found.iter().any(|(known, _)| known == name) {
                 continue;
@@ -166,11 +167,11 @@ impl Reading<'_> {
 
     /// Files and folders of this host among the volumes. Others begin empty, as all of a container
     /// does.
-    fn volumes(&self, value: Option<&Value>) -> Result<Vec<Volume>, String> {
+    fn volumes(&self, value: Option<&Value>) -> Result<Vec<Volume>, Problem> {
         let list = match value {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
-            Some(_) => return Err("`volumes` is no list".to_owned()),
+            Some(_) => return Err("`volumes` is no list".into()),
         };
         let bound = list.iter().filter_map(|one| match one {
             Value::Object(table) => {
@@ -194,7 +195,7 @@ impl Reading<'_> {
             };
             let source = std::path::absolute(&source).unwrap_or(source);
             if !source.exists() {
-                return Err(format!("there is no {}", source.display()));
+                return Err(format!("there is no {}", source.display()).into());
             }
             let source = source.display().to_string();
             Ok(Volume { source, target })
@@ -202,7 +203,7 @@ impl Reading<'_> {
         mounts.collect()
     }
 
-    fn build(&self, build: Option<&Value>) -> Result<Option<Build>, String> {
+    fn build(&self, build: Option<&Value>) -> Result<Option<Build>, Problem> {
         let table = match build {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Object(table)) => table,
@@ -217,9 +218,7 @@ impl Reading<'_> {
             .keys()
             .find(|key| !BUILD_TAKEN.contains(&key.as_str()))
         {
-            return Err(format!(
-                "it is built with `{key}`, which a duel does not know"
-            ));
+            return Err(format!("it is built with `{key}`, which a duel does not know").into());
         }
         let text = |key: &str| table.get(key).and_then(as_text);
         Ok(Some(Build {
@@ -232,7 +231,7 @@ impl Reading<'_> {
 
     /// A table of variables, or a list of `NAME=VALUE`. What has no value has that of our own
     /// environment, if it is there.
-    fn table(&self, value: Option<&Value>, key: &str) -> Result<BTreeMap<String, String>, String> {
+    fn table(&self, value: Option<&Value>, key: &str) -> Result<BTreeMap<String, String>, Problem> {
         let pairs: Vec<(String, Option<String>)> = match value {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Object(table)) => {
@@ -249,7 +248,7 @@ impl Reading<'_> {
                 });
                 pairs.collect()
             }
-            Some(_) => return Err(format!("`{key}` is neither a table nor a list")),
+            Some(_) => return Err(format!("`{key}` is neither a table nor a list").into()),
         };
         let known = pairs.into_iter().filter_map(|(name, value)| {
             let value = value.or_else(|| (self.variable)(&name))?;
@@ -259,7 +258,7 @@ impl Reading<'_> {
     }
 
     /// The files of variables: a path, or a list of paths and tables `path`, `required`.
-    fn env_files(&self, service: &Map<String, Value>) -> Result<Vec<String>, String> {
+    fn env_files(&self, service: &Map<String, Value>) -> Result<Vec<String>, Problem> {
         let list = match service.get("env_file") {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list.clone(),
@@ -278,7 +277,7 @@ impl Reading<'_> {
     }
 
     /// The value with what variables stand for.
-    fn filled(&self, value: &Value) -> Result<Value, String> {
+    fn filled(&self, value: &Value) -> Result<Value, Problem> {
         Ok(match value {
             Value::String(text) => Value::String(filled(text, self.variable)?),
             Value::Array(list) => Value::Array(
@@ -290,7 +289,7 @@ impl Reading<'_> {
                 let pairs = table
                     .iter()
                     .map(|(key, one)| Ok((key.clone(), self.filled(one)?)));
-                Value::Object(pairs.collect::<Result<_, String>>()?)
+                Value::Object(pairs.collect::<Result<_, Problem>>()?)
             }
             other => other.clone(),
         })
@@ -298,19 +297,19 @@ impl Reading<'_> {
 }
 
 /// Says what of a service a container here would lack.
-fn refuse(service: &Map<String, Value>, name: &str) -> Result<(), String> {
+fn refuse(service: &Map<String, Value>, name: &str) -> Result<(), Problem> {
     let known = |key: &String| {
         let key = key.as_str();
         TAKEN.contains(&key) || WITHOUT_EFFECT.contains(&key) || key.starts_with("x-")
     };
     match service.keys().find(|key| !known(key)) {
-        Some(key) => Err(format!("{name} has `{key}`, which a duel does not give it")),
+        Some(key) => Err(format!("{name} has `{key}`, which a duel does not give it").into()),
         None => Ok(()),
     }
 }
 
 /// The services that one depends on.
-fn depends_on(value: Option<&Value>) -> Result<Vec<String>, String> {
+fn depends_on(value: Option<&Value>) -> Result<Vec<String>, Problem> {
     match value {
         Some(Value::Array(list)) => Ok(list.iter().filter_map(as_text).collect()),
         Some(Value::Object(table)) => {
@@ -322,7 +321,8 @@ fn depends_on(value: Option<&Value>) -> Result<Vec<String>, String> {
             match job {
                 Some((name, _)) => Err(format!(
                     "{name} has to end before the service starts, and a dependency keeps running"
-                )),
+                )
+                .into()),
                 None => Ok(table.keys().cloned().collect()),
             }
         }
@@ -331,19 +331,19 @@ fn depends_on(value: Option<&Value>) -> Result<Vec<String>, String> {
 }
 
 /// The words of a command.
-fn words(command: Option<&Value>) -> Result<Vec<String>, String> {
+fn words(command: Option<&Value>) -> Result<Vec<String>, Problem> {
     match command {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(list)) => Ok(list.iter().filter_map(as_text).collect()),
         Some(text) => {
             let words = as_text(text).and_then(|text| shlex::split(&text));
-            words.ok_or_else(|| "`command` has a quote or a backslash without an end".to_owned())
+            words.ok_or_else(|| "`command` has a quote or a backslash without an end".into())
         }
     }
 }
 
 /// The first port of the container that is published, or else exposed.
-fn port(service: &Map<String, Value>) -> Result<Option<u16>, String> {
+fn port(service: &Map<String, Value>) -> Result<Option<u16>, Problem> {
     let lists = ["ports", "expose"].map(|key| service.get(key).and_then(Value::as_array));
     let Some(first) = lists.into_iter().flatten().find_map(|list| list.first()) else {
         return Ok(None);
@@ -357,11 +357,12 @@ fn port(service: &Map<String, Value>) -> Result<Option<u16>, String> {
     let number = inside.split('/').next().unwrap_or_default().parse();
     number
         .map(Some)
-        .map_err(|_| format!("`{text}` is no port that a duel understands"))
+        .map_err(|_| format!("`{text}` is no port that a duel understands").into())
 }
 
 #[cfg(test)]
 mod tests {
+    use bakeoff_base::problem::Problem;
     use std::collections::BTreeMap;
     use std::fs;
 
@@ -398,7 +399,7 @@ services:
   keeper: { image: a, privileged: true }
 "#;
 
-    fn read(name: &str) -> Result<Composed, String> {
+    fn read(name: &str) -> Result<Composed, Problem> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(
             folder.path().join("web.env"),
@@ -475,7 +476,10 @@ services:
             target: "/data".to_owned(),
         };
         assert_eq!(volumes, &[expect]);
-        assert_eq!(needed("circle").unwrap_err(), "round depends on itself");
+        assert_eq!(
+            needed("circle").unwrap_err().to_string(),
+            "round depends on itself"
+        );
         assert!(needed("web").unwrap().is_empty());
     }
 
@@ -491,16 +495,18 @@ services:
                 "keeper has `privileged`, which a duel does not give it",
             ),
         ] {
-            assert_eq!(read(name).unwrap_err(), text);
+            assert_eq!(read(name).unwrap_err().to_string(), text);
         }
         let lost = read("lost").unwrap_err();
         assert!(
-            lost.starts_with("there is no /") && lost.ends_with("/lost"),
+            lost.message().starts_with("there is no /") && lost.message().ends_with("/lost"),
             "{lost}"
         );
         let unknown = read("unknown").unwrap_err();
         assert!(
-            unknown.starts_with("no service unknown; it has web, "),
+            unknown
+                .message()
+                .starts_with("no service unknown; it has web, "),
             "{unknown}"
         );
         assert!(document("a: [").is_err());

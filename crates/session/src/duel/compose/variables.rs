@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
+
 /// Lines `NAME=VALUE`, quotes around the value taken off.
 pub(super) fn variables_of(text: &str) -> BTreeMap<String, String> {
     let lines = text
@@ -27,7 +29,7 @@ pub(super) fn variables_of(text: &str) -> BTreeMap<String, String> {
 pub(super) fn filled(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<String, String> {
+) -> Result<String, Problem> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -43,9 +45,9 @@ pub(super) fn filled(
         } else {
             let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
             if end == 0 {
-                return Err(format!(
-                    "`{text}` has a `$` without a name; `$$` is a plain one"
-                ));
+                return Err(
+                    format!("`{text}` has a `$` without a name; `$$` is a plain one").into(),
+                );
             }
             out.push_str(&variable(&rest[..end]).unwrap_or_default());
             rest = &rest[end..];
@@ -60,7 +62,7 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// Expands the text between `${` and `}`.
-fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, Problem> {
     let end = inner.find(|c: char| !is_of_name(c)).unwrap_or(inner.len());
     let (name, rest) = inner.split_at(end);
     let (rest, empty_counts) = match rest.strip_prefix(':') {
@@ -77,14 +79,15 @@ fn expanded(inner: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
         (Some('+'), Some(_)) => Ok(word.to_owned()),
         (Some('+'), None) => Ok(String::new()),
         (Some('?'), Some(value)) => Ok(value),
-        (Some('?'), None) => Err(format!("{name} has no value: {word}")),
-        (Some(_), _) => Err(format!("`${{{inner}}}` is no variable")),
+        (Some('?'), None) => Err(format!("{name} has no value: {word}").into()),
+        (Some(_), _) => Err(format!("`${{{inner}}}` is no variable").into()),
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::filled;
+    use bakeoff_base::problem::Problem;
 
     /// The variables of tests of this folder.
     pub(crate) fn variable(name: &str) -> Option<String> {
@@ -99,7 +102,7 @@ pub(super) mod tests {
     fn variables_stand_for_what_they_do_in_compose() {
         let check = |text: &str, expect: Result<&str, &str>| {
             let found = filled(text, &variable);
-            let found = found.as_deref().map_err(String::as_str);
+            let found = found.as_deref().map_err(Problem::message);
             assert_eq!(found, expect, "{text}");
         };
         check("a$TAG-b${TAG}c$$TAG", Ok("a1.5-b1.5c$TAG"));

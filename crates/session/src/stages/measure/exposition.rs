@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use bakeoff_base::problem::Problem;
+
 /// Whether a series only grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -29,7 +31,7 @@ pub(super) struct Sample {
 ///
 /// # Errors
 /// A fragment that names the first line which is none of the format.
-pub(super) fn read(text: &str) -> Result<BTreeMap<String, Sample>, String> {
+pub(super) fn read(text: &str) -> Result<BTreeMap<String, Sample>, Problem> {
     let types: BTreeMap<&str, &str> = text.lines().filter_map(type_of).collect();
     let mut samples = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
@@ -102,12 +104,12 @@ fn kind(name: &str, types: &BTreeMap<&str, &str>) -> Option<Kind> {
 type Labels<'t> = BTreeMap<&'t str, String>;
 
 /// Name, labels and value of a line. A timestamp and an exemplar may follow, and are not used.
-fn sample(line: &str) -> Result<(&str, Labels<'_>, f64), String> {
+fn sample(line: &str) -> Result<(&str, Labels<'_>, f64), Problem> {
     let (name, rest) = name(line).ok_or("no name of a metric")?;
     let (labels, rest) = match rest.trim_start().strip_prefix('{') {
         Some(inside) => labels(inside)?,
         None if rest.starts_with([' ', '\t']) => (Labels::new(), rest),
-        None => return Err(format!("`{name}` has no value")),
+        None => return Err(format!("`{name}` has no value").into()),
     };
     let rest = rest.split_once(" # ").map_or(rest, |(value, _)| value);
     let mut words = rest.split_whitespace();
@@ -116,7 +118,7 @@ fn sample(line: &str) -> Result<(&str, Labels<'_>, f64), String> {
     let is_timestamp = |word: &str| word.parse::<f64>().is_ok();
     match (words.next().is_none_or(is_timestamp), words.next()) {
         (true, None) => Ok((name, labels, value)),
-        _ => Err(format!("more than a value and a timestamp follow `{name}`")),
+        _ => Err(format!("more than a value and a timestamp follow `{name}`").into()),
     }
 }
 
@@ -129,7 +131,7 @@ fn name(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The labels up to the closing brace, and what follows that.
-fn labels(mut text: &str) -> Result<(Labels<'_>, &str), String> {
+fn labels(mut text: &str) -> Result<(Labels<'_>, &str), Problem> {
     let mut labels = Labels::new();
     loop {
         text = text.trim_start();
@@ -147,7 +149,7 @@ fn labels(mut text: &str) -> Result<(Labels<'_>, &str), String> {
         text = match rest.strip_prefix(',') {
             Some(next) => next,
             None if rest.starts_with('}') => rest,
-            None => return Err(format!("no `,` or `}}` after the label `{label}`")),
+            None => return Err(format!("no `,` or `}}` after the label `{label}`").into()),
         };
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Check, Expect};
 use bakeoff_model::metrics::{MetricSeries, MetricValues, MetricsRecord, OwnMetrics};
 use bakeoff_model::plan::RunKind;
@@ -34,7 +35,7 @@ const ACCEPT: &str =
 type Samples = BTreeMap<String, Sample>;
 
 /// The series that a contender told, or why it did not.
-type Told = Result<Samples, String>;
+type Told = Result<Samples, Problem>;
 
 impl Loading {
     /// Reads the metrics of all contenders that take part before a step; none where the step is
@@ -107,25 +108,25 @@ async fn ask(on: &On<'_>, metrics: &OwnMetrics) -> Told {
     };
     let to = Destination::of(&*on.instance);
     let asking = tokio::time::timeout(LIMIT, on.parts.client.ask(&to, &check)).await;
-    let late = || Err(format!("no response within {} s", LIMIT.as_secs()));
+    let late = || Err(format!("no response within {} s", LIMIT.as_secs()).into());
     let answer = asking.unwrap_or_else(|_| late());
     let told = answer.and_then(|answer| match answer.status {
         200 => {
             let text = String::from_utf8(answer.body).map_err(|_| "it is no text in UTF-8")?;
             exposition::read(&text)
         }
-        status => Err(format!("status {status}, expected 200")),
+        status => Err(format!("status {status}, expected 200").into()),
     });
     told.map_err(|why| {
-        let why: String = why.chars().take(WHY_MAX).collect();
-        format!("its own metrics, GET {}: {why}", metrics.path)
+        let why: String = why.message().chars().take(WHY_MAX).collect();
+        format!("its own metrics, GET {}: {why}", metrics.path).into()
     })
 }
 
 /// The series that are kept, with their values before and after a step.
 fn record(
     step: usize,
-    told: Result<(Samples, Samples), String>,
+    told: Result<(Samples, Samples), Problem>,
     metrics: &OwnMetrics,
 ) -> MetricsRecord {
     let (before, after) = match told {
@@ -133,7 +134,7 @@ fn record(
         Err(problem) => {
             return MetricsRecord {
                 step,
-                problem: Some(problem),
+                problem: Some(problem.to_string()),
                 ..MetricsRecord::default()
             };
         }

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context as _, anyhow, bail};
 use async_trait::async_trait;
+use bakeoff_base::problem::Problem;
 use bakeoff_model::check::{Answer, Check};
 use bakeoff_model::conditions::BackendName;
 use bakeoff_model::nodes::Nodes as Placed;
@@ -29,7 +30,7 @@ use tokio::sync::OnceCell;
 use super::pods::in_pods;
 use super::{GC_LOG_IN_CONTAINERS, Platform, without_volumes};
 use crate::contracts::{Client, Destination, LoadGenerator};
-use crate::hint::{hinted, of_cluster as plain};
+use crate::hint::{hinted, with_hints};
 use crate::testbed::backends::{self, RunningBackend, WantedBackend};
 use crate::testbed::client::RESPONSE_LIMIT;
 use crate::testbed::contender::Ready;
@@ -72,8 +73,8 @@ pub async fn connect(
     backend: BackendName,
 ) -> anyhow::Result<Connected> {
     let cluster = Cluster::find(settings.context.as_deref()).await;
-    let cluster = cluster.map_err(plain)?;
-    let nodes = cluster.nodes().await.map_err(plain)?;
+    let cluster = cluster.map_err(with_hints)?;
+    let nodes = cluster.nodes().await.map_err(with_hints)?;
     let known = |name: &&String| !nodes.iter().any(|node| node.name == **name);
     if let Some(name) = settings.load_nodes.iter().find(known) {
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
@@ -155,7 +156,7 @@ impl ClusterPlatform {
             image,
         };
         Ok(Self {
-            runtime: KubernetesRuntime::begin(order).await.map_err(plain)?,
+            runtime: KubernetesRuntime::begin(order).await.map_err(with_hints)?,
             delivery,
             folder,
             engine,
@@ -187,7 +188,7 @@ impl ClusterPlatform {
     async fn postgres(&self, data: &Path) -> anyhow::Result<BackendPod> {
         let engine = self.engine.get_or_try_init(find_engine).await?;
         let reference = base_reference("postgresql");
-        let found = engine.image(&reference).await.map_err(|why| anyhow!(why))?;
+        let found = engine.image(&reference).await?;
         let image = found.ok_or_else(|| {
             hinted(
                 format_args!("the image {reference} of the backend postgres is missing"),
@@ -199,7 +200,7 @@ impl ClusterPlatform {
         })?;
         let image = self.deliver(engine, &image.reference).await?;
         let started = self.runtime.postgres(&image, data);
-        started.await.map_err(plain)
+        started.await.map_err(with_hints)
     }
 
     async fn elasticsearch(&self, own: &Elasticsearch) -> anyhow::Result<BackendPod> {
@@ -218,7 +219,7 @@ impl ClusterPlatform {
         let java = java_in_image();
         let command = elasticsearch::command_in_image(&java, &folder, own.heap_mib, port);
         let started = self.runtime.elasticsearch(&image, &command, own.warm_up);
-        started.await.map_err(plain)
+        started.await.map_err(with_hints)
     }
 }
 
@@ -278,7 +279,11 @@ impl Platform for ClusterPlatform {
         }
         let data = wanted.data.clone().unwrap_or_default();
         Ok(Box::new(match wanted.kind()? {
-            BackendKind::Replay(own) => self.runtime.replay(&own.settings).await.map_err(plain)?,
+            BackendKind::Replay(own) => self
+                .runtime
+                .replay(&own.settings)
+                .await
+                .map_err(with_hints)?,
             BackendKind::Elasticsearch(own) => self.elasticsearch(&own).await?,
             BackendKind::Postgres => self.postgres(&data).await?,
             BackendKind::PostgresServer(url) => bail!("{url} cannot be started"),
@@ -300,7 +305,12 @@ impl Platform for ClusterPlatform {
     }
 
     async fn ceiling(&self, _program: &Path, _cores: &Cores) -> anyhow::Result<GeneratorCeiling> {
-        let line = self.runtime.load_pods().ceiling().await.map_err(plain)?;
+        let line = self
+            .runtime
+            .load_pods()
+            .ceiling()
+            .await
+            .map_err(with_hints)?;
         serde_json::from_str(&line).map_err(|_| anyhow!("its Pod said: {line}"))
     }
 
@@ -321,7 +331,7 @@ impl Platform for ClusterPlatform {
     }
 
     async fn close(self: Box<Self>) -> anyhow::Result<()> {
-        self.runtime.end().await.map_err(plain)
+        self.runtime.end().await.map_err(with_hints)
     }
 }
 
@@ -336,7 +346,7 @@ async fn load_program(
         let image = PodImage::of_program(&program, recordings.as_deref(), &folder)?;
         image.load(&command)
     });
-    loading.await?.map_err(plain)
+    loading.await?.map_err(with_hints)
 }
 
 fn no_delivery(context: &str) -> anyhow::Error {
@@ -352,7 +362,7 @@ impl Client for KubernetesRuntime {
         &'a self,
         to: &'a Destination,
         check: &'a Check,
-    ) -> BoxFuture<'a, Result<Answer, String>> {
+    ) -> BoxFuture<'a, Result<Answer, Problem>> {
         Box::pin(async move {
             let line = (check.method.as_str(), check.path.as_str());
             let body = check.body.as_bytes();

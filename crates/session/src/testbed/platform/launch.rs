@@ -9,10 +9,10 @@ use bakeoff_model::suite::Limits;
 use bakeoff_model::volume::Volume;
 use bakeoff_runtime::docker::DockerRuntime;
 use bakeoff_runtime::process::ProcessRuntime;
-use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartError, StartSpec, Wire};
+use bakeoff_runtime::{ContainerOptions, Instance, Runtime as _, StartSpec, Wire};
 
 use crate::case::with_dependencies;
-use crate::hint::{hinted, with_hint};
+use crate::hint::{hinted, with_hints};
 use crate::testbed::images::pulled;
 
 /// Where dependencies run, and for which session.
@@ -49,7 +49,7 @@ pub(crate) async fn start_program(
         workdir: setting.suite.canonicalize()?,
         ..spec(wanted, setting, own, known)?
     };
-    let instance = process.start(&spec).await.map_err(not_started)?;
+    let instance = process.start(&spec).await.map_err(with_hints)?;
     Ok((instance, SocketAddr::new(gateway.unwrap_or(loopback), port)))
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn start_container(
         },
         ..spec(wanted, setting, own, known)?
     };
-    let instance = docker.start(&spec).await.map_err(not_started)?;
+    let instance = docker.start(&spec).await.map_err(with_hints)?;
     let address = instance.address();
     Ok((instance, address))
 }
@@ -129,9 +129,4 @@ fn fill(text: &str, own: SocketAddr, known: &BTreeMap<String, SocketAddr>) -> St
     with_dependencies(text, known)
         .replace("{host}", &own.ip().to_string())
         .replace("{port}", &own.port().to_string())
-}
-
-fn not_started(error: StartError) -> anyhow::Error {
-    let hint = error.hint();
-    with_hint(error, hint)
 }

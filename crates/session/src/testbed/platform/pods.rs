@@ -9,7 +9,7 @@ use bakeoff_runtime::kubernetes::{Attached, LEAD, LoadPods};
 
 use crate::contracts::{LoadGenerator, RunningLoad};
 use crate::fleet::FleetGenerator;
-use crate::hint::of_cluster as plain;
+use crate::hint::with_hints;
 
 /// How long a Pod may be silent beyond what its load explains.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -49,7 +49,7 @@ pub(super) fn in_pods(pods: &LoadPods) -> Box<dyn LoadGenerator> {
 #[async_trait(?Send)]
 impl LoadGenerator for PodGenerator {
     async fn start(&self, spec: &LoadSpec) -> anyhow::Result<Box<dyn RunningLoad>> {
-        let (mut attached, clock) = self.pods.start(self.index).await.map_err(plain)?;
+        let (mut attached, clock) = self.pods.start(self.index).await.map_err(with_hints)?;
         attached.say(&serde_json::to_string(spec)?).await?;
         Ok(Box::new(PodLoad {
             attached,
