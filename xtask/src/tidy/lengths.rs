@@ -5,7 +5,8 @@ use syn::visit::{self, Visit};
 
 use super::source::{SourceFile, is_test};
 
-const LINE_COLUMNS_MAX: usize = 100;
+/// The columns of a line.
+pub(super) const LINE_COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 500;
 

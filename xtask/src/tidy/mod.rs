@@ -6,6 +6,7 @@
 mod circles;
 mod lengths;
 mod map;
+mod markdown;
 mod modules;
 mod paths;
 mod records;
@@ -31,6 +32,7 @@ pub(crate) fn tidy(root: &Path) -> anyhow::Result<()> {
     findings.extend(shared_files::check(root)?);
     findings.extend(words::check(root)?);
     findings.extend(map::check(root)?);
+    findings.extend(markdown::check(root)?);
     findings.extend(records::check(root)?);
     findings.extend(suites::findings(root, &suites::suites(root)?)?);
     for finding in &findings {
