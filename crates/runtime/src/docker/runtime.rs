@@ -291,7 +291,7 @@ async fn make_bridge(engine: &Engine) -> Result<Bridge, Problem> {
 
 /// Returns the engine's response to a start.
 fn told(outcome: Result<Result<(), Problem>, oneshot::error::RecvError>) -> Result<(), Problem> {
-    outcome.unwrap_or_else(|_| Err("the start was broken off".into()))
+    outcome.unwrap_or_else(|_| Err("the start was aborted".into()))
 }
 
 /// A container whose program has begun.
