@@ -136,8 +136,8 @@ fn a_head_that_fails_more_requests_than_allowed_is_caught_also_after_a_kill() {
     );
 }
 
-/// A host on which much else runs, as other tests, may void every block; then there is no number
-/// that a condition could be about.
+/// A host on which much else runs, as other tests, may void every block, so that there is no number
+/// that a condition could be about, or scatter the sets so much that three of them decide nothing.
 #[test]
 fn three_times_the_work_is_caught() {
     let Some(world) = world() else { return };
@@ -151,7 +151,7 @@ fn three_times_the_work_is_caught() {
         if ran.stdout.contains("undecided") {
             let lost = ["lost for all contenders", "no block of its sets counts"];
             let lost = lost.iter().any(|text| ran.stdout.contains(text));
-            assert!(lost, "{ran:#?}");
+            assert!(lost || attempt < 5, "{ran:#?}");
             continue;
         }
         ran.check(

@@ -174,7 +174,8 @@ impl SshServer {
         let settings = format!(
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\n\
              StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\n\
-             PasswordAuthentication no\nKbdInteractiveAuthentication no\n",
+             PasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+             MaxStartups 10:100:10\n",
             file("host"),
             file("user.pub")
         );

@@ -12,8 +12,12 @@ use url::Url;
 
 use super::ssh;
 
-/// Connections by which the distance is measured; their median counts.
+/// Connections by which the distance to an engine's own port is measured; their median counts.
 const CONNECTIONS: usize = 11;
+
+/// The same for a server of SSH: it drops logins while ten connections have not logged in
+/// (`MaxStartups`), and refuses hosts whose connections often do not (`PerSourcePenalties`).
+const CONNECTIONS_SSH: usize = 3;
 
 /// How long one of them may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,12 +44,13 @@ impl FarHost {
     /// # Errors
     /// It has no address, or cannot be connected to from here: then no load would reach it.
     pub(super) async fn of(url: &Url, info: &SystemInfo) -> Result<Self, Problem> {
-        let (name, port) = match url.scheme() {
-            "ssh" => ssh::host_and_port(url).await?,
+        let ((name, port), connections) = match url.scheme() {
+            "ssh" => (ssh::host_and_port(url).await?, CONNECTIONS_SSH),
             _ => {
                 let host = url.host_str().unwrap_or_default();
                 let host = host.trim_start_matches('[').trim_end_matches(']');
-                (host.to_owned(), url.port().unwrap_or(ENGINE_PORT))
+                let port = url.port().unwrap_or(ENGINE_PORT);
+                ((host.to_owned(), port), CONNECTIONS)
             }
         };
         let mut found = lookup_host((name.as_str(), port))
@@ -56,7 +61,7 @@ impl FarHost {
         let here = towards(there)
             .await
             .map_err(|error| format!("there is no route to {name}: {error}"))?;
-        let round_trip = round_trip(there)
+        let round_trip = round_trip(there, connections)
             .await
             .map_err(|error| format!("load from here cannot reach {there}: {error}"))?;
         Ok(Self {
@@ -99,16 +104,16 @@ async fn towards(there: SocketAddr) -> std::io::Result<IpAddr> {
     Ok(socket.local_addr()?.ip())
 }
 
-/// The median time of a TCP handshake, which takes one round trip.
-async fn round_trip(there: SocketAddr) -> std::io::Result<Duration> {
-    let mut times = Vec::with_capacity(CONNECTIONS);
-    for _ in 0..CONNECTIONS {
+/// The median time of some TCP handshakes, each of which takes one round trip.
+async fn round_trip(there: SocketAddr, connections: usize) -> std::io::Result<Duration> {
+    let mut times = Vec::with_capacity(connections);
+    for _ in 0..connections {
         let began = Instant::now();
         timeout(PATIENCE, TcpStream::connect(there)).await??;
         times.push(began.elapsed());
     }
     times.sort();
-    Ok(times[CONNECTIONS / 2])
+    Ok(times[connections / 2])
 }
 
 #[cfg(test)]
