@@ -1,4 +1,4 @@
-//! What the CPU time of contenders with a compiler or a collector went into: compiling, collecting
+//! Parts of the CPU time of contenders with a compiler or a collector: compiling, collecting
 //! garbage, and the application.
 
 use bakeoff_model::cpu_parts::CpuParts;

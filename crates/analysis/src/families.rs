@@ -1,4 +1,4 @@
-//! What is compared with what: the samples behind the verdicts of each benchmark, for who plans how
+//! Pairs that are compared: the samples behind the verdicts of each benchmark, for planning how
 //! many runs are made.
 
 use bakeoff_model::baseline::Figure;

@@ -1,4 +1,4 @@
-//! What garbage collection cost a run on the JVM while it was under load: from the collector's own
+//! Costs of garbage collection in a run on the JVM under load: from the collector's own
 //! log where the profile asks for one, else from the JVM's counters, which know no single pause.
 
 use bakeoff_model::resource::{GcLog, GcPause};

@@ -1,4 +1,4 @@
-//! What steps and the conditions of a measurement are called.
+//! Names of steps and of the conditions of a measurement.
 
 use std::collections::BTreeMap;
 

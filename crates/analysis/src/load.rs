@@ -25,7 +25,7 @@ use super::turns;
 /// One benchmark with load.
 #[derive(Debug)]
 pub struct LoadAnalysis<'r> {
-    /// Who is ranked where, and who is not and why.
+    /// Contenders by rank, and those without a rank with the reason.
     pub summary: BenchmarkSummary,
     /// Steps of runs of cases.
     pub data: BenchmarkData<'r>,

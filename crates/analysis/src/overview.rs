@@ -11,7 +11,7 @@ use super::summary::BenchmarkSummary;
 pub struct Overview {
     /// The step.
     pub step: StatedStep,
-    /// By the label of the case; who is not ranked or has no valid number there is missing.
+    /// By the label of the case; those without a rank or a valid number there are missing.
     pub cells: Vec<(String, Cell)>,
 }
 

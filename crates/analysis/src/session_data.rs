@@ -1,4 +1,4 @@
-//! What the numbers of a step depend on beyond its own slices.
+//! Inputs to the numbers of a step beyond its own slices.
 
 use bakeoff_model::record::{Begin, Results};
 use bakeoff_model::runs::DecisionReason;

@@ -16,7 +16,7 @@ use crate::number::{mib, milliseconds, ratio_text, seconds};
 /// One benchmark of cold starts.
 #[derive(Debug)]
 pub struct StartupAnalysis<'r> {
-    /// Who starts how fast, and who does not start and why.
+    /// Contenders by start-up time, and those that do not start with the reason.
     pub summary: StartupSummary,
     /// The runs.
     pub data: BenchmarkData<'r>,

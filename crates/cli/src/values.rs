@@ -1,4 +1,4 @@
-//! What a word on the command line can be, and what it means: clap reads each of them, so that a
+//! Values on the command line and their meaning: clap reads each of them, so that a
 //! wrong one is refused with its flag before anything begins.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a service can be asked, from its description or recorded traffic.
+//! Requests to a service, from its description or recorded traffic.
 
 use std::collections::BTreeMap;
 

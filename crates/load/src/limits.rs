@@ -1,4 +1,4 @@
-//! What the load generator asks of its own process: open files and cores.
+//! Limits of the load generator's own process: open files and cores.
 
 #![expect(
     unsafe_code,

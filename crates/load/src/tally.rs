@@ -1,4 +1,4 @@
-//! What one thread counts in one slice. Allocated before the window opens, filled without sharing,
+//! Counts of one thread in one slice. Allocated before the window opens, filled without sharing,
 //! merged by the coordinator after the slice ended.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the threads of the load generator are set up with, and the life of each.
+//! Settings of the load generator's threads, and the life of each.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -31,7 +31,7 @@ pub struct ReplaySettings {
     )]
     #[schemars(with = "String")]
     pub delay: Delay,
-    /// Whether it compresses responses for those who say that they take gzip.
+    /// Whether it compresses responses for clients that accept gzip.
     #[serde(rename = "backend_gzip", default, skip_serializing_if = "is_false")]
     pub gzip: bool,
     /// Requests that it works on at a time; further ones are answered 429.
@@ -49,7 +49,7 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl ReplaySettings {
-    /// What makes its responses other than at once, as they are, and to everybody: `delay
+    /// Options by which its responses are late, altered or refused: `delay
     /// exponential:2ms, gzip, queue 1000`; empty where nothing does.
     #[must_use]
     pub fn words(&self) -> String {

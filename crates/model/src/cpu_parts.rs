@@ -1,4 +1,4 @@
-//! What a contender's CPU time went into, by the names of its threads: compiling, collecting
+//! Parts of a contender's CPU time, by the names of its threads: compiling, collecting
 //! garbage, writing logs, and the rest, which is the application.
 
 use bakeoff_base::number::as_f64;

@@ -1,4 +1,4 @@
-//! What a contender may use at most.
+//! Limits of a contender's resources.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

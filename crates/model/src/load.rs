@@ -1,4 +1,4 @@
-//! What the load generator is told and what it tells back: a [`LoadSpec`] as JSON on standard
+//! Input and output of the load generator: a [`LoadSpec`] as JSON on standard
 //! input, [`LoadEvent`]s as JSON Lines on standard output.
 //!
 //! All times are nanoseconds of the host's monotonic clock (`CLOCK_MONOTONIC`), so that the

@@ -1,4 +1,4 @@
-//! What will be run, in which order, and how long it will take.
+//! The plan of a session: runs, their order, and how long they will take.
 
 mod cases;
 mod groups;

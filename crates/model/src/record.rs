@@ -1,4 +1,4 @@
-//! What is written down: one file of JSON Lines per run, one [`Record`] a line, appended and
+//! Records of a session: one file of JSON Lines per run, one [`Record`] a line, appended and
 //! synced as it happens. Readers accept every version up to [`FORMAT`].
 
 mod host;
@@ -347,7 +347,7 @@ pub struct Results {
     pub no_turns: Option<String>,
     /// The round that was run, if it was one.
     pub round: Option<String>,
-    /// The benchmark and the rule that decide who wins that round; `None` when it picks no winner.
+    /// The benchmark and the rule that decide the winner of that round; `None` when it picks none.
     pub decides: Option<(String, Winner)>,
     /// How the qualification rounds ended that fed this one.
     pub qualifications: Vec<Qualification>,

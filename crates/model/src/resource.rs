@@ -1,4 +1,4 @@
-//! What a process group cost up to a moment: read from its cgroup and from /proc by the runtime.
+//! Costs of a process group up to a moment: read from its cgroup and from /proc by the runtime.
 //!
 //! Counters are cumulative since the start of the group; differences of two samples are costs.
 
@@ -217,7 +217,7 @@ pub struct HostTime {
 pub struct CoreTime {
     /// Its number.
     pub core: usize,
-    /// It worked, for anybody, ns.
+    /// It worked, for any process, ns.
     pub busy_ns: u64,
     /// The hypervisor withheld it, ns.
     pub stolen_ns: u64,
@@ -244,7 +244,7 @@ impl HostTime {
 }
 
 /// Counters of the kernel's TCP in one network namespace: since it was made, or their growth.
-/// Everybody's connections in that namespace are in them.
+/// The connections of all processes in that namespace are in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpCounters {
     /// Segments sent.

@@ -1,4 +1,4 @@
-//! What a service has to meet under load, as people write it: `p99 <= 50ms and errors <= 0.1%`.
+//! Objectives of a service under load, as people write them: `p99 <= 50ms and errors <= 0.1%`.
 
 use std::fmt;
 use std::str::FromStr;

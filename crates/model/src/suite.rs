@@ -346,7 +346,7 @@ pub struct Round {
     pub contenders: Vec<String>,
     /// Parameter -> the values it takes here; parameters that are not named take all of theirs.
     pub parameters: BTreeMap<String, Vec<String>>,
-    /// Globs of benchmarks. The first one with load decides who wins.
+    /// Globs of benchmarks. The first one with load decides the winner.
     pub benchmarks: Vec<String>,
     /// The rule that picks the winner; `None` for a main round.
     pub winner: Option<Winner>,

@@ -41,7 +41,7 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// Whether it is what everybody expects: HTTP/1.1 with keep-alive, one request at a time.
+    /// Whether it is the usual one: HTTP/1.1 with keep-alive, one request at a time.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()

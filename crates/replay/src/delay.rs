@@ -101,8 +101,8 @@ impl Ord for Alarm {
     }
 }
 
-/// Wakes everybody in time. A thread of its own because tokio's timer has whole milliseconds and
-/// a backend answers in tenths of one.
+/// Wakes all waiting responses in time. A thread of its own because tokio's timer has whole
+/// milliseconds and a backend answers in tenths of one.
 fn ring(alarms: &Receiver<Alarm>) {
     let mut waiting: BinaryHeap<Reverse<Alarm>> = BinaryHeap::new();
     loop {

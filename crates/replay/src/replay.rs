@@ -51,7 +51,7 @@ pub struct ReplayOptions {
     pub settings: ReplaySettings,
     /// Unknown requests are appended here, one JSON string a line.
     pub unknown: Option<PathBuf>,
-    /// A Unix socket to be made here tells everybody who connects how many requests have been
+    /// A Unix socket to be made here tells each client how many requests have been
     /// answered, as a decimal number.
     pub count: Option<PathBuf>,
     /// Seed of the delays.
@@ -82,7 +82,7 @@ struct Stored {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
-    /// The body for those who take gzip.
+    /// The body for clients that accept gzip.
     compressed: Option<Bytes>,
     durations_us: Vec<u64>,
 }

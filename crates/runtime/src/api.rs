@@ -1,4 +1,4 @@
-//! What every runtime can do: start a process group under limits, await it, sample it, stop it.
+//! The interface of every runtime: starts a process group under limits, samples it, stops it.
 //!
 //! The traits are object-safe, so that a session holds whichever runtime the user chose, and so
 //! that tests of the session hold a fake.

@@ -1,5 +1,5 @@
-//! What the host is, as far as it matters to a measurement. A fact that the host does not tell is
-//! absent.
+//! Description of the host, as far as it matters to a measurement. Facts that the host does not
+//! tell are absent.
 
 pub mod topology;
 

@@ -19,7 +19,7 @@ use crate::process::network;
 /// Prefix of everything of ours.
 pub const PREFIX: &str = "bakeoff-";
 
-/// In a session's folder: who made it.
+/// In a session's folder: the process that made it.
 const SESSION_FILE: &str = "session";
 
 /// In a session's folder: the main processes it started.

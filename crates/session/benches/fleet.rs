@@ -1,4 +1,4 @@
-//! What merging the slices of a large fleet costs: 1,000 load generators of 100,000 requests per
+//! The cost of merging the slices of a large fleet: 1,000 load generators of 100,000 requests per
 //! second each, all synthetic, whose output is read line by line and merged on one core.
 //!
 //! `cargo bench -p bakeoff-session --bench fleet [-- GENERATORS [SLICES]]` prints CPU time and

@@ -1,4 +1,4 @@
-//! What a session needs from outside, as types and traits: the commands bring the real parts, its
+//! Needs of a session from outside, as types and traits: the commands bring the real parts, its
 //! tests bring fakes and a virtual clock. Nothing here acts.
 
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What a session tells its observers, and the format of the event stream. The recorder, the
+//! Events of a session for its observers, and the format of the event stream. The recorder, the
 //! terminal and the tests all see the same events; nothing else prints, nothing else writes
 //! records.
 
@@ -294,7 +294,7 @@ pub enum Event {
         failed: usize,
         /// Runs that were made now; 0 when nothing was left.
         made: usize,
-        /// Everything in the results folder, read once for all who need it; in no stream.
+        /// Everything in the results folder, read once for all observers; in no stream.
         #[serde(skip)]
         recorded: Arc<Results>,
     },

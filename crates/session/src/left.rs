@@ -1,4 +1,4 @@
-//! What is left of a session to make.
+//! The part of a session that is left.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What decisions about the number of runs rest on and end in: the time that runs took, and the
+//! Input and outcome of decisions about the number of runs: the time that runs took, and the
 //! event that tells of a decision.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a user selected of a suite, and the plan that comes of it.
+//! A user's selection of a suite, and its plan.
 
 use std::collections::BTreeMap;
 

@@ -53,7 +53,7 @@ pub enum Ended {
 /// Makes the future that ends when the user wants the session to stop.
 pub type Interruption = fn() -> BoxFuture<'static, ()>;
 
-/// Everybody who follows a session.
+/// The observers of a session.
 pub struct Audience<'a> {
     /// Sees every event, after the recorder.
     pub watcher: &'a mut dyn Observer,

@@ -1,4 +1,4 @@
-//! What contenders need that take turns, and whether the host has it. Pure. Where they do not fit
+//! Needs of contenders that take turns, and whether the host has them. Pure. Where they do not fit
 //! into memory, they take turns in groups; where the host lacks anything else, the same contenders
 //! are measured in whole runs, one after the other.
 

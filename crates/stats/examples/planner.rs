@@ -105,7 +105,7 @@ fn session(kind: &Kind, random: &mut Random) -> Vec<Vec<f64>> {
 
 impl Tally {
     fn add(&mut self, kind: &Kind, logs: &[Vec<f64>]) {
-        // The ratios' spread, and with it the decision, does not depend on who is slower.
+        // The ratios' spread, and with it the decision, does not depend on which side is slower.
         let runs = decided(kind, &samples(logs, PILOT, 0.0));
         self.runs += runs.unwrap_or(kind.at_most);
         self.cut += u32::from(runs.is_none());

@@ -1,4 +1,4 @@
-//! What other than the service may be why a trial of a search for a capacity failed.
+//! Causes other than the service for a failed trial of a search for a capacity.
 
 use bakeoff_base::number::as_f64;
 use bakeoff_model::histogram::HIGHEST_NS;

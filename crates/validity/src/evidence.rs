@@ -1,4 +1,4 @@
-//! What was counted and read over some time, as sums: a slice, a step, any number of slices.
+//! Sums of counts and readings over some time: a slice, a step, any number of slices.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;

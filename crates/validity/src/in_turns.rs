@@ -1,4 +1,4 @@
-//! What the rules about turns look at, as [`crate::measures`] for all others.
+//! The measures of the rules about turns, as [`crate::measures`] for all others.
 
 use std::collections::BTreeMap;
 

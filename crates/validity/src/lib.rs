@@ -1,7 +1,7 @@
-//! What makes a number unfair: one rulebook for `run`, `load` and the report.
+//! Rules for fair numbers: one rulebook for `run`, `load` and the report.
 //!
 //! [`Evidence`] is what was counted and read over some time; it can be added up. [`judge()`] holds
-//! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that anybody can
+//! every rule of [`RULES`] against it. Nothing here reads a clock or a file, so that any caller can
 //! judge the records again and come to the same verdicts.
 
 pub mod audit;

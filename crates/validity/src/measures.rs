@@ -1,4 +1,4 @@
-//! What each rule looks at: a value to hold against its limits, and the finding with its numbers.
+//! The measure of each rule: a value to hold against its limits, and the finding with its numbers.
 //! `None` where there is nothing to judge, or where it cannot be judged.
 
 use std::collections::BTreeSet;

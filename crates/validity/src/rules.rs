@@ -223,8 +223,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "shared-cores-full",
-        condition: "work of anybody on cores that load generator and backend, or all parts, share; \
-                    in turns their own work in the contender's turns",
+        condition: "work of all processes on cores that load generator and backend, or all parts, \
+                    share; in turns their own work in the contender's turns",
         side: Side::Above,
         limits: &[limit(0.9, "90 %", HostBound)],
         source: "no headroom for bursts",

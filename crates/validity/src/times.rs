@@ -1,4 +1,4 @@
-//! What is needed of a histogram of times, as sums: cheap to add up over thousands of slices.
+//! Sums of a histogram of times: cheap to add up over thousands of slices.
 
 use bakeoff_model::histogram::Histogram;
 

@@ -56,7 +56,7 @@ pub(crate) struct AskedArgs {
     pub(crate) proto: Vec<PathBuf>,
     /// The port on which all of them listen.
     ///
-    /// What the compose file says, or 8080, when absent.
+    /// The port in the compose file, or 8080, when absent.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// A path that is answered as soon as a service is ready.

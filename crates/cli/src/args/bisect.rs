@@ -1,4 +1,4 @@
-//! What `bisect` can be told.
+//! Arguments of `bisect`.
 
 use std::path::PathBuf;
 

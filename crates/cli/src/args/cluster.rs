@@ -1,4 +1,4 @@
-//! What can be said about a Kubernetes cluster.
+//! Arguments about a Kubernetes cluster.
 
 use std::path::PathBuf;
 

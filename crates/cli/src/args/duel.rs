@@ -1,4 +1,4 @@
-//! What `duel` can be told.
+//! Arguments of `duel`.
 
 use std::path::PathBuf;
 

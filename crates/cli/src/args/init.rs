@@ -1,4 +1,4 @@
-//! What `init` can be told.
+//! Arguments of `init`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `load` can be told.
+//! Arguments of `load`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the user can type: names, shapes and the help of every command.
+//! The command line: names, shapes and the help of every command.
 
 mod asked;
 mod bisect;

@@ -1,4 +1,4 @@
-//! What the servers can be told that sessions start.
+//! Arguments of the servers that sessions start.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub(crate) struct ReplayArgs {
     /// `none`, `recorded`, `constant:10ms`, `exponential:10ms` or `log-normal:10ms,0.5`.
     #[arg(long, default_value = "none")]
     pub(crate) delay: Delay,
-    /// Compress responses for those who take gzip.
+    /// Compress responses for clients that accept gzip.
     #[arg(long)]
     pub(crate) gzip: bool,
     /// Answer 429 while this number of requests is being worked on.

@@ -73,7 +73,7 @@ pub(crate) fn planned(
     Ok(plan)
 }
 
-/// A line for each round; who wins and so joins a later one is not known before.
+/// A line for each round; which contenders win and so join a later one is not known before.
 fn several_rounds(
     output: &mut impl std::io::Write,
     suite: &Suite,

@@ -1,4 +1,4 @@
-//! What is building, for how long, and how much is to come, as one line.
+//! One line about builds: the current one, its time so far, and the number that follow.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What the user sees of a session: events in, text, JSON Lines and documents out.
+//! Output of a session: events in, text, JSON Lines and documents out.
 
 mod builds;
 pub(crate) mod capacity;

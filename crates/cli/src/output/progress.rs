@@ -1,4 +1,4 @@
-//! What a person sees while a session runs: one line a step, a live line where there is a
+//! Progress of a running session: one line for each step, a live line where there is a
 //! terminal, within 80 columns.
 
 use std::io::{IsTerminal as _, Write};

@@ -1,4 +1,4 @@
-//! What the command line says about itself.
+//! Texts of the command line about itself.
 
 use crate::world::World;
 

@@ -15,7 +15,7 @@ const RECORDING: &str = concat!(
     "\n"
 );
 
-/// What takes the place of the suite's environment.
+/// The text that is replaced by an environment of the suite.
 const BACKEND: &str = r#"log-lines-min = 1
 
 [[backend]]
@@ -26,7 +26,7 @@ data = "recordings"
 BACKEND = "{backend.host}:{backend.port}"
 "#;
 
-/// What takes the place of the benchmark's description.
+/// The text that is replaced by a description of the benchmark.
 const BENCHMARK: &str = r#"describe = "One item."
 backend-requests-min = 1
 "#;

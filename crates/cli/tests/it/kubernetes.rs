@@ -63,7 +63,7 @@ path = \"/\"
 expect = { status = [200] }
 ";
 
-/// What kubectl is called here.
+/// The name of kubectl here.
 fn kubectl(arguments: &str) -> String {
     let program = std::env::var("KUBECTL").unwrap_or_else(|_| "kubectl".to_owned());
     let output = Command::new(program)

@@ -213,7 +213,7 @@ fn own(path: &Path, id: u32) {
     }
 }
 
-/// What a command left on the terminal.
+/// Output and status of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -354,7 +354,7 @@ MODE = "{mode}"
     )
 }
 
-/// What git prints in a folder.
+/// Returns the output of git in a folder.
 pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder);

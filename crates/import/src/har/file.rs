@@ -1,4 +1,4 @@
-//! What of a HAR file is read.
+//! The parts of a HAR file that are read.
 
 use serde::Deserialize;
 

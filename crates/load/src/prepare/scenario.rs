@@ -53,7 +53,7 @@ struct ScriptRequest {
     extract: Vec<(usize, String, Extract)>,
     /// Variables that it uses.
     needs: Vec<usize>,
-    /// Whether anybody looks at the response beyond its status and length.
+    /// Whether the response is used beyond its status and length.
     captured: bool,
 }
 

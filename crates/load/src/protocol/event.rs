@@ -1,4 +1,4 @@
-//! What happens on a connection, the same for all protocols.
+//! Events on a connection, the same for all protocols.
 
 use bakeoff_model::load::ErrorClass;
 

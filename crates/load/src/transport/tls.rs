@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Whether the other side sent close_notify: it sends nothing more. The end of the connection
-    /// alone proves nothing, anybody on the way can bring it about (RFC 9112, 9.8).
+    /// alone proves nothing, any host on the way can cause it (RFC 9112, 9.8).
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }

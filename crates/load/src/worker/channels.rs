@@ -1,4 +1,4 @@
-//! What the coordinator and its threads say to each other, and which thread is which.
+//! Messages between the coordinator and its threads, and the threads' identities.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};

@@ -1,4 +1,4 @@
-//! What a complete response is worth. The rules for a captured response are the model's, so that a
+//! Checks complete responses. The rules for a captured response are the model's, so that a
 //! check before the load and the same check during the load cannot disagree.
 
 use bakeoff_base::problem::Problem;

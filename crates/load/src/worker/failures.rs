@@ -1,4 +1,4 @@
-//! What failed is counted, and tried again after a pause.
+//! Counts failures, and tries again after a pause.
 
 use bakeoff_model::load::ErrorClass;
 
@@ -246,7 +246,7 @@ impl<R: Reactor> Worker<'_, R> {
         if one.used {
             self.reopen(connection);
         } else {
-            // It was of no use to anybody: as good as a connection that could not be made.
+            // It was of no use: as good as a connection that could not be made.
             self.connections.disestablish(connection);
             let message = "closed before a request could be sent";
             self.fail_connection(connection, ErrorClass::EarlyClose, message);

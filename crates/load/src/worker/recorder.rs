@@ -1,4 +1,4 @@
-//! What a thread counts, slice by slice.
+//! Records the counts of a thread, slice by slice.
 
 use std::sync::mpsc::{Receiver, Sender};
 

@@ -1,4 +1,4 @@
-//! What the engine measures against what was injected, in simulated time.
+//! Compares what the engine measures with what was injected, in simulated time.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What a schema cannot say about a benchmark of kind `capacity`.
+//! Rules for a benchmark of kind `capacity` that a schema cannot express.
 
 use super::raw::{BenchmarkTable, KindName};
 use super::source::{KeyPath, Reading};

@@ -1,4 +1,4 @@
-//! What a schema cannot say about the files of `checks/`.
+//! Rules for the files of `checks/` that a schema cannot express.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a schema cannot say about `contender.toml`, and its variants expanded.
+//! Rules for `contender.toml` that a schema cannot express, and its variants expanded.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a schema cannot say about `published.toml`: names that must exist, series that must be as
+//! Rules for `published.toml` beyond its schema: names that must exist, series that must be as
 //! long as their steps, claims that must say what has to hold.
 
 use std::collections::BTreeMap;

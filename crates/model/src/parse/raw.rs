@@ -152,7 +152,7 @@ pub(crate) struct BackendSettings {
     /// How long the replay backend holds its responses back: `none` (unless given), `recorded`,
     /// `constant:TIME`, `exponential:MEAN` or `log-normal:MEDIAN,SIGMA`.
     pub(crate) delay: Option<String>,
-    /// Whether the replay backend compresses responses for those who say that they take gzip;
+    /// Whether the replay backend compresses responses for clients that accept gzip;
     /// `false` unless given.
     pub(crate) gzip: Option<bool>,
     /// Requests that the replay backend works on at a time; further ones are answered 429.

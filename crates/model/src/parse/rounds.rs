@@ -1,4 +1,4 @@
-//! What a schema cannot say about the rounds of `suite.toml`.
+//! Rules for the rounds of `suite.toml` that a schema cannot express.
 
 use std::collections::BTreeMap;
 

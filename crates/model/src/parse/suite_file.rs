@@ -1,4 +1,4 @@
-//! What a schema cannot say about `suite.toml`: names that must exist, steps, rounds.
+//! Rules for `suite.toml` that a schema cannot express: names that must exist, steps, rounds.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a schema cannot say about the key `turn` of a profile.
+//! Rules for the key `turn` of a profile that a schema cannot express.
 
 use std::time::Duration;
 

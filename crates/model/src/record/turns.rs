@@ -1,4 +1,4 @@
-//! What the records of contenders that take turns have beside those of others.
+//! Records that only contenders in turns have.
 
 use std::ops::AddAssign;
 

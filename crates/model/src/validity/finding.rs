@@ -1,4 +1,4 @@
-//! What can be found about a number.
+//! Findings about a number.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What right files mean: variants, named expectations, steps, defaults, the digest.
+//! The meaning of valid files: variants, named expectations, steps, defaults, the digest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

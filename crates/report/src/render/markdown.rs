@@ -65,7 +65,7 @@ pub fn markdown(analysis: &Analysis<'_>) -> String {
     text
 }
 
-/// Winners of qualification rounds, and who took no part.
+/// Winners of qualification rounds, and contenders that took no part.
 fn push_rounds(text: &mut String, analysis: &Analysis<'_>) {
     if !analysis.qualifications.is_empty() {
         text.push_str("\n## Qualification\n\n");

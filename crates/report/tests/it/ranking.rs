@@ -1,4 +1,4 @@
-//! Who is ranked, who is not, and why.
+//! Which contenders are ranked, which are not, and why.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Warm-up that ends when a contender is warm: what it took, and who was not.
+//! Warm-up that ends when a contender is warm: what it took, and which were not.
 
 use std::time::Duration;
 

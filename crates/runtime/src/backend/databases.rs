@@ -148,8 +148,8 @@ impl Databases {
         }
     }
 
-    /// Asks a running server of ours to end at once: on SIGTERM alone it waits until everybody has
-    /// disconnected, a query of a contender that was killed included.
+    /// Asks a running server of ours to end at once: on SIGTERM alone it waits until all clients
+    /// have disconnected, a query of a contender that was killed included.
     pub(super) fn shut_down(&self) {
         let process = self.process().and_then(|pid| i32::try_from(pid).ok());
         if let Some(pid) = process.and_then(Pid::from_raw) {

@@ -1,4 +1,4 @@
-//! What to start as a backend, and where.
+//! Options of a backend: the program, and where it runs.
 
 use std::ffi::OsString;
 use std::net::IpAddr;

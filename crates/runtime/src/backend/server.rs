@@ -119,7 +119,7 @@ impl Server {
             .args(["--dbname", database])
             .env("PGAPPNAME", "bakeoff")
             .env("PGCONNECT_TIMEOUT", "10");
-        // Not an argument, which everybody on the host could read.
+        // Not an argument, which all users of the host could read.
         if let Some(password) = self.url.password() {
             command.env("PGPASSWORD", password);
         }

@@ -1,4 +1,4 @@
-//! What is sent to an engine to make an image of: a tar archive with a Dockerfile.
+//! The build context of an image: a tar archive with a Dockerfile.
 //!
 //! The same files give the same bytes, whenever and by whomever they were made, so that the
 //! archive's digest names the image.

@@ -91,7 +91,7 @@ pub(crate) fn is_prepared(pid: u32) -> bool {
         .is_ok_and(|name| !PREPARING.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// Whether a process is in a group that bears the container's id: only then is it the process of
+/// Whether a process is in a group with the container's id: only then is it the process of
 /// that number on this host.
 pub(super) fn is_of(pid: u32, id: &str) -> bool {
     fs::read_to_string(format!("/proc/{pid}/cgroup")).is_ok_and(|groups| groups.contains(id))

@@ -1,4 +1,4 @@
-//! What a cluster refuses, in sentences.
+//! Errors of a cluster, in sentences.
 
 use std::fmt;
 use std::time::Duration;

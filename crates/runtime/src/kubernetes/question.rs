@@ -1,4 +1,4 @@
-//! What is asked of a Pod of this program, and what it replies: a line of JSON each. Pure.
+//! Questions to a Pod of this program, and its replies: a line of JSON each. Pure.
 
 use std::net::SocketAddr;
 
@@ -97,7 +97,7 @@ pub(super) enum Reply {
 }
 
 impl Question {
-    /// Whether it does nothing to anybody.
+    /// Whether it changes nothing.
     pub(super) fn can_be_repeated(&self) -> bool {
         match self {
             Self::Ask(_) | Self::Watch(_) | Self::Fill { .. } => false,

@@ -1,10 +1,10 @@
-//! What a user says about the cluster.
+//! The user's settings of the cluster.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Which cluster, how images come there, and who sends the load.
+/// The cluster, how images come there, and what sends the load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterSettings {

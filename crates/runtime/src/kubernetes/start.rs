@@ -1,4 +1,4 @@
-//! A contender's Pod on its way: who sees it begin, and what becomes of one that never runs.
+//! The start of a contender's Pod: how it is seen, and the error for one that never runs.
 
 use std::sync::Arc;
 

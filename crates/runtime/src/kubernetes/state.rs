@@ -1,4 +1,4 @@
-//! What a Pod is doing, as a value. Pure.
+//! The state of a Pod, as a value. Pure.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 

@@ -2,7 +2,7 @@
 //!
 //! The API server tells that a Pod runs up to a second after its program began; a native service
 //! has answered by then. So its start is timed on its node, on one clock, by what the kernel shows.
-//! Needs the node's process numbers (`hostPID`) and its cgroup files, and nobody's rights.
+//! Needs the node's process numbers (`hostPID`) and its cgroup files, and no rights of root.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! What a process group has cost up to now, from its cgroup and from /proc.
+//! Costs of a process group up to now, from its cgroup and from /proc.
 //!
 //! Used alike for contenders, containers, backends and the load generator. It measures; what the
 //! differences of two samples mean is the report's business.

@@ -1,4 +1,4 @@
-//! What the kernel's TCP counted in a network namespace, from `/proc/PID/net`.
+//! Counters of the kernel's TCP in a network namespace, from `/proc/PID/net`.
 
 use bakeoff_model::resource::TcpCounters;
 

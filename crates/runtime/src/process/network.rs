@@ -26,7 +26,7 @@ const DEVICES: &str = "/sys/class/net";
 /// The device inside.
 const INSIDE: &str = "eth0";
 
-/// Contenders that can be alive together: the rest of 256 addresses.
+/// The number of contenders that can run concurrently: the rest of 256 addresses.
 const ALIVE_MAX: u32 = 253;
 
 /// The addresses of one session. 198.18.0.0/15 is kept for benchmarks (RFC 2544), so no network

@@ -1,4 +1,4 @@
-//! What the tests share: the contender that misbehaves on demand, and a runtime to start it.
+//! Parts that the tests share: the contender that misbehaves on demand, and a runtime to start it.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;

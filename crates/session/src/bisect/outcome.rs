@@ -1,4 +1,4 @@
-//! What a search for a commit comes to, as an object for programs and a sentence for people.
+//! The outcome of a search for a commit, as an object for programs and a sentence for people.
 
 use std::path::PathBuf;
 

@@ -35,7 +35,7 @@ pub(super) struct Agreed {
     pub(super) words: String,
 }
 
-/// The expectation before anybody has answered.
+/// The expectation before any service has answered.
 pub(super) fn anything() -> Value {
     json!({})
 }

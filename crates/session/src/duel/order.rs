@@ -1,4 +1,4 @@
-//! What a duel is of, and what can be seen of it before anything is started.
+//! The sides of a duel, and what can be seen of them before anything is started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

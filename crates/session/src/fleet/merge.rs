@@ -1,5 +1,5 @@
 //! The events of several load generators as those of one. Pure: the caller brings the events
-//! and says who is lost.
+//! and names those that are lost.
 //!
 //! Load generators go through the steps in lock step, and slices of the same index are added up. A
 //! slice goes out as soon as every load generator that lives has delivered it, so what is held is

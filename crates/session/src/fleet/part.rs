@@ -1,4 +1,4 @@
-//! What is known of one load generator of a fleet.
+//! The state of one load generator of a fleet.
 
 use bakeoff_model::load::{ClockOffset, Connections, LoadInterval, LostGenerator, PartReceipt};
 

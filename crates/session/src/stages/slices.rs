@@ -39,7 +39,7 @@ pub(super) fn record_fleet(
     Ok(event::record(observer, record)?)
 }
 
-/// A slice as it is recorded, before anybody has judged it; `step` is its number in the plan.
+/// A slice as it is recorded, before it is judged; `step` is its number in the plan.
 pub(super) fn interval_record(
     step: usize,
     planned: Option<&PlannedStep>,

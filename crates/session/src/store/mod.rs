@@ -1,4 +1,4 @@
-//! What is on the disk: the suite folder that is read, and the results folder that is written.
+//! Folders on the disk: the suite that is read, and the results that are written.
 
 pub mod file;
 pub(crate) mod flame_file;

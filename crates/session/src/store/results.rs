@@ -1,4 +1,4 @@
-//! What a results folder holds, read back: records of all attempts, how far each run came, and the
+//! Reads a results folder back: records of all attempts, how far each run came, and the
 //! results with everything that a report shows beside them.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a run is made of: how its contender is started, and its first record.
+//! Parts of a run: how its contender is started, and its first record.
 
 use std::time::Duration;
 

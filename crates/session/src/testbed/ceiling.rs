@@ -1,4 +1,4 @@
-//! What the engine can do on this host at best: its highest rate and its shortest time, measured
+//! The engine's limits on this host: its highest rate and its shortest time, measured
 //! against a server that does nothing. Every number of a session is below this ceiling and above
 //! this floor, whatever the contender does.
 

@@ -57,7 +57,7 @@ pub(super) struct Script {
     pub(super) metrics: &'static str,
 }
 
-/// What observers saw and what was done to contenders, in one order.
+/// Events that observers saw and calls to contenders, in one order.
 pub(super) type Journal = Arc<Mutex<Vec<String>>>;
 
 struct FakeRuntime(Script, Journal);

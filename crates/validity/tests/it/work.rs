@@ -1,4 +1,4 @@
-//! Who logs less under load is found out; who buffers is not accused of it.
+//! A contender that logs less under load is found; one that buffers is not accused of it.
 
 use bakeoff_model::check::CheckOutcome;
 use bakeoff_model::plan::Work;

@@ -1,4 +1,4 @@
-//! What the service sends: frame after frame, each with the error that the RFC has for it.
+//! Reads the service's frames, each with the error that the RFC has for it.
 
 use bakeoff_model::load::ErrorClass;
 

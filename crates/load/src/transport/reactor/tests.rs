@@ -1,4 +1,4 @@
-//! What each reactor has to do alike, against a real socket.
+//! Behaviour that all reactors share, against a real socket.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

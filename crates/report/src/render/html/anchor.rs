@@ -1,4 +1,4 @@
-//! What parts of the page are called in addresses, so that a reader can send another one there.
+//! Names of parts of the page in addresses, so that a reader can link to them.
 
 /// The part about a contender with its parameters.
 pub(super) fn contender(label: &str) -> String {

@@ -1,4 +1,4 @@
-//! What the numbers rest on: the host, the limits, the versions.
+//! The conditions of the numbers: the host, the limits, the versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

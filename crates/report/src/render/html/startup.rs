@@ -1,4 +1,4 @@
-//! Benchmarks of cold starts: who starts how fast, and at what price.
+//! Benchmarks of cold starts: how fast each contender starts, and at what price.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! What tables have in common: the frame that scrolls, headings, and cells of numbers.
+//! Parts of all tables: the frame that scrolls, headings, and cells of numbers.
 
 use bakeoff_model::validity::{Validity, Verdict};
 use bakeoff_stats::Estimate;

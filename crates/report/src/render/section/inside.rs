@@ -1,4 +1,4 @@
-//! What goes on inside of contenders and databases: parts of their work, compiling, garbage
+//! The inside of contenders and databases: parts of their work, compiling, garbage
 //! collection, connections.
 
 use super::Section;

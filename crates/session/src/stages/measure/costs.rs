@@ -1,4 +1,4 @@
-//! What the contenders of a load, and the backend, cost between two readings.
+//! Costs of the contenders of a load, and of the backend, between two readings.
 
 use bakeoff_model::load::LoadInterval;
 use bakeoff_model::record::Others;
