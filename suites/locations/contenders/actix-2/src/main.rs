@@ -10,6 +10,9 @@ use actix_web::{App, HttpServer, middleware::Logger, web};
 use anyhow::Context;
 use env_logger::{Env, Target};
 
+// By which the shared `store.rs` limits how long it waits.
+use actix_rt::time::timeout;
+
 use crate::{
     config::{ClientScope, Config},
     domain::Locations,

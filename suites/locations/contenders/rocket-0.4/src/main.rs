@@ -19,6 +19,9 @@ use rocket::{
     Rocket,
 };
 
+// By which the shared `store.rs` limits how long it waits.
+use tokio::time::timeout;
+
 use crate::{
     access_log::AccessLog, bridge::Bridge, config::Config, shutdown::Shutdown, store::Store,
 };
