@@ -52,7 +52,7 @@ fn run(world: &World, arguments: &str) -> Ran {
     world.run(arguments).unwrapped()
 }
 
-/// What git prints in the world's repository.
+/// Returns the output of git in the world's repository.
 fn git(world: &World, arguments: &[&str]) -> String {
     git_in(&top(world), arguments)
 }
