@@ -3,7 +3,9 @@
 mod api;
 mod config;
 mod cpu;
+mod documents;
 mod domain;
+mod queries;
 mod store;
 
 use actix_web::{App, HttpServer, middleware::Logger, web};

@@ -2,7 +2,9 @@
 
 mod api;
 mod config;
+mod documents;
 mod domain;
+mod queries;
 mod store;
 
 use actix_web::{App, HttpServer, middleware::Logger};

@@ -1,4 +1,4 @@
-//! Cities and regions in Elasticsearch: queries, documents, errors. Not for rules about them.
+//! Cities and regions in Elasticsearch: the client and its errors. Not for rules about them.
 
 use std::{
     collections::HashMap,
@@ -14,21 +14,22 @@ use elasticsearch::{
         transport::{BuildError, SingleNodeConnectionPool, TransportBuilder},
     },
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{
     config::ClosestBy,
-    domain::{Among, City, Coordinates, Language, Names, Region},
+    documents::{CityDocument, Found, RegionDocument, SearchResult, WrongDocument},
+    domain::{Among, City, Coordinates, Language, Region},
+    queries::{
+        by_distance_from, closest_query, featured_query, holds, name_query, one_of, small_source,
+    },
 };
 
 /// A request must not wait for ever.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Nor must the start: whoever starts the service wants to know soon.
+/// Nor must the start: an orchestrator must learn soon that it failed.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
-const FEATURED_MAX: u64 = 1_000;
-const FOUND_MAX: u64 = 10;
-const POPULATION_IF_MISSING: u64 = 500;
 
 /// Reads cities anew for each request and remembers regions, which are few and never change.
 pub struct Store {
@@ -45,8 +46,8 @@ pub enum StoreError {
     Refused { status: u16, body: String },
     #[error("elasticsearch answered with something else than a document or a search result")]
     Malformed(#[source] elasticsearch::Error),
-    #[error("the document of a city or region is wrong: {0}")]
-    Document(String),
+    #[error(transparent)]
+    Document(#[from] WrongDocument),
 }
 
 impl Store {
@@ -75,10 +76,10 @@ impl Store {
     }
 
     pub async fn city(&self, id: u64) -> Result<Option<City>, StoreError> {
-        self.document::<CityDocument>("city", id, &["geometry", "population"])
-            .await?
-            .map(City::try_from)
-            .transpose()
+        let document = self
+            .document::<CityDocument>("city", id, &["geometry", "population"])
+            .await?;
+        Ok(document.map(City::try_from).transpose()?)
     }
 
     /// The region, which must exist because a city names it.
@@ -89,7 +90,7 @@ impl Store {
         let document = self
             .document::<RegionDocument>("region", id, &["geometry"])
             .await?
-            .ok_or_else(|| StoreError::Document(format!("there is no region {id}")))?;
+            .ok_or_else(|| WrongDocument(format!("there is no region {id}")))?;
         let region = Arc::new(Region {
             names: document.names(),
         });
@@ -158,7 +159,7 @@ impl Store {
             return Err(refused(response).await);
         }
         let found: Found<T> = response.json().await.map_err(StoreError::Malformed)?;
-        Ok(found.source.filter(|_| found.found))
+        Ok(found.document())
     }
 
     async fn search(&self, body: Value) -> Result<Vec<City>, StoreError> {
@@ -173,12 +174,7 @@ impl Store {
             return Err(refused(response).await);
         }
         let result: SearchResult = response.json().await.map_err(StoreError::Malformed)?;
-        result
-            .hits
-            .hits
-            .into_iter()
-            .map(|hit| City::try_from(hit.source))
-            .collect()
+        Ok(result.cities()?)
     }
 }
 
@@ -187,69 +183,6 @@ async fn refused(response: Response) -> StoreError {
         status: response.status_code().as_u16(),
         body: response.text().await.unwrap_or_default(),
     }
-}
-
-/// Cities of the language's own country score 1 and all others 0.
-fn featured_query(language: Language) -> Value {
-    json!({
-        "query": { "bool": {
-            "filter": featured(),
-            "should": { "constant_score": {
-                "filter": { "term": { "countryIso": language.home_country() } },
-            } },
-        } },
-        "sort": [{ "_score": "desc" }, { "countryIso": "asc" }, { "population": "desc" }],
-        "size": FEATURED_MAX,
-        "_source": small_source(),
-    })
-}
-
-/// Matches prefixes of names and multiplies the score by ln(2 + population).
-fn name_query(query: &str, language: Language, country_iso: Option<&str>) -> Value {
-    let matching = |field: &str, boost: u8| {
-        json!({ "multi_match": {
-            "query": query,
-            "type": "bool_prefix",
-            "fields": [field, format!("{field}._2gram"), format!("{field}._3gram")],
-            "boost": boost,
-        } })
-    };
-    let code = language.code();
-    json!({
-        "query": { "function_score": {
-            "query": { "bool": {
-                "should": [
-                    matching(&format!("name.{code}.autocomplete"), 8),
-                    matching(&format!("name.{code}.autocomplete_ascii"), 4),
-                    matching("name.all.autocomplete", 2),
-                    matching("name.all.autocomplete_ascii", 1),
-                ],
-                "minimum_should_match": 1,
-                "filter": country_iso.map_or_else(any_city, in_country),
-            } },
-            "field_value_factor": {
-                "field": "population",
-                "modifier": "ln2p",
-                "missing": POPULATION_IF_MISSING,
-            },
-        } },
-        "size": FOUND_MAX,
-        "_source": small_source(),
-    })
-}
-
-/// One query for both rules: a polygon that holds the point scores, and distance decides among
-/// equal scores.
-fn closest_query(coordinates: Coordinates, among: Among) -> Value {
-    json!({
-        "query": { "bool": {
-            "filter": one_of(among),
-            "should": { "constant_score": { "filter": holds(coordinates) } },
-        } },
-        "sort": [{ "_score": "desc" }, by_distance_from(coordinates)],
-        "size": 1,
-        "_source": small_source(),
-    })
 }
 
 /// The first of two queries: no city at all where no polygon holds the point.
@@ -272,157 +205,9 @@ fn nearest_query(coordinates: Coordinates, among: Among) -> Value {
     })
 }
 
-fn one_of(among: Among) -> Value {
-    match among {
-        Among::AllCities => any_city(),
-        Among::FeaturedCities => featured(),
-    }
-}
-
-fn holds(coordinates: Coordinates) -> Value {
-    json!({ "geo_shape": { "geometry": {
-        "shape": { "type": "point", "coordinates": [coordinates.lon(), coordinates.lat()] },
-        "relation": "intersects",
-    } } })
-}
-
-fn by_distance_from(coordinates: Coordinates) -> Value {
-    json!({ "_geo_distance": {
-        "centroid": { "lat": coordinates.lat(), "lon": coordinates.lon() },
-        "order": "asc",
-    } })
-}
-
-fn any_city() -> Value {
-    json!({ "match_all": {} })
-}
-
-fn featured() -> Value {
-    json!({ "term": { "isFeatured": true } })
-}
-
-fn in_country(country_iso: &str) -> Value {
-    json!({ "term": { "countryIso": country_iso } })
-}
-
-fn small_source() -> Value {
-    json!({ "excludes": ["geometry", "population"] })
-}
-
-#[derive(Deserialize)]
-struct Found<T> {
-    found: bool,
-    #[serde(rename = "_source")]
-    source: Option<T>,
-}
-
-#[derive(Deserialize)]
-struct SearchResult {
-    hits: Hits,
-}
-
-#[derive(Deserialize)]
-struct Hits {
-    hits: Vec<Hit>,
-}
-
-#[derive(Deserialize)]
-struct Hit {
-    #[serde(rename = "_source")]
-    source: CityDocument,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CityDocument {
-    id: u64,
-    country_iso: String,
-    region_id: u64,
-    centroid: Centroid,
-    is_featured: bool,
-    #[serde(rename = "name.cs")]
-    cs: String,
-    #[serde(rename = "name.de")]
-    de: String,
-    #[serde(rename = "name.en")]
-    en: String,
-    #[serde(rename = "name.pl")]
-    pl: String,
-    #[serde(rename = "name.sk")]
-    sk: String,
-}
-
-#[derive(Deserialize)]
-struct Centroid {
-    lat: f64,
-    lon: f64,
-}
-
-impl TryFrom<CityDocument> for City {
-    type Error = StoreError;
-
-    fn try_from(document: CityDocument) -> Result<Self, StoreError> {
-        let CityDocument { id, centroid, .. } = document;
-        let centroid = Coordinates::new(centroid.lat, centroid.lon)
-            .map_err(|problem| StoreError::Document(format!("city {id}: {problem}")))?;
-        Ok(Self {
-            id,
-            country_iso: document.country_iso,
-            region_id: document.region_id,
-            centroid,
-            is_featured: document.is_featured,
-            names: Names {
-                cs: document.cs,
-                de: document.de,
-                en: document.en,
-                pl: document.pl,
-                sk: document.sk,
-            },
-        })
-    }
-}
-
-#[derive(Deserialize)]
-struct RegionDocument {
-    #[serde(rename = "name.cs")]
-    cs: String,
-    #[serde(rename = "name.de")]
-    de: String,
-    #[serde(rename = "name.en")]
-    en: String,
-    #[serde(rename = "name.pl")]
-    pl: String,
-    #[serde(rename = "name.sk")]
-    sk: String,
-}
-
-impl RegionDocument {
-    fn names(self) -> Names {
-        Names {
-            cs: self.cs,
-            de: self.de,
-            en: self.en,
-            pl: self.pl,
-            sk: self.sk,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn coordinates_are_sent_as_given() {
-        let coordinates = Coordinates::new(50.107, 14.574).unwrap();
-        let query = closest_query(coordinates, Among::FeaturedCities).to_string();
-        assert!(
-            query.contains(r#""coordinates":[14.574,50.107]"#),
-            "{query}"
-        );
-        assert!(query.contains(r#""centroid":{"lat":50.107,"lon":14.574}"#));
-        assert!(query.contains(r#""filter":{"term":{"isFeatured":true}}"#));
-    }
 
     #[test]
     fn two_queries_share_the_rules_of_one() {
@@ -438,28 +223,5 @@ mod tests {
         );
         assert_eq!(nearest["query"]["bool"]["filter"], filters[0]);
         assert_eq!(nearest["sort"][0], one["sort"][1]);
-    }
-
-    #[test]
-    fn a_country_limits_the_search() {
-        let query = name_query("Brno", Language::De, Some("AT")).to_string();
-        assert!(
-            query.contains(r#""filter":{"term":{"countryIso":"AT"}}"#),
-            "{query}"
-        );
-        assert!(
-            query.contains("name.de.autocomplete_ascii._3gram"),
-            "{query}"
-        );
-    }
-
-    #[test]
-    fn a_document_has_its_names_beside_the_other_fields() {
-        let document = r#"{"id":1,"countryIso":"CZ","regionId":2,"isFeatured":true,
-            "centroid":{"lat":50.0,"lon":14.0},"timezone":"Europe/Prague",
-            "name.cs":"c","name.de":"d","name.en":"e","name.pl":"p","name.sk":"s"}"#;
-        let document: CityDocument = serde_json::from_str(document).unwrap();
-        let city = City::try_from(document).unwrap();
-        assert_eq!(city.names.in_language(Language::Pl), "p");
     }
 }

@@ -7,7 +7,9 @@ mod access_log;
 mod api;
 mod bridge;
 mod config;
+mod documents;
 mod domain;
+mod queries;
 mod shutdown;
 mod store;
 

@@ -3,7 +3,9 @@
 mod access_log;
 mod api;
 mod config;
+mod documents;
 mod domain;
+mod queries;
 mod store;
 
 use std::net::Ipv4Addr;

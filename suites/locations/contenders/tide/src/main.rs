@@ -2,7 +2,9 @@
 
 mod api;
 mod config;
+mod documents;
 mod domain;
+mod queries;
 mod shutdown;
 mod store;
 

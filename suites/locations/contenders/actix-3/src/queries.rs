@@ -1,0 +1,1 @@
+../../../shared/rust/queries.rs
