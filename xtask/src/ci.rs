@@ -33,8 +33,8 @@ const RUSTDOC: &str = "-D warnings -A rustdoc::private-intra-doc-links";
 /// Set where CI can fetch the database of advisories and must not do without.
 const ADVISORIES: &str = "BAKEOFF_CI_ADVISORIES";
 
-/// Format, lints, tidy, scripts, documentation, dependencies, the oldest compiler, then everything
-/// of [`test()`].
+/// Format, lints, tidy, scripts, documentation, everything of [`test()`], dependencies, the oldest
+/// compiler.
 pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
     finished(root, |chores| {
         chores.run("format", "cargo fmt --all --check")?;
@@ -44,19 +44,31 @@ pub(crate) fn ci(root: &Path) -> anyhow::Result<()> {
         let doc = "cargo doc --workspace --no-deps --document-private-items --locked";
         chores.run_with("documentation", doc, &[("RUSTDOCFLAGS", RUSTDOC)])?;
         scripts(chores)?;
-        dependencies(chores)?;
-        if let Err(error) = oldest_rust(chores) {
-            if works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
-                return Err(error);
-            }
+        let oldest = install_oldest_rust(root);
+        if let Err(error) = &oldest {
             chores.note(format!("NOT CHECKED: Rust {OLDEST_RUST}: {error:#}"));
         }
+        // Compiled while tests wait for the cluster, and judged after them.
+        let mut beside: Vec<(String, Variables)> = Vec::new();
+        if !has_deny() {
+            beside.push((DENY.to_owned(), &[]));
+        }
+        if oldest.is_ok() {
+            beside.push((oldest_rust_line(), &[]));
+        }
+        let needs = Needs::read()?;
         everything(
             chores,
             Runner::CargoTest,
             Contenders::Sampled,
-            &Needs::read()?,
-        )
+            &needs,
+            &beside,
+        )?;
+        dependencies(chores)?;
+        match oldest {
+            Ok(()) => oldest_rust(chores),
+            Err(_) => Ok(()),
+        }
     })
 }
 
@@ -86,7 +98,9 @@ pub(crate) fn test(
     contenders: Contenders,
     needs: &Needs,
 ) -> anyhow::Result<()> {
-    finished(root, |chores| everything(chores, runner, contenders, needs))
+    finished(root, |chores| {
+        everything(chores, runner, contenders, needs, &[])
+    })
 }
 
 /// Builds and verifies contenders, and enters them into the ledgers of their suites. Without a
@@ -134,7 +148,10 @@ pub(crate) fn verify(
 
 /// The workspace compiles with the oldest Rust that it promises.
 pub(crate) fn msrv(root: &Path) -> anyhow::Result<()> {
-    finished(root, oldest_rust)
+    finished(root, |chores| {
+        install_oldest_rust(root)?;
+        oldest_rust(chores)
+    })
 }
 
 /// Licences, sources and advisories of the dependencies.
@@ -166,11 +183,13 @@ fn finished(
     result
 }
 
+/// Everything of [`test()`]; `beside` are commands that run while tests wait for the cluster.
 fn everything(
     chores: &mut Chores<'_>,
     runner: Runner,
     contenders: Contenders,
     needs: &Needs,
+    beside: &[(String, Variables)],
 ) -> anyhow::Result<()> {
     if runner == Runner::Nextest && !works("cargo", &["nextest", "--version"]) {
         bail!("cargo-nextest is missing: cargo install --locked cargo-nextest");
@@ -187,7 +206,7 @@ fn everything(
     let offline = Offline::new(chores)?;
     announce(needs, &suites, &offline);
     ending_engine(chores, &offline, |chores| {
-        with_docker(chores, runner, needs, &mut suites, &offline)
+        with_docker(chores, runner, needs, &mut suites, &offline, beside)
     })
 }
 
@@ -255,6 +274,7 @@ fn with_docker(
     needs: &Needs,
     suites: &mut [Suite],
     offline: &Offline,
+    beside: &[(String, Variables)],
 ) -> anyhow::Result<()> {
     let root = chores.root();
     // Compilers use all cores, and what is fetched meanwhile waits for the network.
@@ -286,10 +306,12 @@ fn with_docker(
     for suite in &mut *suites {
         suite.without(&failures.contenders);
     }
+    let mut prepared_meanwhile = compiling(suites)?;
+    prepared_meanwhile.extend_from_slice(beside);
     // These tests mostly wait for the cluster.
     chores.beside(
-        "contenders and mdBook built",
-        &compiling(suites)?,
+        "contenders, tools, oldest Rust built",
+        &prepared_meanwhile,
         |chores| in_cluster(chores, offline, prepared, docker.as_deref().ok()),
     )?;
     let mut failed = Vec::new();
@@ -416,9 +438,13 @@ fn scripts(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     })
 }
 
+fn has_deny() -> bool {
+    works("cargo", &["deny", "--version"])
+}
+
 /// Licences, bans and sources are checked always, advisories where their database can be fetched.
 fn dependencies(chores: &mut Chores<'_>) -> anyhow::Result<()> {
-    if !works("cargo", &["deny", "--version"]) {
+    if !has_deny() {
         chores.run("cargo-deny installed", DENY)?;
     }
     chores.run(
@@ -436,17 +462,22 @@ fn dependencies(chores: &mut Chores<'_>) -> anyhow::Result<()> {
     chores.run("advisories", "cargo deny --offline check advisories")
 }
 
-/// In a folder of its own: what another compiler made is not to be made again for this one.
+/// Installs the oldest compiler where it is missing.
+fn install_oldest_rust(root: &Path) -> anyhow::Result<()> {
+    if works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
+        return Ok(());
+    }
+    install_toolchain(root, OLDEST_RUST)
+}
+
+/// In a folder of its own: the artifacts of one compiler would replace those of the other.
+fn oldest_rust_line() -> String {
+    format!("rustup run {OLDEST_RUST} cargo check --workspace --locked --target-dir target/msrv")
+}
+
+/// The workspace compiles with the oldest Rust that it promises.
 fn oldest_rust(chores: &mut Chores<'_>) -> anyhow::Result<()> {
-    chores.step("oldest Rust", |chores| {
-        if !works("rustup", &["run", OLDEST_RUST, "rustc", "--version"]) {
-            install_toolchain(chores.root(), OLDEST_RUST)?;
-        }
-        let line = format!(
-            "rustup run {OLDEST_RUST} cargo check --workspace --locked --target-dir target/msrv"
-        );
-        command(chores.root(), &line, &[])
-    })
+    chores.run("oldest Rust", &oldest_rust_line())
 }
 
 /// Writes the JSON Schemas.
