@@ -1,33 +1,34 @@
-//! Which notes of runs are new: the next run of a contender mostly has those of the last one, with
-//! other numbers.
+//! Which notes of runs are new: most have been shown for an earlier run, with other numbers.
 
 use std::collections::BTreeSet;
 
 use bakeoff_base::text::counted;
 
+const WARM_UP: &str = "warm-up, ";
+
 /// The notes that were shown in a session.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// Contender and benchmark, and the note without its numbers.
-    shown: BTreeSet<(String, String)>,
+    /// The notes without their numbers.
+    shown: BTreeSet<String>,
 }
 
 impl Notes {
-    /// Returns those notes of a run that none of its contender's earlier ones had; in place of the
-    /// others, how many they are.
-    pub(crate) fn fresh(&mut self, run: &str, notes: &[String]) -> Vec<String> {
-        // All runs of a contender have the same id up to the repetition.
-        let case = run.rsplit_once('.').map_or(run, |(case, _)| case);
+    /// Returns the notes of a run of which no run has shown the like; in place of the others, their
+    /// number. A note on measured time stands for that on the warm-up before it.
+    pub(crate) fn fresh(&mut self, notes: &[String]) -> Vec<String> {
         let mut fresh: Vec<String> = notes.to_vec();
+        fresh.sort_by_key(|note| note.starts_with(WARM_UP));
         fresh.retain(|note| {
+            let note = note.strip_prefix(WARM_UP).unwrap_or(note);
             let is_number = |char: char| char.is_ascii_digit() || char == '.';
             let kind = note.chars().filter(|char| !is_number(*char));
-            self.shown.insert((case.to_owned(), kind.collect()))
+            self.shown.insert(kind.collect())
         });
         let known = (notes.len() - fresh.len()) as u64;
         if known > 0 {
             let count = counted(known, "note");
-            fresh.push(format!("and {count} as in an earlier run"));
+            fresh.push(format!("and {count} of kinds shown above"));
         }
         fresh
     }
@@ -38,17 +39,26 @@ mod tests {
     use super::Notes;
 
     #[test]
-    fn a_note_is_shown_once_for_a_contender() {
+    fn a_note_is_shown_once() {
         let mut notes = Notes::default();
-        let mut fresh = |run, all: &[&str]| {
+        let mut fresh = |all: &[&str]| {
             let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-            notes.fresh(run, &all)
+            notes.fresh(&all)
         };
-        assert_eq!(fresh("get.a-1.r1", &["4 %: slow"]), ["4 %: slow"]);
-        assert_eq!(fresh("get.b-1.r1", &["4 %: slow"]), ["4 %: slow"]);
-        assert_eq!(fresh("post.a-1.r1", &["4 %: slow"]), ["4 %: slow"]);
-        let second = fresh("get.a-1.r2", &["17 %: slow", "cold"]);
-        assert_eq!(second, ["cold", "and 1 note as in an earlier run"]);
-        assert!(fresh("get.a-1.r3", &[]).is_empty());
+        let first = [
+            "warm-up, 64 connections: slow by 3 %",
+            "64 connections: slow by 4 %",
+        ];
+        let more = "and 1 note of kinds shown above";
+        assert_eq!(fresh(&first), [first[1], more]);
+        assert_eq!(
+            fresh(&["128 connections: slow by 17 %", "cold"]),
+            ["cold", more]
+        );
+        assert_eq!(
+            fresh(&["warm-up, 64 connections: hot"]),
+            ["warm-up, 64 connections: hot"]
+        );
+        assert!(fresh(&[]).is_empty());
     }
 }

@@ -188,7 +188,7 @@ impl<W: Write> Progress<W> {
                         }
                     }
                 }
-                for note in self.notes.fresh(&self.run, &end.notes) {
+                for note in self.notes.fresh(&end.notes) {
                     self.note("  ", &note);
                 }
             }
