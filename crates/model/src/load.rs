@@ -313,7 +313,7 @@ impl AddAssign for CpuTime {
 }
 
 /// The counts of the load generator in one slice of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadInterval {
     /// Index of the step in [`LoadSpec::steps`].
     pub step: usize,

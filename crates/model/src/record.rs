@@ -230,7 +230,7 @@ pub struct IdleRecord {
 }
 
 /// A slice of a step with what it cost. Costs are differences of the two samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalRecord {
     /// Connections of the step.
     pub connections: u32,

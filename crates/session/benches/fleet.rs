@@ -8,7 +8,6 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop at any fault")]
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use bakeoff_base::random::Random;
@@ -162,35 +161,21 @@ fn tail(seed: u64) -> String {
         times
     };
     let slice = LoadInterval {
-        step: 0,
-        slice: 0,
-        start_ns: 0,
-        end_ns: 0,
         requests: REQUESTS,
-        errors: BTreeMap::new(),
         service_time: times(),
-        first_byte: None,
         response_time: Some(times()),
         send_lag: Some(times()),
         offered: Some(REQUESTS),
-        censored: Histogram::new(),
         connections: connections(),
         sent_bytes: 100 * REQUESTS,
         received_bytes: 1_000 * REQUESTS,
-        turnaround_ns: None,
         connecting_ns: Some(0),
         generator_cpu: CpuTime {
             user_ns: SECOND / 10,
             system_ns: SECOND / 4,
         },
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
-        side: 0,
-        turns: Vec::new(),
+        ..LoadInterval::default()
     };
     let line = serde_json::to_string(&LoadEvent::Interval(Box::new(slice))).unwrap();
     let at = line.find(r#""requests""#).unwrap();

@@ -139,12 +139,8 @@ impl Member {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use bakeoff_model::histogram::Histogram;
-    use bakeoff_model::load::{Connections, CpuTime, LoadInterval, TurnCount};
+    use bakeoff_model::load::{LoadInterval, TurnCount};
     use bakeoff_model::record::{IntervalRecord, Others};
-    use bakeoff_model::validity::Validity;
 
     use super::SetProgress;
 
@@ -157,48 +153,17 @@ mod tests {
             ..TurnCount::default()
         };
         let load = LoadInterval {
-            step: 0,
-            slice: 0,
-            start_ns: 0,
             end_ns: 1_000_000_000,
             requests: turns.iter().map(|(_, requests)| requests).sum(),
-            errors: BTreeMap::new(),
-            service_time: Histogram::new(),
-            first_byte: None,
-            response_time: None,
-            send_lag: None,
-            offered: None,
-            censored: Histogram::new(),
-            connections: Connections::default(),
-            sent_bytes: 0,
-            received_bytes: 0,
-            turnaround_ns: None,
-            connecting_ns: None,
-            generator_cpu: CpuTime::default(),
             generator_threads: 1,
-            by_request: Vec::new(),
-            unanswered: BTreeMap::new(),
-            users: None,
-            requests_per_connection: None,
-            lost: Vec::new(),
-            side: 0,
             turns: turns.iter().map(turn).collect(),
+            ..LoadInterval::default()
         };
         IntervalRecord {
             connections: 64,
-            warm_up: false,
-            turn: None,
-            warmth: None,
-            latency_rate_per_s: None,
             others: Some(Others::default()),
             load,
-            contender_before: None,
-            contender_after: None,
-            backend_before: None,
-            backend_after: None,
-            steal_ns: None,
-            host: None,
-            validity: Validity::fair(),
+            ..IntervalRecord::default()
         }
     }
 

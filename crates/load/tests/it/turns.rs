@@ -385,13 +385,7 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
         start_ns: about(10 * SECOND),
         end_ns: about(20 * SECOND),
         requests: service_time.count(),
-        errors: BTreeMap::new(),
         service_time,
-        first_byte: None,
-        response_time: None,
-        send_lag: None,
-        offered: None,
-        censored: Histogram::default(),
         connections: Connections {
             asked: 64,
             established: 64,
@@ -408,13 +402,9 @@ fn synthetic(side: u32, slice: u32, random: &mut Random) -> LoadInterval {
             system_ns: about(SECOND),
         },
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
         side,
         turns,
+        ..LoadInterval::default()
     }
 }
 

@@ -447,22 +447,18 @@ fn intervals(
             intervals.push(IntervalRecord {
                 connections: step.connections,
                 warm_up: step.warm_up,
-                turn: None,
-                warmth: None,
-                others: None,
-                latency_rate_per_s: None,
                 load: load(one, index, slice, at_ns, rate, step.connections),
                 contender_before: Some(before),
                 contender_after: Some(after),
                 backend_before: Some(sample(one, at_ns, cpu_ns / 3, 1.0)),
                 backend_after: Some(sample(one, at_ns + SECOND, cpu_ns / 3 + used_ns / 4, 1.0)),
                 steal_ns: Some(0),
-                host: None,
                 validity: if step.connections >= 32 {
                     one.validity.clone()
                 } else {
                     Validity::fair()
                 },
+                ..IntervalRecord::default()
             });
             cpu_ns += used_ns;
             at_ns += SECOND;
@@ -503,10 +499,6 @@ pub(crate) fn load(
         requests: whole(rate),
         errors,
         service_time: times(mean_ns),
-        first_byte: None,
-        response_time: None,
-        send_lag: None,
-        offered: None,
         censored: times(0.0),
         connections: Connections {
             asked: connections,
@@ -524,13 +516,7 @@ pub(crate) fn load(
             system_ns: whole(rate * 5e3),
         },
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
-        side: 0,
-        turns: Vec::new(),
+        ..LoadInterval::default()
     }
 }
 

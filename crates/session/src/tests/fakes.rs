@@ -407,31 +407,14 @@ fn slice(step: usize, connections: Connections, duration_ns: u64) -> LoadInterva
     service_time.record(1_000_000);
     LoadInterval {
         step,
-        slice: 0,
-        start_ns: 0,
         end_ns: duration_ns,
         requests: 1,
-        errors: BTreeMap::new(),
         service_time,
-        first_byte: None,
-        response_time: None,
-        send_lag: None,
-        offered: None,
-        censored: Histogram::new(),
         connections,
-        sent_bytes: 0,
-        received_bytes: 0,
         turnaround_ns: Some(0),
         connecting_ns: Some(0),
-        generator_cpu: CpuTime::default(),
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
-        side: 0,
-        turns: Vec::new(),
+        ..LoadInterval::default()
     }
 }
 

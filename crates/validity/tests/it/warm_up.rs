@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use bakeoff_model::load::CpuTime;
 use bakeoff_model::record::IntervalRecord;
 use bakeoff_model::resource::{ResourceSample, ThreadGroup};
-use bakeoff_model::validity::Validity;
 use bakeoff_model::warmth::{SLICES_MIN, TIME_MIN};
 use bakeoff_validity::{WarmUp, is_warm};
 
@@ -55,18 +54,10 @@ fn with_generator(slices: &[(u64, f64, u64)]) -> WarmUp {
         warm_up.add(&IntervalRecord {
             connections: 8,
             warm_up: true,
-            turn: None,
-            warmth: None,
-            others: None,
-            latency_rate_per_s: None,
             load,
             contender_before: Some(before),
             contender_after: Some(sample(second + 1, cpu_ns, jit_ns)),
-            backend_before: None,
-            backend_after: None,
-            steal_ns: None,
-            host: None,
-            validity: Validity::fair(),
+            ..IntervalRecord::default()
         });
     }
     warm_up

@@ -1,7 +1,5 @@
 //! A good slice, to be spoilt in one way or the other.
 
-use std::collections::BTreeMap;
-
 use bakeoff_model::histogram::Histogram;
 use bakeoff_model::load::{Connections, CpuTime, ErrorClass, ErrorCount, LoadInterval, MinMax};
 use bakeoff_model::plan::Work;
@@ -144,18 +142,7 @@ impl World {
 
 fn load(connections: u32) -> LoadInterval {
     LoadInterval {
-        step: 0,
-        slice: 0,
-        start_ns: 0,
         end_ns: SECOND,
-        requests: 0,
-        errors: BTreeMap::new(),
-        service_time: Histogram::new(),
-        first_byte: None,
-        response_time: None,
-        send_lag: None,
-        offered: None,
-        censored: Histogram::new(),
         connections: Connections {
             asked: connections,
             established: connections,
@@ -163,8 +150,6 @@ fn load(connections: u32) -> LoadInterval {
             reconnects: 0,
             on_arrival: false,
         },
-        sent_bytes: 0,
-        received_bytes: 0,
         turnaround_ns: Some(0),
         connecting_ns: Some(0),
         generator_cpu: CpuTime {
@@ -172,13 +157,7 @@ fn load(connections: u32) -> LoadInterval {
             system_ns: 0,
         },
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
-        side: 0,
-        turns: Vec::new(),
+        ..LoadInterval::default()
     }
 }
 

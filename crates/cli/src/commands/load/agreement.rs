@@ -13,7 +13,6 @@ use bakeoff_model::record::{
     EndRecord, IntervalRecord, Others, Outcome, Record, Results, RunRecords, read_run, write_line,
 };
 use bakeoff_model::resource::{Memory, ResourceSample};
-use bakeoff_model::validity::Validity;
 use bakeoff_report::{csv, markdown};
 use bakeoff_session::event::{Event, Observer as _};
 
@@ -54,18 +53,15 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
         ..ErrorCount::default()
     };
     let load = LoadInterval {
-        step: 0,
         slice: nth,
         start_ns: u64::from(nth) * SECOND,
         end_ns: u64::from(nth + 1) * SECOND,
         requests,
         errors: BTreeMap::from([(ErrorClass::Reset, reset)]),
         service_time: times(1500),
-        first_byte: None,
         response_time: is_open.then(|| times(7500)),
         send_lag: is_open.then(|| times(1)),
         offered: is_open.then_some(10_070),
-        censored: Histogram::new(),
         connections: Connections {
             asked: 64,
             established: 64,
@@ -73,35 +69,15 @@ fn slice(nth: u32, pace: Pace, requests: u64) -> IntervalRecord {
             reconnects: 0,
             on_arrival: false,
         },
-        sent_bytes: 0,
-        received_bytes: 0,
-        turnaround_ns: None,
-        connecting_ns: None,
-        generator_cpu: CpuTime::default(),
         generator_threads: 1,
-        by_request: Vec::new(),
-        unanswered: BTreeMap::new(),
-        users: None,
-        requests_per_connection: None,
-        lost: Vec::new(),
-        side: 0,
-        turns: Vec::new(),
+        ..LoadInterval::default()
     };
     IntervalRecord {
         connections: 64,
-        warm_up: false,
-        turn: None,
-        warmth: None,
-        others: None,
-        latency_rate_per_s: None,
         load,
         contender_before: Some(sample(nth)),
         contender_after: Some(sample(nth + 1)),
-        backend_before: None,
-        backend_after: None,
-        steal_ns: None,
-        host: None,
-        validity: Validity::fair(),
+        ..IntervalRecord::default()
     }
 }
 
